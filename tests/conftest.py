@@ -20,9 +20,9 @@ from hypothesis import settings
 
 import dse
 from dse.cli import main
-from dse.infeasible.required import require_any_feasible
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
+from dse.parametric.required import require_any_feasible
 from dse.plugins import registry
 from dse.runs.options import Options
 from dse.runs.runner import Run, run_study

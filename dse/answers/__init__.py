@@ -1,4 +1,4 @@
 """Which design, why, and what any other choice costs.
 
-May import `dse.runs`, `dse.infeasible` and lower floors.
+May import `dse.runs`, `dse.parametric` and lower floors.
 """

@@ -11,9 +11,9 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
-from dse.infeasible.required import require_any_feasible
 from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
+from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.options import Options
 from dse.runs.runner import Run

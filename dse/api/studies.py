@@ -176,7 +176,7 @@ def run(
         When measurements cannot be kept or read.  The note of an error that ends a run with
         measurements tells how to go on.
     """
-    from dse.infeasible.required import require_any_feasible
+    from dse.parametric.required import require_any_feasible
     from dse.runs import runner
     from dse.runs.kept import kept_run
     from dse.runs.measuring import Keeping

@@ -1,4 +1,4 @@
 """A finished run held to what it says: verify, explain, diff.
 
-May import `dse.runs`, `dse.infeasible` and lower floors.
+May import `dse.runs`, `dse.parametric` and lower floors.
 """

@@ -182,7 +182,7 @@ def _warn_of_failures(result: Result) -> None:
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
     """Leave a picture of what is missed in the folder that was named for the run."""
-    from dse.infeasible.plots import save_missed
+    from dse.parametric.missed import save_missed
     from dse.runs.result import MISSED, PAGE
 
     try:

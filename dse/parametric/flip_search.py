@@ -9,7 +9,6 @@ from contextlib import suppress
 import numpy as np
 
 from dse.errors import ContractError, DseError
-from dse.infeasible.required import require_feasible
 from dse.model.preference import Preference
 from dse.model.space import Index, Space
 from dse.parametric import rivals
@@ -25,6 +24,7 @@ from dse.parametric.flips import (
     Stability,
 )
 from dse.parametric.moved import widest
+from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits
 from dse.parametric.screen import Screen, screened
 from dse.parametric.track import Compare, Compared, Track, compared

@@ -10,10 +10,10 @@ import pytest
 
 import dse
 from dse.errors import InfeasibleError, StudyError, UnitError
-from dse.infeasible import repair
 from dse.model.problem import Problem
 from dse.model.space import one_block
 from dse.objectives.system.staying import offload_arrival_cv2
+from dse.parametric import repair
 from dse.study import study
 from tests.search.test_compose import front
 

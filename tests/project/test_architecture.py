@@ -23,8 +23,8 @@ FLOORS = (
     ("search", "store"),
     ("methods", "testing", "study", "reports"),
     ("runs", "fitting", "reproduction", "installation", "silicon"),
-    ("infeasible",),
-    ("answers", "stability", "audit", "page"),
+    ("parametric",),
+    ("answers", "audit", "page"),
     ("uncertainty", "simulation"),
     ("api",),
     ("cli",),
@@ -144,7 +144,7 @@ ONLY_USERS = {
     },
     "matplotlib": {
         "dse.fitting.interface.plots",
-        "dse.infeasible.plots",
+        "dse.parametric.missed",
         "dse.parametric.plots",
         "dse.uncertainty.plots",
         "dse.reports.bands",
@@ -241,7 +241,7 @@ DRAWN = (
     *NEEDED_BY_FEW,
     "multiprocessing",
     "dse.search.exact.compose",
-    "dse.infeasible.explanation",
+    "dse.parametric.explanation",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive", "dse.model.tape.layout")
 RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_schema")

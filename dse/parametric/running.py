@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dse.infeasible.attempt import Attempts, changed_study
-from dse.infeasible.change import NUMBER, RUN, NumberRepair, Override, Repair
-from dse.infeasible.loosen import RATE, Field
-from dse.infeasible.repair import field_repair
-from dse.infeasible.written_stage import WrittenStage, stages_of
+from dse.parametric.attempt import Attempts, changed_study
+from dse.parametric.change import NUMBER, RUN, NumberRepair, Override, Repair
+from dse.parametric.loosen import RATE, Field
+from dse.parametric.repair import field_repair
+from dse.parametric.written_stage import WrittenStage, stages_of
 from dse.study.fields import Unit
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study

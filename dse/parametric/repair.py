@@ -16,14 +16,14 @@ import numpy as np
 from dse.algebra import thresholds, units
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
-from dse.infeasible import loosen, loosen_composed
-from dse.infeasible.attempt import Solved, admitted, changed_study, solve
-from dse.infeasible.change import NumberRepair, Override
-from dse.infeasible.conflicts import any_design
-from dse.infeasible.loosen import Field
-from dse.infeasible.owned import is_free, is_owned
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
+from dse.parametric import loosen, loosen_composed
+from dse.parametric.attempt import Solved, admitted, changed_study, solve
+from dse.parametric.change import NumberRepair, Override
+from dse.parametric.conflicts import any_design
+from dse.parametric.loosen import Field
+from dse.parametric.owned import is_free, is_owned
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
 from dse.study.record_columns import neutral
@@ -61,7 +61,7 @@ def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[NumberRepair]:
         path = f"constraints.{rule - first}"
         for shown in _threshold_texts(threshold, value):
             written = threshold.text(shown)
-            override = (path, _as_yaml(written))
+            override = (path, as_yaml(written))
             solved = _solved(infeasible, [override])
             if solved is not None:
                 yield NumberRepair(
@@ -125,9 +125,8 @@ def _fields(infeasible: Study) -> dict[Field, tuple[str, ...]]:
         )
         for column in columns
     ]
-    if problem.constraints:
-        free = sorted(column for column in used if is_free(field_path(column)))
-        wanted += [(column, more, "") for column in free for more in (False, True)]
+    free = sorted(column for column in used if is_free(field_path(column)))
+    wanted += [(column, more, "") for column in free for more in (False, True)]
     demands_tasks = TASKS in problem.space.constants
     for named, more, rule in wanted:
         column = TASKS if named == RATE and demands_tasks else named
@@ -256,5 +255,6 @@ def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
     return nominal
 
 
-def _as_yaml(text: str) -> str:
+def as_yaml(text: str) -> str:
+    """Return a text as YAML writes it."""
     return json.dumps(text) if text[0] in "'\"[{&*!|>%@`-" else text

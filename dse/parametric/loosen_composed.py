@@ -17,10 +17,10 @@ import numpy as np
 from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
-from dse.infeasible.conflicts import any_design, fixed
-from dse.infeasible.loosen import Field, closest, rungs
 from dse.model.evaluation import Constraint
 from dse.model.problem import Problem
+from dse.parametric.conflicts import any_design, fixed
+from dse.parametric.loosen import Field, closest, rungs
 
 TOLERANCE = 1e-7
 """A value is the nearest when one nearer by this share admits nothing."""

@@ -12,18 +12,21 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from dse import contract
-from dse.infeasible.attempt import Attempts, changed_study
-from dse.infeasible.change import NOTHING, PART, RUN, Override, Repair
-from dse.infeasible.owned import is_owned, is_written
-from dse.infeasible.written_stage import WrittenStage, stages_of
+from dse.parametric.attempt import Attempts, changed_study
+from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
+from dse.parametric.owned import is_owned, is_written
+from dse.parametric.written_stage import WrittenStage, stages_of
 from dse.plugins import registry
 from dse.reports.words import listed
 from dse.study import schema
 from dse.study.study import Study
 from dse.study.tables import evaluated
 
-HOW = ("interface.transfer", "interface.wait")
+HOW = ("interface.transfer", "interface.wait", "interface.pcie")
 """Choices of an interface on how work is handed over."""
+
+LINK = "interface.pcie"
+"""A choice of an interface whose values are in order, each carrying more."""
 
 KINDS = {"interface.device": contract.Interface, "budget.platform": contract.Platform}
 """Fields that name a record, and the kind of it."""
@@ -61,10 +64,24 @@ def _handing_over(attempts: Attempts) -> Iterator[Repair]:
             continue
         known = schema.CHOICES[column]
         now = [known[int(code)] for code in _values(attempts.infeasible, column)]
-        for other in known:
+        for other in known if path != LINK else _wider(known, now):
             if other not in now:
                 instead = f"instead of {listed(now, 'or')}"
-                yield from attempts.repair((path, other), instead=instead, rank=RUN)
+                found = attempts.repair((path, other), instead=instead, rank=RUN)
+                yield from found
+                if found and path == LINK:  # the least that is enough
+                    break
+
+
+def _wider(links: Sequence[str], now: Sequence[str]) -> list[str]:
+    """Return links of PCI Express that carry more than those of today, the least first."""
+
+    def carries(link: str) -> int:
+        generation, _, lanes = link.removeprefix("gen").partition(" x")
+        return 2 ** int(generation) * int(lanes) if lanes else 0
+
+    most = max(map(carries, now), default=0)
+    return sorted((link for link in links if carries(link) > most > 0), key=carries)
 
 
 def _values(study: Study, column: str) -> list[float]:
@@ -124,7 +141,7 @@ def _records(attempts: Attempts) -> Iterator[Repair]:
         instead = f"instead of {now[0]}" if len(now) == 1 else "besides those that the study tries"
         for other in registry.names(kind):
             if other not in now:
-                yield from attempts.repair((path, other), instead=instead, rank=PART)
+                yield from attempts.repair((path, other), instead=instead, rank=CATALOGUE)
 
 
 def _names(names: Sequence[str]) -> str:

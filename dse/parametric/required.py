@@ -18,7 +18,7 @@ def require_feasible(answer: SolvedStudy, where: str = "", stop: Stop | None = N
     search has left of the study's effort.
     """
     if not answer.outcome.feasible:
-        from dse.infeasible.explanation import explain_infeasible  # rarely needed, takes long
+        from dse.parametric.explanation import explain_infeasible  # rarely needed, takes long
 
         left = max(math.ceil(answer.study.settings.effort_s - answer.seconds), 1)
         text, facts = explain_infeasible(answer.study, answer.outcome, seconds=left, stop=stop)

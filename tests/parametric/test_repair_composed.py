@@ -18,14 +18,14 @@ from dse import search
 from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError
 from dse.files import document
-from dse.infeasible import conflicts, explanation, repair
+from dse.parametric import conflicts, explanation, repair
 from dse.reports.text import table_text
 from dse.runs import finished, view
 from dse.search import SearchSettings
 from dse.search.exact import compose, prove
 from dse.study import study
 from tests.conftest import everything
-from tests.infeasible.test_repair import studies
+from tests.parametric.test_repair import studies
 
 Write = Callable[[str], Path]
 

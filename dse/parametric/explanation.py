@@ -11,10 +11,14 @@ import numpy as np
 
 from dse import search
 from dse.errors import TooLargeError
-from dse.infeasible.attempt import MOST_SEARCHED
-from dse.infeasible.change import Override, Repair
-from dse.infeasible.conflicts import with_conflicts
-from dse.infeasible.remedies import Remedies, remedies_of
+from dse.model.matrices import distinct
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.parametric.attempt import MOST_SEARCHED
+from dse.parametric.budgets import Needed, needed
+from dse.parametric.change import Override, Repair
+from dse.parametric.conflicts import with_conflicts
+from dse.parametric.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, paragraph, violation_text
@@ -74,34 +78,59 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
     }
     if outcome.nearest_index is None or outcome.nearest_violation is None:
         return "no feasible design", facts
-    violations = dict(
-        zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)
+    need = needed(problem)
+    point = (
+        _nearest(problem, outcome, outcome.nearest_index)
+        if need is None
+        else need.nearest[np.newaxis]
     )
-    nearest = problem.space.point_text(outcome.nearest_index)
-    point = outcome.nearest_index[np.newaxis]
+    violations = dict(
+        zip(problem.constraint_names, problem.evaluate(point).violation[0].tolist(), strict=True)
+    )
+    nearest = problem.space.point_text(point[0])
     instead = list(without_accelerators(problem, point, infeasible.preference))
     facts |= {"nearest_design": nearest, "violations": violations}
     facts |= {"instead": [entry.to_dict() for entry in instead]} if instead else {}
     known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
-        _repairs(infeasible, conflicts, composed)
+        _repairs(infeasible, conflicts, need, composed)
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
     facts |= repair_facts
+    tried = " of those tried" if composed and need is None else ""
+    if need is not None:
+        facts["needed"] = {
+            problem.constraints[bound.place].text: value
+            for bound, value in zip(need.bounds, need.best, strict=True)
+        }
     first = next(iter(repair_facts.get("repairs", ())), {"set": ""})
     few = COMPUTE_ALONE in infeasible.notes and first["set"].endswith(".instances")
     lines = [
         _headline(problem.size, None if known else outcome.evaluated, composed)
         + " with the least instances that carry the rate; with more there is one" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
+        "" if need is None else paragraph(need.sentence(), "  "),
+        hanging(f"nearest design{tried}", nearest or "as given"),
+        pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
         *_conflict_lines(conflicts),
         *repairs,
-        hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),
-        pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
         *(hanging("no design", entry.line()) for entry in instead),
     ]
     return "\n".join(filter(None, lines)), facts
+
+
+def _nearest(problem: Problem, outcome: Outcome, nearest: Index) -> Index:
+    """Return the design (1, d) that misses constraints by the least sum, relatively.
+
+    Of the infeasible designs that the search kept; one with instances, where any has.
+    """
+    rows = distinct(np.vstack([outcome.sample_index, nearest[np.newaxis]]))
+    some = np.array([bool(made) for made in problem.counts(rows)]) if problem.stages else None
+    rows = rows if some is None or not some.any() else rows[some]
+    violation = np.nan_to_num(problem.evaluate(rows).violation, nan=np.inf)
+    missed = np.maximum(violation, 0.0).sum(axis=1)
+    return rows[[int(missed.argmin())]]
 
 
 def _headline(size: int, evaluated: int | None, composed: bool) -> str:
@@ -121,10 +150,10 @@ def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _repairs(
-    infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
+    infeasible: Study, conflicts: Sequence[Sequence[str]], need: Needed | None, composed: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Return what would admit a design, as lines and as plain data."""
-    remedies = remedies_of(infeasible, composed=composed)
+    remedies = remedies_of(infeasible, need, composed=composed)
     rules = dict.fromkeys(rule for conflict in conflicts for rule in conflict)
     alone = [rule for rule in rules if rule not in remedies.relaxed]
     apart: Sequence[RepairsOfConflict] = ()
@@ -179,7 +208,7 @@ def _apart(
         kept = [number for number, text in enumerate(rules) if text in conflict]
         data = infeasible.document.data | {"constraints": [rules[number] for number in kept]}
         alone = study.prepare(replace(infeasible.document, data=data))
-        several = remedies_of(alone, composed=composed)
+        several = remedies_of(alone, None, composed=composed)
         if several.repairs:
             repairs = tuple(_in_place(entry, kept) for entry in several.repairs)
             found.append((conflict, replace(several, repairs=repairs)))

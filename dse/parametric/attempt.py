@@ -8,10 +8,10 @@ from typing import Any
 
 from dse import search
 from dse.errors import DseError, TooLargeError
-from dse.infeasible.change import NOTHING, Override, Repair
-from dse.infeasible.loosen import EVALUATIONS
 from dse.model import tables
 from dse.model.space import Index
+from dse.parametric.change import NOTHING, Override, Repair
+from dse.parametric.loosen import EVALUATIONS
 from dse.reports.designs import described
 from dse.search.exact.work import EffortError, spend
 from dse.study import study

@@ -11,8 +11,9 @@ from typing import Any
 from dse.algebra import units
 from dse.reports.words import change, listed, relative_change, rule_text, unit_suffix
 
-RUN, NUMBER, PART = range(3)
-"""Ranks, the least first: how what is there runs, a number of the study, another part."""
+RUN, NUMBER, PART, CATALOGUE = range(4)
+"""Ranks, the least first: how what is there runs, a number of the study, another part of what it
+names, something else of the catalogue."""
 
 NOTHING = ("null", "{}")
 """YAML of fields that are left out."""
@@ -36,7 +37,7 @@ class Repair:
     limit
         What limits that design, by the study's labelled quantity.
     rank
-        `RUN`, `NUMBER` or `PART`.
+        `RUN`, `NUMBER`, `PART` or `CATALOGUE`.
     constraints
         What it relaxes, in words.
     """
@@ -100,6 +101,25 @@ class Repair:
             "design": self.design,
             "limit": self.limit,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundsRepair(Repair):
+    """Two bounds of constraints that make a study feasible together; `excess` is their change."""
+
+    instead: str = ""
+    rank: int = NUMBER
+    excess: float
+
+    @property
+    def size(self) -> float:
+        """The sum of both changes, beyond all that one number needs."""
+        return 1e6 + self.excess
+
+    @property
+    def what(self) -> str:
+        """Both bounds."""
+        return f"{self.written} together"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,0 @@
-"""Why nothing fits, and the least change that would.
-
-May import `dse.runs` and lower floors.
-"""

@@ -1,0 +1,71 @@
+"""What bounds need at least, the nearest design and pairs of bounds, against every design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse.errors import InfeasibleError
+from dse.parametric.budgets import needed
+from dse.study import study
+from tests.conftest import everything
+
+TIGHT = """
+workload: {rate: 100 Gbit/s}
+stages: [{core: des, fleet: mixed, designs: [u4, u8, u16]}]
+objectives: {area: minimise, power: minimise}
+constraints: ["area <= 0.1 mm2", "20 mW >= power", "utilisation >= 0.97"]
+"""
+
+
+def test_bounds_need_what_all_designs_say(write) -> None:
+    problem = study.prepare(study.read_study(write(TIGHT))).problem
+    need = needed(problem)
+    every = everything(problem)
+    first = len(problem.constraint_names) - len(problem.constraints)
+    carry = every.points[(every.violation[:, :first] <= 0).all(axis=1)]
+    columns = problem.describe(carry)
+    values = [columns[name] for name in ("area_m2", "power_w", "utilisation")]
+    assert need.best == pytest.approx([values[0].min(), values[1].min(), values[2].max()])
+    over = [values[0] / 1e-7 - 1, values[1] / 0.02 - 1, 1 - values[2] / 0.97]
+    excess = np.maximum(np.column_stack(over), 0)
+    assert (need.nearest == carry[excess.sum(axis=1).argmin()]).all()
+    for by, changes in need.pairs():
+        kept = [int(path.rpartition(".")[2]) for path, _ in changes]
+        left = [k for k in range(3) if k not in kept]
+        two = (excess[:, left] <= 0).all(axis=1)
+        assert by == pytest.approx(excess[two].sum(axis=1).min())
+
+
+def test_what_is_needed_comes_first_and_two_bounds_admit_a_design(write, tmp_path: Path) -> None:
+    text = TIGHT.replace(', "utilisation >= 0.97"', "")
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(write(text))
+    said = str(caught.value).splitlines()
+    assert said[1].startswith("without these bounds the study takes at least 149690 um2 of area")
+    assert said[2].startswith("  each") or "each on its own (proven)" in said[1]
+    (pair,) = (found for found in caught.value.facts["repairs"] if len(found["overrides"]) == 2)
+    assert dse.run(write(text), overrides=pair["overrides"]).front.shape[0]
+    assert caught.value.facts["needed"] == {
+        "area <= 0.1 mm2": pytest.approx(149690e-12, rel=1e-3),
+        "20 mW >= power": pytest.approx(25.25e-3, rel=1e-3),
+    }
+
+
+LINK = """
+workload: {rate: 100 Gbit/s, granularity: 1500 B}
+stages: [{core: des, fleet: mixed, designs: [u8, u16]}]
+interface: {pcie: gen3 x8, max_in_flight: 128, in_flight: 64, wait: async}
+objectives: {area: minimise}
+"""
+
+
+def test_a_wider_link_is_a_remedy_and_comes_before_the_catalogue(write) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(write(LINK))
+    first = caught.value.facts["repairs"][0]
+    assert first["set"] == "interface.pcie"
+    assert dse.run(write(LINK), overrides=first["overrides"]).front.shape[0]
