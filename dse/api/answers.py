@@ -22,6 +22,7 @@ from dse.runs.options import Options
 from dse.search.budget import Budget, budget_of
 from dse.study import study as studies
 from dse.study.arrivals import COLUMN
+from dse.study.preferring import share_of_best
 from dse.study.swept import Sweep
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def answer(
     overrides: Overrides | None = None,
     all: bool = True,
     flips: bool | None = None,
+    within: str | None = None,
     simulate: bool = True,
     samples: int | None = None,
     uncertainty: Assignments = (),
@@ -101,6 +103,9 @@ def answer(
     flips
         What would change the answer: None for what is near if the front is proven, True for
         all of it, False for nothing.
+    within
+        Say for each choice, too, with which values some design is within this share of the best
+        by the objective that is preferred: ``"5 %"``.  Not for a sweep.
     simulate
         Where arrivals or sizes vary, let 20 000 offloads pass the design, say where the model
         differs, and recommend none that cannot carry them or is outside a constraint: the next on
@@ -137,6 +142,7 @@ def answer(
     from dse.uncertainty import sampling
 
     budget = budget_of(time, memory)  # nonsense is refused before anything is searched
+    share = None if within is None else share_of_best(within)
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(
         known(source),
@@ -151,8 +157,9 @@ def answer(
     preference = first.study.preferring(prefer, tolerance)
     told = told or (lambda text: None)
     if fronts.sweep is not None:
-        if sampled is not None:
-            raise _one_at_a_time(fronts.sweep)
+        if sampled is not None or share is not None:
+            what = "samples ask" if sampled is not None else "within asks"
+            raise _one_at_a_time(fronts.sweep, what)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
         swept = _without_flips(swept) if flips else swept
         told(swept.text(all=all))
@@ -163,10 +170,14 @@ def answer(
     if simulated is not None:
         teller.tell([simulated])
         found = found.with_section(simulated)
+    budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
+    if share is not None:
+        section = _ranges(first, preference, share, budget)
+        teller.tell([section])
+        found = found.with_section(section)
     if flips is not False and not refused:  # by the model another design is the answer
-        if not time:  # from now on
-            budget = Budget(byte=budget.byte).within(first.study.settings)
-            budget = budget if flips else replace(budget, seconds=min(budget.seconds, NEAR_S))
+        if not time and not flips:
+            budget = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte)
         changing = _changing(first, preference, budget, full=bool(flips), progress=progress)
         for section in changing:
             teller.tell([section])
@@ -219,8 +230,15 @@ def _changing(
         yield left_out
 
 
-def _one_at_a_time(sweep: Sweep) -> UnitError:
-    rule = f"the study sweeps {sweep.path}, and samples ask about one answer"
+def _ranges(solved: KnownFront, preference: Preference, share: float, budget: Budget) -> Section:
+    from dse.parametric.ranges import ranges_section  # rarely wanted
+
+    exact = bool(solved.found["exact"])
+    return ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
+
+
+def _one_at_a_time(sweep: Sweep, what: str) -> UnitError:
+    rule = f"the study sweeps {sweep.path}, and {what} about one answer"
     return UnitError(rule, f"set one value: {sweep.path}={sweep.written[0]}")
 
 

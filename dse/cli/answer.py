@@ -53,6 +53,13 @@ def answer(
             show_default=False,
         ),
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help='Show which values of each choice stay so near the best: "5 %".',
+        ),
+    ] = None,
     simulate: Annotated[
         bool,
         typer.Option(
@@ -84,6 +91,7 @@ def answer(
             overrides=set_,
             all=all_ or json,
             flips=flips,
+            within=within,
             simulate=simulate,
             samples=samples,
             uncertainty=uncertainty or [],

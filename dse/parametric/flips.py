@@ -81,23 +81,21 @@ class Stability:
     @property
     def distance(self) -> float:
         """How far the nearest flip is, as the logarithm of a factor; inf for none."""
-        return min(map(self._distance, self.sides))
+        return min(map(self.distance_to, self.sides))
 
     @property
     def moves(self) -> bool:
         """Whether anything flips the answer."""
         return any(side.flips_at is not None for side in self.sides)
 
-    @property
-    def nearest(self) -> IntervalEnd:
-        """The end with the nearest flip."""
-        return min(self.sides, key=self._distance)
+    def nearest(self, hardly: float = 0.0) -> IntervalEnd:
+        """Return the end with the nearest flip, of those with a regret that matters."""
+        return min(self.mattering(hardly) or self.sides, key=self.distance_to)
 
-    @property
-    def regret(self) -> float | None:
-        """The largest regret of its flips."""
-        known = [side.regret for side in self.sides if side.flips_at is not None]
-        return None if None in known or not known else max(filter(None, known), default=0.0)
+    def mattering(self, hardly: float) -> tuple[IntervalEnd, ...]:
+        """Return the ends with flips whose regret is not less, or not known."""
+        flips = (side for side in self.sides if side.flips_at is not None)
+        return tuple(s for s in flips if s.regret is None or s.regret >= hardly)
 
     @property
     def is_limited(self) -> bool:
@@ -118,7 +116,8 @@ class Stability:
             return f"{'+' if step > 0 else ''}{units.show(step, self.quantity)}"
         return relative_text(relative)
 
-    def _distance(self, side: IntervalEnd) -> float:
+    def distance_to(self, side: IntervalEnd) -> float:
+        """Return how far the flip at an end is, as the logarithm of a factor; inf for none."""
         if side.flips_at is None:
             return math.inf
         change = self.change(side)
@@ -158,9 +157,7 @@ class Flips(Printable):
     @property
     def mattering(self) -> tuple[Stability, ...]:
         """Those of which staying with the answer costs something."""
-        return tuple(
-            entry for entry in self.moving if entry.regret is None or entry.regret >= self.hardly
-        )
+        return tuple(entry for entry in self.moving if entry.mattering(self.hardly))
 
     @property
     def is_complete(self) -> bool:
@@ -228,10 +225,11 @@ class Flips(Printable):
 
     def _brief(self, span: str) -> Iterator[str]:
         """Yield the nearest flips, and what was not looked at."""
-        for entry in self.mattering[:NEAREST]:
-            becomes = difference(entry.nearest.becomes, self.answer)
-            change = entry.change_text(entry.nearest)
-            yield f"Flips with {entry.label} {change}: {becomes}{_costs(entry.nearest.regret)}."
+        nearest = [(entry, entry.nearest(self.hardly)) for entry in self.mattering]
+        for entry, side in sorted(nearest, key=lambda pair: pair[0].distance_to(pair[1]))[:NEAREST]:
+            becomes = difference(side.becomes, self.answer)
+            change = entry.change_text(side)
+            yield f"Flips with {entry.label} {change}: {becomes}{_costs(side.regret)}."
         unlooked = plural(len(self.unlooked), "assumption")
         missing = [name for name in self.unlooked if name in self.first]
         if missing:
@@ -308,7 +306,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
-        entry.change_text(entry.nearest),
+        entry.change_text(entry.nearest()),
         "; ".join(beyond),
         "; ".join(_regret_text(regret) for regret in regrets),
     )
@@ -356,7 +354,7 @@ def _searched(entry: Stability) -> str:
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     unit = unit_suffix(entry.quantity)
-    change = entry.change(entry.nearest)
+    change = entry.change(entry.nearest())
     return {
         "assumption": entry.name,
         "fitted": entry.fitted,

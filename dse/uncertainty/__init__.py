@@ -1,4 +1,4 @@
 """How sure the answer is: draws, sensitivity.
 
-May import `dse.answers`, `dse.stability` and lower floors.
+May import `dse.answers` and lower floors.
 """

@@ -26,7 +26,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("study", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_shipped_study_fits_one_screen(study: Path, narrow: None) -> None:
-    found = dse.answer(study, all=False, flips_budget="1 s")
+    found = dse.answer(study, all=False, time="2 s")
     lines = found.text().splitlines()
     assert len(lines) <= LINES
     assert max(map(len, lines)) <= WIDTH

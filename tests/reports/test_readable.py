@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from dse.api import answers
 from dse.parametric import plots as missed
-from dse.parametric import plots as stability
+from dse.parametric import plots as curves
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
 from dse.reports.drawing import DPI, PALETTE, drawing
 from dse.uncertainty import plots as tornado
@@ -92,7 +92,7 @@ def test_a_sweep_over_many_designs_names_them_on_the_spot(monkeypatch, tmp_path)
     """At least 16 designs hold a part of the range; none is told by its colour alone."""
     found = answers.sweep(STUDIES / "des_100gbps.yaml", "rate=1..240Gbps")
     assert len(found.held()) >= 16
-    figure = caught(stability, monkeypatch, lambda: stability.draw_crossovers(found, tmp_path))
+    figure = caught(curves, monkeypatch, lambda: curves.draw_crossovers(found, tmp_path))
     check(figure)
     upper, lower = figure.axes
     named = {text.get_text() for text in upper.texts}
