@@ -227,9 +227,8 @@ class Flips(Printable):
         """Yield the nearest flips, and what was not looked at."""
         nearest = [(entry, entry.nearest(self.hardly)) for entry in self.mattering]
         for entry, side in sorted(nearest, key=lambda pair: pair[0].distance_to(pair[1]))[:NEAREST]:
-            becomes = difference(side.becomes, self.answer)
-            change = entry.change_text(side)
-            yield f"Flips with {entry.label} {change}: {becomes}{_costs(side.regret)}."
+            beyond = _beyond(difference(side.becomes, self.answer), side.regret)
+            yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
         unlooked = plural(len(self.unlooked), "assumption")
         missing = [name for name in self.unlooked if name in self.first]
         if missing:
@@ -244,7 +243,8 @@ class Flips(Printable):
                 f"No flip: none of the {len(self.found)} assumptions {looked}{matters} the answer "
                 f"from {span} its nominal value."
             )
-        yield from _hardly(self)
+        if not self.mattering:  # else --all tells them
+            yield from _hardly(self)
         if self.unlooked:
             yield f"Not looked at in {self.seconds:g} s of CPU time: {unlooked}; --time gives more."
 
@@ -254,6 +254,7 @@ class Flips(Printable):
             "preference": self.preference,
             "answer": ", ".join(self.answer),
             "range_factor": self.factor,
+            "hardly_below": self.hardly,
             "not_looked_at": list(self.unlooked),
             "assumptions": [_facts(self, entry) for entry in self.found],
         }
@@ -273,13 +274,13 @@ def relative_text(change: float) -> str:
     return signed(change)
 
 
-def _costs(regret: float | None) -> str:
-    """Return what it costs to stay with the answer, in words."""
-    if regret is None:
-        return ""
+def _beyond(becomes: str, regret: float | None) -> str:
+    """Return what is beyond a flip, and what it costs to stay, in words."""
+    if becomes == NOTHING_FITS or regret is None:
+        return becomes
     if math.isinf(regret):
-        return ", as the answer is infeasible then"
-    return f", then {percent(regret, 2)} better"
+        return f"infeasible, then {becomes}"
+    return f"then {becomes} is {percent(regret)} better"
 
 
 def _hardly(flips: Flips) -> Iterator[str]:
@@ -308,14 +309,16 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
         entry.change_text(entry.nearest()),
         "; ".join(beyond),
-        "; ".join(_regret_text(regret) for regret in regrets),
+        "; ".join(_regret_text(regret, flips.hardly) for regret in regrets),
     )
 
 
-def _regret_text(regret: float | None) -> str:
+def _regret_text(regret: float | None, hardly: float) -> str:
     if regret is None:
         return "unknown"
-    return "infeasible" if math.isinf(regret) else percent(regret, 2)
+    if regret < hardly:
+        return "hardly"
+    return "infeasible" if math.isinf(regret) else percent(regret)
 
 
 def _notes(flips: Flips) -> list[str]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dse.api import answers
-from dse.parametric import plots as missed
+from dse.parametric import missed
 from dse.parametric import plots as curves
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
 from dse.reports.drawing import DPI, PALETTE, drawing
