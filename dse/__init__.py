@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from dse.api import fit as fit
     from dse.api.answers import Answer as Answer
     from dse.api.answers import answer as answer
-    from dse.api.answers import flips as flips
     from dse.api.answers import sensitivity as sensitivity
-    from dse.api.answers import sweep as sweep
     from dse.api.audits import diff as diff
     from dse.api.audits import explain as explain
     from dse.api.audits import verify as verify
+    from dse.api.changes import decision_map as decision_map
+    from dse.api.changes import flips as flips
+    from dse.api.changes import sweep as sweep
     from dse.api.papers import reproduce as reproduce
     from dse.api.papers import reproduce_by_synthesis as reproduce_by_synthesis
     from dse.api.reports import report as report
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from dse.contract.evaluators import InfeasibleDesign as InfeasibleDesign
     from dse.model.problem import Problem as Problem
     from dse.parametric.crossovers import Crossovers as Crossovers
+    from dse.parametric.decision_map import DecisionMap as DecisionMap
     from dse.parametric.flips import Flips as Flips
     from dse.reproduction.by_synthesis import Synthesis as Synthesis
     from dse.reproduction.reproduce import Reproduction as Reproduction
@@ -52,7 +54,8 @@ if TYPE_CHECKING:
 _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 
 _FROM = {
-    "dse.api.answers": ("Answer", "answer", "flips", "sensitivity", "sweep"),
+    "dse.api.answers": ("Answer", "answer", "sensitivity"),
+    "dse.api.changes": ("decision_map", "flips", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce", "reproduce_by_synthesis"),
     "dse.api.reports": ("report",),
@@ -75,6 +78,7 @@ _FROM = {
     "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),
     "dse.parametric.crossovers": ("Crossovers",),
+    "dse.parametric.decision_map": ("DecisionMap",),
     "dse.parametric.flips": ("Flips",),
     "dse.study.study": ("Study",),
     "dse.uncertainty.sensitivity": ("SensitivityReport",),

@@ -39,6 +39,13 @@ SHOWN = (
         "How far each assumption may move, by itself, before another design is recommended.",
     ),
     (
+        "Which answer is best where",
+        f"dse map studies/{FIRST}.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
+        "--out runs/map",
+        "map",
+        "The device of the recommended design over two numbers; along the rate the borders are exact.",
+    ),
+    (
         "Which assumptions matter",
         f"dse sensitivity studies/{FIRST}.yaml --out runs/sensitivity",
         "sensitivity",

@@ -17,7 +17,7 @@ from dse.reports import progress
 
 GROUPS = {
     "Start": ("new", "check", "run", "status", "plot", "report"),
-    "Ask": ("answer", "evaluate", "flips", "sweep", "sensitivity", "simulate"),
+    "Ask": ("answer", "evaluate", "flips", "sweep", "map", "sensitivity", "simulate"),
     "Prove": ("verify", "explain", "diff"),
     "Own data": ("fit", "measure", "characterise"),
     "Papers": ("reproduce", "figure"),

@@ -39,11 +39,11 @@ def flips(
     json: AsJson = False,
 ) -> None:
     """Find how far each assumption may move until the answer flips."""
-    from dse.api import answers
+    from dse.api import changes
     from dse.reports.progress import bar
 
     with bar("assumptions", "searching") as shown:
-        found = answers.flips(
+        found = changes.flips(
             study,
             only=only or [],
             prefer=prefer,

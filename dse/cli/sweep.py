@@ -42,11 +42,11 @@ def sweep(
     json: AsJson = False,
 ) -> None:
     """Find which design is best in which interval of a number."""
-    from dse.api import answers
+    from dse.api import changes
     from dse.reports.progress import bar
 
     with bar("parts of the range", "searching") as shown:
-        found = answers.sweep(
+        found = changes.sweep(
             study,
             range_,
             prefer=prefer,

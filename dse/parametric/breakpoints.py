@@ -121,7 +121,9 @@ def _end(
     track: Track, answer: AnswerDesigns, start: float, limit: float, proven: _Proven | None
 ) -> Breakpoint:
     if not track.proves(answer):
-        return _searched_end(track, answer, start, limit)
+        nothing = not len(answer.rows) and _nothing_fits(track, start, limit)
+        searched = None if nothing else _searched_end(track, answer, start, limit)
+        return searched or Breakpoint(holds_to=limit)
     now, complete = proven or _Proven(track, answer, start), True
     while True:  # a design may follow another that counts as the same answer
         found = now.end(limit)
@@ -129,6 +131,16 @@ def _end(
         if found.beyond is None or found.beyond.keys != answer.keys:
             return replace(found, complete=complete)
         now = _Proven(track, found.beyond, found.flips_at or limit)
+
+
+def _nothing_fits(track: Track, low: float, high: float) -> bool:
+    """Whether bounds at both values prove that no design is feasible between them."""
+    problem = track.entry.problem
+    if problem.tolerant or low == high:
+        return low == high
+    anything = np.full((1, len(problem.goals)), np.inf)
+    (found,) = screened(problem, [Screen(track.entry, low, high, anything, None, EFFORT)], 0)
+    return found is not None and not len(found)
 
 
 def _shortened(track: Track, answer: AnswerDesigns, start: float, limit: float) -> float:

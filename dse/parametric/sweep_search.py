@@ -72,13 +72,13 @@ def find_crossovers(
         prepared.preferring(prefer, tolerance),
         front=front,
         counts=counts,
-        by=tuple(_axis(prepared.problem, name) for name in by),
+        by=tuple(axis_of(prepared.problem, name) for name in by),
     )
     track = Track(assumption, tracked, prepared.settings, (low, high))
     intervals: list[AnswerInterval] = []
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
-            for interval in _intervals(track, low, high):
+            for interval in intervals_of(track, low, high):
                 intervals.append(interval)
                 if progress is not None:
                     progress(float(np.log(interval.high / low) / np.log(high / low)))
@@ -126,7 +126,7 @@ def _instead(
         yield f"{does} can do it {where}."
 
 
-def _axis(problem: Problem, name: str) -> int:
+def axis_of(problem: Problem, name: str) -> int:
     """Return the index of the axis called `name`, or whose path ends with it."""
     names = [axis.name for axis in problem.space.axes]
     fitting = [number for number, full in enumerate(names) if f".{full}".endswith(f".{name}")]
@@ -135,7 +135,7 @@ def _axis(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def _intervals(track: Track, low: float, high: float) -> Iterator[AnswerInterval]:
+def intervals_of(track: Track, low: float, high: float) -> Iterator[AnswerInterval]:
     """Yield the intervals of a range, one after the other."""
     tracked = track.tracked
     start: float | None = low

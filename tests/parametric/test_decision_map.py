@@ -1,0 +1,81 @@
+"""Which answer is best where, over two numbers: each point against a search there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse import search
+from dse.errors import UnitError
+from dse.parametric import map_plot
+from dse.parametric.decision_map import find_map
+from dse.search.budget import Budget
+from dse.study import study
+from dse.study.overrides import override
+
+STUDY = """
+question: Which cores, behind which link?
+workload: {rate: 20 Gbit/s, granularity: 1500 B}
+stages: [{core: des, designs: [u8, u16], instances: {from: 1, to: 3}}]
+axes:
+  interface.device: [sparc_t4_engine, sparc_t4_instruction]
+  interface.in_flight: [1, 4, 16]
+objectives: {total_power: minimise, area: minimise}
+"""
+RANGES = ("rate=5..80Gbps", "granularity=256B..16KiB")
+
+
+def test_each_point_of_a_row_is_what_a_search_answers(write) -> None:
+    found = find_map(study.read_study(write(STUDY)), RANGES, by=["device"])
+    assert len(found.shares) > 1
+    assert sum(found.shares.values()) == pytest.approx(1.0, abs=1e-3)
+    random = np.random.default_rng(1)
+    for row in random.choice(np.array(found.rows, dtype=object), 5):
+        for name, one in zip(row.names, row.intervals, strict=True):
+            rate = float(np.exp(random.uniform(np.log(one.low), np.log(one.high))))
+            given = [
+                ("workload.rate", f"{rate!r} bit/s"),
+                ("workload.granularity", f"{row.value!r} B"),
+            ]
+            at = study.prepare(override(found.study.document, given))
+            front = search.run_search(at.problem, at.settings).front_index
+            devices = {axis.name: axis for axis in at.problem.space.axes}["interface.device"]
+            place = [axis.name for axis in at.problem.space.axes].index("interface.device")
+            best = at.preference.order(at.problem, front)[:1]
+            texts = [devices.labels[int(k)] for k in front[best, place]]
+            assert [name] == (texts or ["no feasible design"]), (row.value, rate)
+
+
+def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(write) -> None:
+    document = study.read_study(write(STUDY))
+    whole = find_map(document, RANGES, by=["device"])
+    values = [row.value for row in whole.rows]
+    assert values == sorted(set(values))
+    assert (values[0], values[-1]) == (256.0, 16384.0)
+    gaps = np.diff(np.log(values))
+    differ = [
+        one.names != other.names for one, other in zip(whole.rows, whole.rows[1:], strict=False)
+    ]
+    assert gaps[np.array(differ)].max() < gaps.max()
+    seen: list[int] = []
+    with pytest.raises(dse.errors.TooLargeError, match="not even the first row is known"):
+        find_map(document, RANGES, budget=Budget(seconds=1e-9))
+    find_map(document, RANGES, by=["device"], progress=lambda done, _: seen.append(done))
+    assert seen == list(range(1, len(values) + 1))
+    with pytest.raises(UnitError, match=r"both ranges are of workload\.rate"):
+        find_map(document, ("rate=1..2Gbps", "rate=1..2Gbps"))
+
+
+def test_a_map_is_drawn_and_written(write, tmp_path: Path) -> None:
+    found = dse.decision_map(write(STUDY), *RANGES)
+    map_plot.save_map(found, tmp_path / "map")
+    lines = (tmp_path / "map" / "map.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "workload.granularity_byte,from_bit_per_s,to_bit_per_s,answer"
+    assert len(lines) == 1 + sum(len(row.intervals) for row in found.rows)
+    assert (tmp_path / "map" / "map.png").stat().st_size > 5_000
+    facts = found.to_dict()
+    assert facts["unfinished"] is None
+    assert [row["second_byte"] for row in facts["rows"]] == [row.value for row in found.rows]
