@@ -43,7 +43,7 @@ SHOWN = (
         f"dse map studies/{FIRST}.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
         "--out runs/map",
         "map",
-        "The device of the recommended design over two numbers; along the rate the borders are exact.",
+        "The recommended device over two numbers; along the rate the borders are exact.",
     ),
     (
         "Which assumptions matter",

@@ -44,7 +44,7 @@ def decision_map(
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Find which answer is best where: rate=1..400Gbps granularity=64B..64KiB."""
+    """Find which answer is best where, over two numbers."""
     from dse.api import changes
     from dse.reports.progress import bar
 

@@ -105,7 +105,7 @@ class Needed:
                 )
 
 
-def needed(problem: Problem) -> Needed | None:
+def needed_by(problem: Problem) -> Needed | None:
     """Return what the bounds of a problem would have to be.
 
     None where it has none of a single quantity, more than `MOST_BOUNDS`, or no design without them,

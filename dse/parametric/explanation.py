@@ -15,7 +15,7 @@ from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.parametric.attempt import MOST_SEARCHED
-from dse.parametric.budgets import Needed, needed
+from dse.parametric.budgets import Needed, needed_by
 from dse.parametric.change import Override, Repair
 from dse.parametric.conflicts import with_conflicts
 from dse.parametric.remedies import Remedies, remedies_of
@@ -78,7 +78,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
     }
     if outcome.nearest_index is None or outcome.nearest_violation is None:
         return "no feasible design", facts
-    need = needed(problem)
+    need = needed_by(problem)
     point = (
         _nearest(problem, outcome, outcome.nearest_index)
         if need is None

@@ -25,9 +25,9 @@ from dse.parametric.flips import (
 )
 from dse.parametric.moved import widest
 from dse.parametric.required import require_feasible
-from dse.parametric.scale import limits
+from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Compare, Compared, Track, compared
+from dse.parametric.track import Compare, Compared, Track, compare_together
 from dse.parametric.tracking import TrackedAnswer, answer_among, spread
 from dse.reports.designs import parts
 from dse.reports.sections import Section
@@ -175,7 +175,7 @@ class _Looking:
         if entry.value <= 0.0 and entry.bound is not None:
             values = self.study.problem.describe(self.front).get(entry.quantity, np.zeros(1))
             spread_ = float(np.abs(values).max())
-        return limits(entry, self.factor, spread_)
+        return limits_of(entry, self.factor, spread_)
 
     def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
         """Return assumptions, those first that matter: see `find_flips`."""
@@ -185,7 +185,7 @@ class _Looking:
                 Compare(entry, self.answer.rows[:1], (entry.value, _stepped(entry)))
                 for entry in entries
             ]
-            seen = compared(self.study.problem, self._space(asked), asked)
+            seen = compare_together(self.study.problem, self._space(asked), asked)
             moves = {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
         return sorted(
             entries, key=lambda e: (not is_first(e), -round(moves.get(e.name, 0.0), 6), e.name)
@@ -212,7 +212,7 @@ class _Looking:
                 Compare(entry, rows, (low, entry.value, high))
                 for entry, (low, high) in zip(entries, ends, strict=True)
             ]
-            seen = compared(problem, self._space(asked), asked)
+            seen = compare_together(problem, self._space(asked), asked)
             open_ = [n for n, one in enumerate(seen) if self._may_hold(one, column)]
             questions = [
                 Screen(

@@ -26,7 +26,7 @@ HEADERS = ("choice", "answer", "good values")
 
 
 @dataclass(frozen=True)
-class Range:
+class GoodRange:
     """The positions on an axis with which some design is near the best, and that of the answer."""
 
     axis: Axis
@@ -109,7 +109,7 @@ def ranges_section(
             f"More than {MOST:,} designs are so near, too many to go through.",
         )
     found = [
-        Range(axis, int(answer[place]), tuple(np.unique(near[:, place]).tolist()))
+        GoodRange(axis, int(answer[place]), tuple(np.unique(near[:, place]).tolist()))
         for place, axis in enumerate(problem.space.axes)
         if axis.size > 1
     ]
@@ -138,7 +138,9 @@ def _near(problem: Problem, column: int, most: float) -> Index | None:
     return np.concatenate(found)
 
 
-def _section(share: float, preference: Preference, found: Sequence[Range], note: str) -> Section:
+def _section(
+    share: float, preference: Preference, found: Sequence[GoodRange], note: str
+) -> Section:
     title = f"Within {percent(share)} of the {preference.best}"
     line = (
         "With each of these values alone, and the other choices at their best, a design is so near."

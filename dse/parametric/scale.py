@@ -118,7 +118,7 @@ class LogScale:
         return inside, outside
 
 
-def limits(entry: Assumption, factor: float, size: float = 0.0) -> tuple[float, float]:
+def limits_of(entry: Assumption, factor: float, size: float = 0.0) -> tuple[float, float]:
     """Return the ends of the range in which an assumption is varied.
 
     From its value over a factor to its value times it; a number that may be negative moves by as

@@ -145,12 +145,14 @@ def intervals_of(track: Track, low: float, high: float) -> Iterator[AnswerInterv
         texts = parts(track.at(start), answer.rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         ends = (start, found.holds_to)
-        first, last = ((), ()) if tracked.front else (goals_of(track, answer, end) for end in ends)
+        first, last = (
+            ((), ()) if tracked.front else (objectives_at(track, answer, end) for end in ends)
+        )
         yield AnswerInterval(*ends, designs, first, last, found.complete, found.limited, answer)
         start, answer = found.flips_at, found.beyond or answer
 
 
-def goals_of(track: Track, answer: AnswerDesigns, value: float) -> tuple[float, ...]:
+def objectives_at(track: Track, answer: AnswerDesigns, value: float) -> tuple[float, ...]:
     """Return the objectives of an answer at a value."""
     problem = track.at(value)
     rows = distinct(np.vstack([answer.rows, track.rows]))
@@ -168,7 +170,7 @@ def _curve(track: Track, intervals: Sequence[AnswerInterval]) -> NDArray[np.floa
     rows = []
     for interval in intervals:
         inside = track.scale.cut(interval.low, interval.high, NARROW, KNOTS)[1:-1]
-        rows += [(value, *goals_of(track, interval.answer, value)) for value in inside]
+        rows += [(value, *objectives_at(track, interval.answer, value)) for value in inside]
         ends = ((interval.low, *interval.first), (interval.high, *interval.last))
         rows += [*ends, (interval.high,)]
     padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]

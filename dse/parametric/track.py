@@ -101,7 +101,9 @@ class Track:
 
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
         """Return how designs (n, d) do at values."""
-        (found,) = compared(self.entry.problem, self.space, [Compare(self.entry, rows, values)])
+        (found,) = compare_together(
+            self.entry.problem, self.space, [Compare(self.entry, rows, values)]
+        )
         return found
 
     def proves(self, answer: AnswerDesigns) -> bool:
@@ -131,7 +133,7 @@ class Track:
         return not rivals.beats(keys[~same], own).any()
 
 
-def compared(problem: Problem, space: Space, asked: Sequence[Compare]) -> list[Compared]:
+def compare_together(problem: Problem, space: Space, asked: Sequence[Compare]) -> list[Compared]:
     """Return how designs do at values of several numbers, evaluated together.
 
     A design that the space lacks at a value meets no constraint there.

@@ -9,7 +9,7 @@ import pytest
 
 import dse
 from dse.errors import InfeasibleError
-from dse.parametric.budgets import needed
+from dse.parametric.budgets import needed_by
 from dse.study import study
 from tests.conftest import everything
 
@@ -23,7 +23,7 @@ constraints: ["area <= 0.1 mm2", "20 mW >= power", "utilisation >= 0.97"]
 
 def test_bounds_need_what_all_designs_say(write) -> None:
     problem = study.prepare(study.read_study(write(TIGHT))).problem
-    need = needed(problem)
+    need = needed_by(problem)
     every = everything(problem)
     first = len(problem.constraint_names) - len(problem.constraints)
     carry = every.points[(every.violation[:, :first] <= 0).all(axis=1)]

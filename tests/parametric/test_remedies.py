@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 import dse
 from dse.errors import InfeasibleError
 from dse.parametric import attempt
-from dse.parametric.budgets import needed
+from dse.parametric.budgets import needed_by
 from dse.parametric.change import NUMBER, PART, RUN
 from dse.parametric.remedies import remedies_of
 from dse.study import study
@@ -146,7 +146,7 @@ def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
 def test_every_remedy_admits_a_design(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
-    remedies = remedies_of(found, needed(found.problem), composed=False)
+    remedies = remedies_of(found, needed_by(found.problem), composed=False)
     assert not remedies.untried
     for entry in remedies.repairs:
         changed = study.prepare(study.override(found.document, entry.overrides))
@@ -164,7 +164,7 @@ def test_what_a_device_is_cannot_be_changed_but_another_can_be_taken(write: Writ
 def test_the_least_comes_first(write: Write) -> None:
     text = SLOW.replace("0.01}", "0.0135, designs: [u8]}")
     found = study.prepare(study.read_study(write(text)))
-    remedies = remedies_of(found, needed(found.problem), composed=False).repairs
+    remedies = remedies_of(found, needed_by(found.problem), composed=False).repairs
     assert [entry.path for entry in remedies] == [
         "des.clock",  # gives nothing up
         "constraints.0",

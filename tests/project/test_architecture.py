@@ -144,6 +144,7 @@ ONLY_USERS = {
     },
     "matplotlib": {
         "dse.fitting.interface.plots",
+        "dse.parametric.map_plot",
         "dse.parametric.missed",
         "dse.parametric.plots",
         "dse.uncertainty.plots",
