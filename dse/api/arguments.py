@@ -121,7 +121,7 @@ _PATH = _instance("a path", str, Path)
 _TEXT = _instance("a text", str)
 _WORDS = (
     *("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock"),
-    *("time", "memory", "within"),
+    *("time", "memory", "within", "other_range"),
     *("top", "clock_port", "device", "wire", "mapping_tool", "time_limit", "cache_limit"),
 )
 _TEXTS = Kind("a text or a list of texts", _are_texts)

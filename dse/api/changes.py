@@ -126,8 +126,8 @@ def sweep(
 @public
 def decision_map(
     source: StudySource | Result,
-    first: str,
-    second: str,
+    range_: str,
+    other_range: str,
     *,
     prefer: str | None = None,
     tolerance: str | None = None,
@@ -147,9 +147,9 @@ def decision_map(
     ----------
     source, prefer, tolerance, overrides
         As in `answer`.
-    first, second
+    range_, other_range
         ``NAME=FROM..TO`` each, where NAME is an assumption.  Crossovers along the first are exact,
-        at values of the second that are closer where the answers differ.
+        at values of the other that are closer where the answers differ.
     counts, by
         As in `sweep`.
     time, memory
@@ -166,7 +166,7 @@ def decision_map(
 
     return find_map(
         study_of(source, overrides),
-        (first, second),
+        (range_, other_range),
         prefer=prefer,
         tolerance=tolerance,
         counts=counts,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.api import answers, audits, papers, studies
+from dse.api import answers, audits, changes, papers, studies
 from dse.api import fit as fits
 from dse.api.arguments import KINDS
 from dse.errors import GONE, ArgumentError, DseError
@@ -167,11 +167,11 @@ def test_what_makes_no_sense(
 def test_every_argument_has_a_kind() -> None:
     functions = [
         function
-        for module in (answers, audits, fits, papers, studies)
+        for module in (answers, audits, changes, fits, papers, studies)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]
-    assert len(functions) == 16
+    assert len(functions) == 17
     for function in functions:
         assert inspect.unwrap(function) is not function, f"{function.__name__} is not checked"
         assert inspect.signature(function).parameters.keys() <= KINDS.keys()

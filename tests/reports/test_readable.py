@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from dse.api import answers
+from dse.api import answers, changes
 from dse.parametric import missed
 from dse.parametric import plots as curves
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
@@ -90,7 +90,7 @@ def test_logarithmic_ticks_are_all_numbers_or_all_powers(span: tuple[float, floa
 
 def test_a_sweep_over_many_designs_names_them_on_the_spot(monkeypatch, tmp_path) -> None:
     """At least 16 designs hold a part of the range; none is told by its colour alone."""
-    found = answers.sweep(STUDIES / "des_100gbps.yaml", "rate=1..240Gbps")
+    found = changes.sweep(STUDIES / "des_100gbps.yaml", "rate=1..240Gbps")
     assert len(found.held()) >= 16
     figure = caught(curves, monkeypatch, lambda: curves.draw_crossovers(found, tmp_path))
     check(figure)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dse.parametric.edge import TOO_MANY
 
 import dse
 from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
+from dse.parametric.breakpoints import TOO_MANY
 from dse.parametric.flip_search import find_flips
 from dse.search.exact import closing, compose, descent, enumeration, work
 from dse.study import study
