@@ -38,6 +38,7 @@ NEAR = 1e-9
         "rounds_s settled": "stages at their own clocks have rounds beside others that meet R",
         "passing_s_per_byte settled": "what comes late leaves less to wait for in rounds",
         "common_rounds_bit settled": "what settles rounds in random systems bounds their sum",
+        "serial_tasks settled": "no random system shows it beside common clocks: no proof",
     },
     told=True,
 )

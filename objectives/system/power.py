@@ -79,6 +79,9 @@ def base_power_w(
         "attachment_power_w",
         "budget_constant_power_w",
     ),
+    undeclared={
+        "attachment_power_w settled": "no random system shows it beside a transfer: no proof",
+    },
     told=True,
 )
 def total_power_w(

@@ -20,6 +20,8 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 ROUNDING = 1e-12
 """Relative; what rounding may add to a whole number of rounds."""
 
+UNSEEN = "no random system shows it beside clocks that meet R, which is no proof"
+
 
 def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
     """Return how many rounds start before the last one, n - 1; 0 for an empty fleet."""
@@ -41,6 +43,7 @@ def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
     over_stages="sum",
     over_sizes="mean",
     settled_while={"passing_s_per_byte": "clocks_meet"},
+    undeclared={"stage_round_s settled": UNSEEN},
 )
 def own_rounds_s(
     *,
@@ -78,6 +81,7 @@ def own_rounds_s(
     falls_with=("stage_round_bit", "stage_common", "power_limit_bit_per_s"),
     over_stages="sum",
     over_sizes="mean",
+    undeclared={"stage_round_s settled": UNSEEN},
 )
 def throttled_rounds_s(
     *,
