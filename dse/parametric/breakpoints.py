@@ -180,6 +180,7 @@ class _Proven:
     def end(self, limit: float) -> Breakpoint:
         """Return how far they hold up to a limit."""
         inside, outside, reach = self._narrowed(limit)
+        tested = self._track.rows
         pending = [(self._start, reach, EFFORT)]
         complete, searched = True, False
         while pending:
@@ -188,6 +189,7 @@ class _Proven:
             if rows is None and not searched:  # designs at the far end tell more
                 self._track.pick(high)
                 inside, outside, reach = self._narrowed(limit)
+                tested = self._track.rows
                 pending = [(self._start, reach, EFFORT)]
                 searched = True
             elif rows is None and self._divides(low, high):
@@ -197,7 +199,7 @@ class _Proven:
                 if rows is None:
                     complete = False
                     rows = distinct(np.vstack([self._track.pick(v).rows for v in (low, high)]))
-                change = self._change(self._unknown(rows), low, high)
+                change = self._change(self._others(_without(rows, tested)), low, high)
                 if change is not None:
                     inside, outside = change
                     break
@@ -232,12 +234,7 @@ class _Proven:
         return log_distance(low, high) > SHORTEST and not self._track.scale.is_close(low, high, 0.0)
 
     def _others(self, rows: Index) -> Index:
-        own = {row.tobytes() for row in self._answer.rows}
-        return rows[[row.tobytes() not in own for row in rows]]
-
-    def _unknown(self, rows: Index) -> Index:
-        known = {row.tobytes() for row in self._track.rows}
-        return self._others(rows[[row.tobytes() not in known for row in rows]])
+        return _without(rows, self._answer.rows)
 
     def _rivals(self, low: float, high: float, most: int) -> Index | None:
         """Return the designs that may win between two values, None for too many."""
@@ -360,6 +357,11 @@ class _Proven:
             if not np.array_equal(found.rows, self._answer.rows):
                 return found
         return answer_instead(track.at(outside), rows, track.tracked, self._answer)
+
+
+def _without(rows: Index, others: Index) -> Index:
+    known = {row.tobytes() for row in others}
+    return rows[[row.tobytes() not in known for row in rows]]
 
 
 def _searched_end(track: Track, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:

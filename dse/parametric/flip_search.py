@@ -275,18 +275,26 @@ class _Looking:
     def _regret(self, track: Track, flips_at: float) -> float | None:
         """Return how much worse the answer is than the best design known a tenth beyond a flip.
 
-        Infinite where it is infeasible; None where no one number is compared.
+        Infinite where it is infeasible, or needs more instances than it has; None where no one
+        number is compared, or fewer instances would do.
         """
         preference = self.tracked.preference
         if not preference.is_quantity:
             return None
         value = _beyond(track, flips_at)
         with suppress(DseError):
-            problem = track.at(value)
-            rows = np.vstack([self.answer.rows, track.rows])
+            own = self.answer.rows[:1]
+            counts = track.compare(own, [track.entry.value, value]).counts[:, 0]
+            if (counts[1] > counts[0]).any():
+                return math.inf
+            if (counts[1] < counts[0]).any():
+                return None
+            # a lower rate opens fewer counts, and today's are still there to stay with
+            problem, _ = rivals.same_space(track.at(value), track.entry.problem)
+            rows = np.vstack([own, track.rows])
             rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
             feasible = problem.evaluate(rows).feasible
-            if not len(rows) or not feasible[0]:
+            if not feasible[0]:
                 return math.inf
             merit = preference.merit(problem, rows)
             best = float(merit[feasible].min())

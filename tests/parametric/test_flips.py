@@ -13,7 +13,7 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
 from dse.parametric import breakpoints, rivals
-from dse.parametric.flip_search import find_flips
+from dse.parametric.flip_search import _Looking, find_flips
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
 from dse.study.overrides import override
@@ -103,6 +103,37 @@ def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
                 flipped += 1
                 assert answer(at(side.flips_at), preference) != nominal, (entry.name, side)
     assert flipped or not single
+
+
+@pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
+def test_a_space_too_large_to_ask_has_the_same_flips_as_one_that_is_not(
+    text, write, monkeypatch
+) -> None:
+    """Searches at values `SHORTEST` apart find what bounds prove, but for that distance."""
+    found = prepared(text, write, 0)
+    proven = find_flips(found, factor=3.0).found
+    monkeypatch.setattr(breakpoints, "screened", lambda _, asked, __: [None for _ in asked])
+    monkeypatch.setattr(breakpoints, "SHORTEST", 0.02)
+    monkeypatch.setattr(_Looking, "unmoved", lambda *_: [])
+    searched = {entry.name: entry for entry in find_flips(found, factor=3.0).found}
+    for entry in proven:
+        other = searched[entry.name]
+        for ours, theirs in ((entry.low, other.low), (entry.high, other.high)):
+            assert theirs.becomes == ours.becomes, entry.name
+            assert theirs.holds_to == pytest.approx(ours.holds_to, rel=0.02), entry.name
+
+
+def test_an_answer_that_the_rate_outgrows_is_infeasible_beyond(write) -> None:
+    """As few instances as carry the rate: today's carry no more than they do."""
+    text = """
+workload: {rate: 116.43 Mbit/s}
+stages: [{core: des, instances: least}]
+objectives: {area: minimise, power: minimise}
+"""
+    found = prepared(text, write)
+    (rate,) = find_flips(found, only=["workload.rate"], factor=1000.0).found
+    assert rate.high.flips_at is not None
+    assert rate.high.regret == math.inf
 
 
 def test_a_flip_is_where_two_lines_cross(write) -> None:
