@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from dse import search
@@ -13,7 +13,7 @@ from dse.model.space import Index
 from dse.parametric.change import NOTHING, Override, Repair
 from dse.parametric.loosen import EVALUATIONS
 from dse.reports.designs import described
-from dse.search.exact.work import EffortError, spend
+from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -21,6 +21,9 @@ from dse.study.tables.evaluated import is_evaluated
 
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
+
+SHARE = 0.1
+"""Part of the time that is left which one change may take."""
 
 MOST_SEARCHED = 200_000_000
 """Designs of a space that is not composed, up to which changes are looked for."""
@@ -71,23 +74,31 @@ def _in_words(path: str, text: str) -> str:
 class Attempts:
     """Changes tried one after the other, where they are no more work than the study itself."""
 
-    def __init__(self, infeasible: Study) -> None:
-        """Start with nothing tried."""
+    def __init__(self, infeasible: Study, *, composed: bool = False) -> None:
+        """Start with nothing tried; `composed` tells to search for numbers, not try all designs."""
         self.infeasible = infeasible
+        self.composed = composed
         self.untried: list[str] = []
         self._limit = max(EVALUATIONS, min(infeasible.problem.size, MOST_SEARCHED))
 
     def solve(self, *overrides: Override) -> Solved | None:
         """Return what a change admits; None also where that is too much work, which is kept."""
-        try:
+        with self.trying(*(_in_words(*override) for override in overrides)):
             return solve(self.infeasible, overrides, self._limit)
+        return None
+
+    @contextmanager
+    def trying(self, *changes: str) -> Iterator[None]:
+        """Give changes their share of the time; keep what they are where they are too much work."""
+        try:
+            with limited(seconds=SHARE * left_s()):
+                yield
         except TooLargeError:
             with suppress(EffortError):
                 spend(0)  # what ends the whole explanation is said once
-                self.untried += [_in_words(*override) for override in overrides]
+                self.untried += changes
         except DseError:
             pass  # a model that fails or overflows with it admits nothing
-        return None
 
     def repair(self, *overrides: Override, instead: str, rank: int) -> tuple[Repair, ...]:
         """Return the repair by a change without a size, none when it admits nothing."""

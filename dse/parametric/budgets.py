@@ -119,10 +119,11 @@ def needed_by(problem: Problem) -> Needed | None:
     rest = [rule for place, rule in enumerate(problem.constraints) if place not in places]
     relaxed = replace(problem, goals=goals, constraints=tuple(rest))
     try:
-        rows = search.run_search(relaxed, search.SearchSettings(method="exact")).front_index
+        outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
     except TooLargeError:
         return None
-    if not len(rows):
+    rows = outcome.front_index
+    if not len(rows) or not outcome.exact:
         return None
     columns = relaxed.describe(rows)
     values = [np.broadcast_to(columns[bound.threshold.name], (len(rows),)) for bound in bounds]

@@ -134,6 +134,8 @@ class NumberRepair(Repair):
         The number now (of the design named) and the nearest one that admits a design, in SI.
     violated
         What the design violates when the change is 0.1 % short.
+    least
+        Whether no nearer number admits a design; False where that took too long to tell.
     """
 
     instead: str = ""
@@ -142,6 +144,7 @@ class NumberRepair(Repair):
     nominal: float
     value: float
     violated: tuple[str, ...]
+    least: bool = True
 
     @property
     def size(self) -> float:
@@ -170,6 +173,8 @@ class NumberRepair(Repair):
         """Return the same, and what stands against less of a change."""
         if self.is_constraint:
             return f"{self.what}: {self.design}"
+        if not self.least:
+            return f"{super().sentence()}; less of a change may do"
         others = [rule for rule in self.violated if rule not in {*self.constraints, *known}]
         if not others:
             return super().sentence()
@@ -185,6 +190,7 @@ class NumberRepair(Repair):
             f"value{suffix}": self.value,
             "relative": math.inf if self.relative is None else abs(self.relative),
             "violated_short_of_it": list(self.violated),
+            "least": self.least,
         }
 
 

@@ -14,13 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
 from dse.model.evaluation import Constraint
 from dse.model.problem import Problem
-from dse.parametric.conflicts import any_design, fixed
+from dse.parametric.attempt import changed_study
+from dse.parametric.conflicts import any_design
 from dse.parametric.loosen import Field, closest, rungs
+from dse.search.exact.work import EffortError
+from dse.study.study import Study
 
 TOLERANCE = 1e-7
 """A value is the nearest when one nearer by this share admits nothing."""
@@ -35,15 +39,26 @@ Admitted = Callable[[float, float], float | None]
 """Takes a value that admits nothing and one beyond it: the nearest value found between them."""
 
 
-def nearest_composed(problem: Problem, field: Field) -> float | None:
+def nearest_composed(infeasible: Study, field: Field) -> tuple[float, bool] | None:
     """Return the value of `field` nearest to the nominal one that admits a design, or None.
 
-    Values ever further away are tried; between two of them a field that first admits a design
-    and then none again may be skipped.
+    And whether none nearer does.  Values ever further away are tried, each with the designs that
+    the study has then; between two of them a field that first admits a design and then none again
+    may be skipped.
+
+    Raises
+    ------
+    TooLargeError
+        None was found in the time that one field may take.
     """
 
     def admitted(near: float, far: float) -> float | None:
-        design = any_design(fixed(problem, field.columns(far)))
+        text = f"{far:.0f}" if field.unit.integer else units.exact_text(far, field.column)
+        changed = changed_study(infeasible, field.overrides(text))
+        if changed is None:
+            return None
+        problem = changed.problem
+        design = any_design(problem)
         if design is None:
             return None
         violated = problem.evaluate(design, field.columns(near)).violation > 0
@@ -53,17 +68,27 @@ def nearest_composed(problem: Problem, field: Field) -> float | None:
     def middle(near: float, far: float) -> float:
         return float(field.between(np.full(1, near), np.full(1, far))[0])
 
+    problem = infeasible.problem
     near = field.tightest(problem)
     if near is None:
         return None
-    with suppress(TooLargeError):
-        for far in rungs(problem, field, near, RUNGS):
+    unsure: TooLargeError | None = None
+    for far in rungs(problem, field, near, RUNGS):
+        try:
             value = admitted(near, far)
-            if value is not None:
-                return _nearest(
-                    near, value, admitted, lambda value: field.moved(value, -TOLERANCE), middle
-                )
-            near = far
+        except EffortError:
+            raise
+        except TooLargeError as error:  # a value further out may tell
+            unsure = error
+            continue
+        if value is not None:
+            found, least = _nearest(
+                near, value, admitted, lambda value: field.moved(value, -TOLERANCE), middle
+            )
+            return found, least and unsure is None
+        near = far
+    if unsure is not None:
+        raise unsure
     return None
 
 
@@ -111,7 +136,7 @@ def _threshold_value(
         admitted,
         lambda value: value - sign * TOLERANCE * abs(value),
         lambda near, far: (near + far) / 2,
-    )
+    )[0]
 
 
 def _between(threshold: ConstraintThreshold, near: float, far: float, *, up: bool) -> Constraint:
@@ -132,21 +157,24 @@ def _nearest(
     admitted: Admitted,
     short_of: Callable[[float], float],
     middle: Callable[[float, float], float],
-) -> float:
+) -> tuple[float, bool]:
     """Return the value nearest to `near`, which admits nothing, that admits a design; `far` does.
 
-    `short_of` returns a value just short of one, `middle` one between two.
+    And whether none nearer does: False where that takes too long to tell.  `short_of` returns a
+    value just short of one, `middle` one between two.
     """
-    while True:
-        target = short_of(far)
-        if not min(near, far) < target < max(near, far):
-            return far
-        value = admitted(near, target)
-        if value is None:
-            return far
-        far = value
-        target = middle(near, far)
-        if not min(near, far) < target < max(near, far):
-            return far
-        value = admitted(near, target)
-        near, far = (target, far) if value is None else (near, value)
+    with suppress(TooLargeError):
+        while True:
+            target = short_of(far)
+            if not min(near, far) < target < max(near, far):
+                return far, True
+            value = admitted(near, target)
+            if value is None:
+                return far, True
+            far = value
+            target = middle(near, far)
+            if not min(near, far) < target < max(near, far):
+                return far, True
+            value = admitted(near, target)
+            near, far = (target, far) if value is None else (near, value)
+    return far, False

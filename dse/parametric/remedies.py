@@ -43,11 +43,11 @@ def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Re
     numbers, the smallest change first, and two bounds together; then other designs of the study's
     own, and last other devices and platforms of the catalogue.
     """
-    attempts = Attempts(infeasible)
+    attempts = Attempts(infeasible, composed=composed)
     found = [
-        *repairs_of(infeasible, composed=composed),
+        *repairs_of(attempts),
         *_pairs(attempts, need),
-        *running_of(attempts, composed=composed),
+        *running_of(attempts),
         *choices_of(attempts),
     ]
     ordered = tuple(sorted(found, key=lambda repair: repair.order))

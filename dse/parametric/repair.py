@@ -19,7 +19,7 @@ from dse.errors import TooLargeError
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.parametric import loosen, loosen_composed
-from dse.parametric.attempt import Solved, admitted, changed_study, solve
+from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, solve
 from dse.parametric.change import NumberRepair, Override
 from dse.parametric.conflicts import any_design
 from dse.parametric.loosen import Field
@@ -38,23 +38,21 @@ SHORT = 1e-3
 """How far short of a repair it is said what is still violated."""
 
 
-def repairs_of(infeasible: Study, *, composed: bool = False) -> tuple[NumberRepair, ...]:
-    """Return the numbers of a study that would admit a design, the least change first.
-
-    `composed`: found by composed searches, not by trying every design.
-    """
-    found = [*_of_fields(infeasible, composed), *_of_thresholds(infeasible, composed)]
+def repairs_of(attempts: Attempts) -> tuple[NumberRepair, ...]:
+    """Return the numbers of a study that would admit a design, the least change first."""
+    found = [*_of_fields(attempts), *_of_thresholds(attempts)]
     return tuple(sorted(found, key=lambda repair: repair.order))
 
 
-def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[NumberRepair]:
-    problem = infeasible.problem
+def _of_thresholds(attempts: Attempts) -> Iterator[NumberRepair]:
+    infeasible, problem = attempts.infeasible, attempts.infeasible.problem
     first = len(problem.constraint_names) - len(problem.constraints)
     named = {
         first + number: thresholds.thresholds_of(constraint.expression)
         for number, constraint in enumerate(problem.constraints)
     }
-    find = loosen_composed.threshold_values_composed if composed else loosen.threshold_values
+    composed = loosen_composed.threshold_values_composed
+    find = composed if attempts.composed else loosen.threshold_values
     for (rule, number), value in sorted(find(problem, named).items()):
         threshold = named[rule][number]
         text = problem.constraint_names[rule]
@@ -84,23 +82,27 @@ def _threshold_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
     return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
 
 
-def _of_fields(infeasible: Study, composed: bool) -> Iterator[NumberRepair]:
-    for field, rules in _fields(infeasible).items():
-        repair = field_repair(infeasible, field, rules, composed=composed)
+def _of_fields(attempts: Attempts) -> Iterator[NumberRepair]:
+    for field, rules in _fields(attempts.infeasible).items():
+        repair = field_repair(attempts, attempts.infeasible, field, rules)
         if repair is not None:
             yield repair
 
 
 def field_repair(
-    infeasible: Study, field: Field, rules: tuple[str, ...] = (), *, composed: bool
+    attempts: Attempts, base: Study, field: Field, rules: tuple[str, ...] = ()
 ) -> NumberRepair | None:
-    """Return the repair by the value of a field nearest to today's, None when there is none.
+    """Return the repair by the value of a field nearest to that of `base`, None without one.
 
     `rules` are the requirements that it relaxes.
     """
-    find = loosen_composed.nearest_composed if composed else loosen.nearest_feasible
-    value = find(infeasible.problem, field)
-    return None if value is None else _confirmed(infeasible, field, rules, value)
+    with attempts.trying(field.path):
+        if attempts.composed:
+            found = loosen_composed.nearest_composed(base, field)
+            return None if found is None else _confirmed(base, field, rules, *found)
+        value = loosen.nearest_feasible(base.problem, field)
+        return None if value is None else _confirmed(base, field, rules, value)
+    return None
 
 
 def _fields(infeasible: Study) -> dict[Field, tuple[str, ...]]:
@@ -154,7 +156,7 @@ def _alone(problem: Problem, unit: Unit, column: str) -> bool:
 
 
 def _confirmed(
-    infeasible: Study, field: Field, rules: tuple[str, ...], value: float
+    infeasible: Study, field: Field, rules: tuple[str, ...], value: float, least: bool = True
 ) -> NumberRepair | None:
     """Return the repair by `value`, or by the nearest value further on that is one.
 
@@ -179,7 +181,8 @@ def _confirmed(
         name=field.column,
         nominal=_nominal(infeasible.problem, field, solved),
         value=parsed,
-        violated=tuple(names),
+        violated=tuple(names) if least else (),
+        least=least,
         **admitted(solved),
     )
 

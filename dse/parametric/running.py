@@ -22,14 +22,14 @@ TIMES = (2, 4, 8)
 """How many times as many instances of each design a mixed fleet is given."""
 
 
-def running_of(attempts: Attempts, *, composed: bool) -> Iterator[Repair]:
+def running_of(attempts: Attempts) -> Iterator[Repair]:
     """Yield clocks and numbers of instances that would admit a design."""
     stages = stages_of(attempts.infeasible.document)
     if stages:
-        yield from _policies(attempts, stages, composed=composed)
+        yield from _policies(attempts, stages)
     for stage in stages:
-        yield from _fractions(attempts, stage, composed=composed)
-        yield from _instances(attempts, stage, composed=composed)
+        yield from _fractions(attempts, stage)
+        yield from _instances(attempts, stage)
 
 
 def _ways(attempts: Attempts) -> tuple[bool, ...]:
@@ -45,9 +45,7 @@ def _field(path: str, column: str, *, more: bool, besides: tuple[Override, ...] 
     return Field(path, column, Unit("", column, integer=whole), more, besides)
 
 
-def _policies(
-    attempts: Attempts, stages: tuple[WrittenStage, ...], *, composed: bool
-) -> Iterator[Repair]:
+def _policies(attempts: Attempts, stages: tuple[WrittenStage, ...]) -> Iterator[Repair]:
     """Yield the top clock in place of one that meets the rate, and the reverse.
 
     All stages that state theirs change together; else that of one decides.
@@ -64,7 +62,7 @@ def _policies(
         if not found and base is not None and infeasible.problem.constraints:
             column = f"{stages[0].name}.clock"
             slower = _field(top[0], column, more=False, besides=tuple(rest))
-            found = _as_choice(field_repair(base, slower, composed=composed), MEET, RUN)
+            found = _as_choice(field_repair(attempts, base, slower), MEET, RUN)
         yield from found
     elif infeasible.problem.constraints and RATE in infeasible.problem.available:
         met = [(path, MEET) for path in paths]
@@ -80,7 +78,7 @@ def _following(study: Study) -> bool:
     return RATE in study.problem.available and any(one.common for one in study.problem.stages)
 
 
-def _fractions(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Iterator[Repair]:
+def _fractions(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     """Yield other fractions of the top clock, the nearest."""
     infeasible = attempts.infeasible
     written = stage.fields.get("clock") is not None
@@ -91,29 +89,29 @@ def _fractions(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> It
     for more in _ways(attempts):
         if base is None or (more and not written):
             continue  # unwritten, it runs at the top already
-        found = field_repair(base, _field(path, column, more=more), composed=composed)
+        found = field_repair(attempts, base, _field(path, column, more=more))
         if found is not None:
             yield replace(found, rank=RUN)
 
 
-def _instances(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Iterator[Repair]:
+def _instances(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     """Yield other numbers of instances than the study tries."""
     infeasible, fields = attempts.infeasible, stage.fields
     column, path = f"{stage.name}.instances", stage.path("instances")
     written = fields.get("instances") not in (None, LEAST)
     if fields.get("counts"):
-        yield from _counts(attempts, stage, composed=composed)
+        yield from _counts(attempts, stage)
     elif fields.get("fleet") == "mixed":
         if written or _counts_compute_alone(infeasible):
             yield from _of_each(attempts, stage, written=written)
     elif written:
         for more in _ways(attempts):
-            found = field_repair(infeasible, _field(path, column, more=more), composed=composed)
+            found = field_repair(attempts, infeasible, _field(path, column, more=more))
             yield from () if found is None else (found,)
     elif _counts_compute_alone(infeasible):
         base = changed_study(infeasible, [(path, "1")])
         if base is not None:
-            found = field_repair(base, _field(path, column, more=True), composed=composed)
+            found = field_repair(attempts, base, _field(path, column, more=True))
             yield from _as_choice(found, LEAST, RUN)
 
 
@@ -122,7 +120,7 @@ def _counts_compute_alone(infeasible: Study) -> bool:
     return COMPUTE_ALONE in infeasible.notes
 
 
-def _counts(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Iterator[Repair]:
+def _counts(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     """Yield other counts of one design of a fixed fleet."""
     counts = [
         (f"{stage.name}.{name}", str(count)) for name, count in stage.fields["counts"].items()
@@ -131,7 +129,7 @@ def _counts(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Itera
         others = tuple(entry for entry in counts if entry[0] != path)
         for more in _ways(attempts):
             field = _field(path, path, more=more, besides=others)
-            found = field_repair(attempts.infeasible, field, composed=composed)
+            found = field_repair(attempts, attempts.infeasible, field)
             yield from () if found is None else (found,)
 
 

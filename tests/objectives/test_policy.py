@@ -14,6 +14,7 @@ from dse.model.problem import Problem
 from dse.model.space import one_block
 from dse.objectives.system.staying import offload_arrival_cv2
 from dse.parametric import repair
+from dse.parametric.attempt import Attempts
 from dse.study import study
 from tests.search.test_compose import front
 
@@ -279,7 +280,7 @@ def test_a_rate_that_is_too_high_is_told_whole(write: Write) -> None:
     found = problem_text("rate: 1 Tbit/s", "400")
     (least,) = (
         entry
-        for entry in repair.repairs_of(study.prepare(study.read_study(found)))
+        for entry in repair.repairs_of(Attempts(study.prepare(study.read_study(found))))
         if entry.path == "workload.rate"
     )
     assert dse.run(found, overrides={"workload.rate": least.written}).front.shape[0]

@@ -20,6 +20,7 @@ from dse.algebra.thresholds import thresholds_of
 from dse.errors import InfeasibleError
 from dse.files import document
 from dse.parametric import repair
+from dse.parametric.attempt import Attempts
 from dse.plugins import registry
 from dse.study import study
 from dse.study.overrides import override
@@ -104,7 +105,7 @@ def test_the_largest_reachable_rate_is_by_hand_what_dependence_allows() -> None:
     found = study.prepare(document.parse_document(CHAINED, "study.yaml"))
     metrics = found.problem.stages[0].designs.metrics
     fastest = (metrics.payload_bit * metrics.clock_hz / metrics.latency_cycles).max()
-    rate, streams = repair.repairs_of(found)
+    rate, streams = repair.repairs_of(Attempts(found))
     assert rate.value == pytest.approx(fastest, rel=1e-4)
     assert rate.value <= fastest
     assert rate.limit == streams.limit == "dependence"
@@ -167,7 +168,7 @@ def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> No
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
     fields = {field.path: field for field in repair._fields(found)}
-    for entry in repair.repairs_of(found):
+    for entry in repair.repairs_of(Attempts(found)):
         assert feasible(found, entry.path, entry.written), entry
         for short in np.linspace(0.001, 1.0, 12):
             value = entry.value + short * (entry.nominal - entry.value)
@@ -240,7 +241,7 @@ interface: {device: sandy_bridge, in_flight: 1}
 objectives: {area: minimise}
 """
     found = study.prepare(document.parse_document(text, "study.yaml"))
-    largest = next(r for r in repair.repairs_of(found) if r.path == "workload.rate").value
+    largest = next(r for r in repair.repairs_of(Attempts(found)) if r.path == "workload.rate").value
     grid = np.linspace(1e9, 100e9, 1_000)
     one = np.zeros((1, len(found.problem.sizes)), dtype=np.int64)
     fits = [
@@ -277,7 +278,7 @@ objectives: {area: minimise}
     found = study.prepare(document.parse_document(text, "study.yaml"))
     described = found.problem.describe(np.zeros((1, 2), dtype=np.int64))
     assert (described["throughput_bit_per_s"], described["host_cores"]) == (0.0, 0.0)
-    assert "budget.power_cap" in {entry.path for entry in repair.repairs_of(found)}
+    assert "budget.power_cap" in {entry.path for entry in repair.repairs_of(Attempts(found))}
 
 
 def test_what_a_change_replaces_is_named() -> None:

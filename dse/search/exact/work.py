@@ -92,10 +92,6 @@ class Work:
     _next: int = 0
     _start_byte: int = field(default_factory=lambda: _resident_byte())
 
-    def left(self) -> float:
-        """Return the CPU time that is left, not less than 0."""
-        return max(0.0, self._start_s + self.seconds - time.process_time())
-
     def spend(self, designs: int) -> None:
         """Count work; raise an error when it is more than may be done."""
         self.spent += designs
@@ -150,6 +146,13 @@ def spend(designs: int) -> None:
     """
     for work in _WORKS.get():
         work.spend(designs)
+
+
+def left_s() -> float:
+    """Return the CPU time that is left within every limit, not less than 0."""
+    now = time.process_time()
+    left = [work._start_s + work.seconds - now for work in _WORKS.get()]
+    return max(0.0, min(left, default=math.inf))
 
 
 def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
