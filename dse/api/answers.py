@@ -139,7 +139,7 @@ def answer(
     from dse.uncertainty import sampling
 
     budget = budget_of(time, memory)  # nonsense is refused before anything is searched
-    share = None if within is None else share_of_best(within)
+    share = None if within is None else _share_within(within)
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(
         known(source),
@@ -192,6 +192,14 @@ def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
     from dse.simulation.held import held  # few studies have arrivals
 
     return held(first, preference)
+
+
+def _share_within(written: str | float) -> float:
+    try:
+        return share_of_best(written)
+    except UnitError as error:
+        rule = f"within {written!r}: what is good is a share of the best value, from 0 to 100 %"
+        raise UnitError(rule, error.remedy) from error
 
 
 def _without_flips(swept: SweepAnswer) -> SweepAnswer:

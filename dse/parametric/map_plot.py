@@ -17,10 +17,11 @@ from dse.files.json import json_text
 from dse.files.working import new_folder
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import NOTHING_FITS
+from dse.parametric.plots import titled
 from dse.reports import ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import elided
-from dse.reports.words import in_words, unit_suffix
+from dse.reports.words import unit_suffix
 
 MAP_FILES = ("map.csv", "map.json", "map.png", "map.svg")
 OTHERS, NOTHING = "0.75", "1.0"
@@ -81,7 +82,7 @@ def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
         ):
             axis.set_view_interval(low / factor, high / factor, ignore=True)
             ticks.log_ticks(axis, low / factor, high / factor)
-            axis.set_label_text(f"{in_words(entry.name)} [{unit}]" if unit else entry.name)
+            axis.set_label_text(titled(entry.name, unit))
         shown = [name for name in names if colours[name] != OTHERS]
         handles = [Patch(facecolor=colours[name], label=elided(name)) for name in shown]
         if len(shown) < len(names):

@@ -149,12 +149,12 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
         figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 72))
         hidden = len(found.held()) - MOST_BARS
         said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
-        label(f"{_titled(found.assumption.name, unit)}{said}")
+        label(f"{titled(found.assumption.name, unit)}{said}")
         ticks.settle(figure)
         if len(found.curve):
             unnamed = bands.name_bands(panels[0], _bands(found, factor))
             rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
-            label(f"{_titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
+            label(f"{titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
         return save_figure(figure, folder / "crossovers")
 
 
@@ -191,7 +191,7 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
             high += 0.0 if column else ROOM * (high - low)
             ticks.number_ticks(axes.yaxis)
         axes.set_ylim(low, high)
-        axes.set_ylabel(_titled(name, unit))
+        axes.set_ylabel(titled(name, unit))
     return list(grid)
 
 
@@ -208,5 +208,6 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     return axes
 
 
-def _titled(name: str, unit: str) -> str:
+def titled(name: str, unit: str) -> str:
+    """Return a quantity in words with its unit, as an axis has it."""
     return f"{in_words(name)} [{unit}]" if unit else in_words(name)

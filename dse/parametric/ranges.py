@@ -106,7 +106,7 @@ def ranges_section(
             share,
             preference,
             (),
-            f"More than {MOST:,} designs are so near, too many to go through.",
+            f"Bounds leave more than {MOST:,} designs that may be so near, too many to go through.",
         )
     found = [
         GoodRange(axis, int(answer[place]), tuple(np.unique(near[:, place]).tolist()))

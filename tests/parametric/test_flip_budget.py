@@ -223,7 +223,7 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
     def end(*given):
         if next(calls) < 2:
             return end_of(*given)
-        raise EffortError("1e+06 s of CPU time did not suffice (search.effort)")
+        raise EffortError("1e+06 s of CPU time did not suffice (search.effort, --time)")
 
     monkeypatch.setattr(sweep_search, "breakpoint_of", end)
     some = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
@@ -232,7 +232,9 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
     assert last.designs == whole.intervals[1].designs
     assert some.intervals[0].high == whole.intervals[0].high
     assert last.high == whole.intervals[1].high
-    assert "1e+06 s of CPU time did not suffice (search.effort): the range ends" in some.text()
+    assert (
+        "1e+06 s of CPU time did not suffice (search.effort, --time): the range ends" in some.text()
+    )
     assert some.to_dict()["settled_to_bit_per_s"] == last.high
 
 

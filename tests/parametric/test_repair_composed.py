@@ -16,9 +16,9 @@ from hypothesis import Phase, assume, given, settings
 import dse
 from dse import search
 from dse.algebra.thresholds import candidates
-from dse.errors import InfeasibleError, OutputError
+from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
-from dse.parametric import conflicts, explanation, repair
+from dse.parametric import conflicts, explanation, loosen_composed, repair
 from dse.reports.text import table_text
 from dse.runs import finished, view
 from dse.search import SearchSettings
@@ -98,7 +98,7 @@ def test_conflicts_are_told_apart_and_each_is_repaired(write: Write) -> None:
 @pytest.mark.parametrize(
     ("seconds", "stop", "why"),
     [
-        (0, None, "0 s of CPU time did not suffice (search.effort)"),
+        (0, None, "0 s of CPU time did not suffice (search.effort, --time)"),
         (60, lambda: True, "it was interrupted"),
     ],
 )
@@ -111,6 +111,33 @@ def test_changes_are_looked_for_as_long_as_the_study_has_effort(
     assert text.endswith(f"\nnot all changes that may admit a design were tried: {why}")
     assert text.startswith("no feasible design: all 7,983,360 pruned by bounds\n")
     assert facts["repairs"] == facts["untried"] == []
+
+
+def test_what_is_too_much_work_leaves_a_change_that_is_not_the_least(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One exact search tells that a rate is enough; no other is done in time."""
+    found = study.prepare(study.read_study(write(LARGE)))
+    outcome = search.run_search(found.problem, SearchSettings(method="exact"))
+    asked: list[bool] = []
+
+    def one(problem: Any) -> Any:
+        design = conflicts.any_design(problem)
+        if design is not None and any(asked):
+            raise TooLargeError("too much work")
+        asked.append(design is not None)
+        return design
+
+    monkeypatch.setattr(loosen_composed, "any_design", one)
+    text, facts = explanation.explain_infeasible(found, outcome, seconds=60)
+    rate = facts["repairs"][0]
+    assert (rate["set"], rate["least"], rate["violated_short_of_it"]) == (
+        "workload.rate",
+        False,
+        [],
+    )
+    assert "; less of a change may do" in " ".join(text.split())
+    assert "interface.link" in facts["untried"]
 
 
 def test_a_rule_is_kept_or_left_out(write: Write) -> None:

@@ -40,7 +40,9 @@ def test_when_the_effort_ends_the_front_so_far_is_the_answer(write) -> None:
     outcome = found.outcome
     assert not outcome.exact
     assert outcome.certificate.way == "unfinished"
-    assert "0.001 s of CPU time did not suffice (search.effort)" in outcome.certificate.reason
+    assert (
+        "0.001 s of CPU time did not suffice (search.effort, --time)" in outcome.certificate.reason
+    )
     assert len(outcome.front_index)
     assert outcome.feasible
     assert 0 < found.quality.at_least.value < 1
@@ -85,7 +87,7 @@ def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "_resident_byte", lambda: next(grows))
     settings = search.SearchSettings(memory_byte=2**20, partial=True)
     found = search.run_search(problem_of(write(LARGE)), settings)
-    assert "1 MiB of memory did not suffice (search.memory)" in found.certificate.reason
+    assert "1 MiB of memory did not suffice (search.memory, --memory)" in found.certificate.reason
 
 
 @pytest.mark.parametrize("field", ["effort: 0 s", "effort: 5", "memory: 3 s", "memory: -1 MiB"])

@@ -106,9 +106,11 @@ class Work:
             return
         self._next = self.spent + LOOK
         if time.process_time() - self._start_s > self.seconds:
-            self.ended = f"{self.seconds:.3g} s of CPU time did not suffice (search.effort)"
+            self.ended = f"{self.seconds:.3g} s of CPU time did not suffice (search.effort, --time)"
         elif _resident_byte() - self._start_byte > self.byte:
-            self.ended = f"{self.byte / 2**20:g} MiB of memory did not suffice (search.memory)"
+            self.ended = (
+                f"{self.byte / 2**20:g} MiB of memory did not suffice (search.memory, --memory)"
+            )
         else:
             return
         self._next = self.spent  # from now on whatever is begun ends at once
