@@ -28,7 +28,7 @@ NEARLY_STEADY = 1e-3
 """The c_a2 that steady arrivals have where services vary."""
 
 NEWTON_STEPS = 10
-"""Enough for any c_a2, and sizes that differ a thousand times: more change rounding only."""
+"""The most: enough for any c_a2, and sizes that differ a thousand times."""
 
 
 def station_wait_s(
@@ -112,7 +112,9 @@ def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE)
         slope = 0.5 / (1.0 + short) ** 2 + 0.5 / (1.0 + long) ** 2
         grown, grows = _grown(rho, y, smooth, sizes)
         step = (np.log1p(-below) + grown) / (grows - slope / (1.0 - below))
-        y = np.maximum(y - step, 0.0)
+        last, y = y, np.minimum(np.maximum(y - step, 0.0), y)
+        if np.array_equal(last, y):  # what stays once stays for good, whatever is beside it
+            break
     return np.where(inside, y / smooth, np.where((load > 0) & (load >= 1), 0.0, np.inf))
 
 
