@@ -24,7 +24,7 @@ from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, 
 from dse.reports.designs import objective_values, parts
 from dse.runs.instead import Without, without_accelerators
 from dse.search.budget import Budget
-from dse.search.exact.work import EffortError, limited
+from dse.search.exact.work import CALL, EffortError, limited, spend
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
@@ -145,18 +145,27 @@ def intervals_of(track: Track, low: float, high: float) -> Iterator[AnswerInterv
         texts = parts(track.at(start), answer.rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         ends = (start, found.holds_to)
-        first, last = (
-            ((), ()) if tracked.front else (objectives_at(track, answer, end) for end in ends)
-        )
+        first, last = ((), ()) if tracked.front else objectives_at(track, answer, ends)
         yield AnswerInterval(*ends, designs, first, last, found.complete, found.limited, answer)
         start, answer = found.flips_at, found.beyond or answer
 
 
-def objectives_at(track: Track, answer: AnswerDesigns, value: float) -> tuple[float, ...]:
-    """Return the objectives of an answer at a value."""
+def objectives_at(
+    track: Track, answer: AnswerDesigns, values: Sequence[float]
+) -> list[tuple[float, ...]]:
+    """Return the objectives of an answer at values."""
+    if len(answer.rows) == 1 and not track.tracked.by:
+        losses = track.compare(answer.rows, values).loss[:, 0]
+        return [tuple(objective_values(track.entry.problem, loss).values()) for loss in losses]
+    return [_objectives_among(track, answer, value) for value in values]
+
+
+def _objectives_among(track: Track, answer: AnswerDesigns, value: float) -> tuple[float, ...]:
+    """Return the objectives of the best design that counts as the answer at a value."""
     problem = track.at(value)
     rows = distinct(np.vstack([answer.rows, track.rows]))
     rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
+    spend(CALL + len(rows))
     rows = rows[counting_as(answer, problem, rows, track.tracked)]
     rows = answer_among(problem, rows, track.tracked).rows[:1]
     if not len(rows):
@@ -170,7 +179,8 @@ def _curve(track: Track, intervals: Sequence[AnswerInterval]) -> NDArray[np.floa
     rows = []
     for interval in intervals:
         inside = track.scale.cut(interval.low, interval.high, NARROW, KNOTS)[1:-1]
-        rows += [(value, *objectives_at(track, interval.answer, value)) for value in inside]
+        found = objectives_at(track, interval.answer, inside) if inside else []
+        rows += [(value, *values) for value, values in zip(inside, found, strict=True)]
         ends = ((interval.low, *interval.first), (interval.high, *interval.last))
         rows += [*ends, (interval.high,)]
     padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]
