@@ -6,7 +6,6 @@ none refutes what is not declared, the declaration is proposed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -31,6 +30,8 @@ _MARGIN = 1e-9
 
 _FEWEST = 50
 """Systems, or pairs of them, that have to speak for a declaration before it is proposed."""
+
+Rows = NDArray[np.intp]
 
 _JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
 
@@ -181,8 +182,11 @@ def check_settled(objective: Objective, where: str, ranges: Ranges) -> None:
     columns = {name for systems in drawn for name in switches(systems)}
     for name in directed if len(directed) > 1 or objective.settled_while else ():
         declared = objective.settled_while.get(name, "")
+        compared = [(systems, _against(objective, name, systems)) for systems in drawn]
         for column in sorted({*columns, declared} - {""}):
-            trial = _against(objective, name, column, drawn)
+            trial = _Trial()
+            for systems, pairs in compared:
+                trial.take(systems, column, *pairs)
             if column == declared:
                 _refute_settled(trial, name, column, where)
             elif not declared:
@@ -209,6 +213,21 @@ class _Trial:
         """Whether the argument is settled while the column is positive, and only then."""
         return self.pairs >= _FEWEST and self.differ and [*self.wrong] == [False]
 
+    def take(
+        self, systems: Systems, column: str, scenario: Rows, first: Column, second: Column
+    ) -> None:
+        """Take the values of pairs of systems, whose first is to be the lower one."""
+        if not (column in systems.inputs or systems.graph.provides(column)):
+            return
+        positive = full(systems.columns([column])[column])[scenario, 0] > 0
+        wrong = first > second + _MARGIN * np.abs(second)
+        for kind in (True, False):
+            rows = np.flatnonzero(wrong & (positive == kind))[:1]
+            for one, other in zip(first[rows], second[rows], strict=True):
+                self.wrong.setdefault(kind, f"{one:.6g} to {other:.6g}")
+        self.pairs += int(positive.sum())
+        self.differ |= bool((first != second)[positive].any())
+
 
 def _refute_settled(trial: _Trial, name: str, column: str, where: str) -> None:
     require(trial.pairs > 0, f"{where}: no random system tries that {name} is settled by {column}")
@@ -220,53 +239,31 @@ def _refute_settled(trial: _Trial, name: str, column: str, where: str) -> None:
     )
 
 
-def _against(objective: Objective, name: str, column: str, drawn: Collection[Systems]) -> _Trial:
-    """Compare systems that all arguments but `name` put in order."""
-    trial = _Trial()
-    for systems in drawn:
-        step = systems.graph.bind(objective)
-        known = systems.inputs.keys() | {one.name for one in systems.graph.steps}
-        if step is None or name not in step.arguments or column not in known:
-            continue
-        columns = systems.columns([objective.name, column])
-        value, feasible = full(columns[objective.name]), systems.feasible()
-        for scenario, positive in enumerate(full(columns[column])[:, 0] > 0):
-            rows = np.flatnonzero(feasible[scenario] & ~np.isnan(value[scenario]))
-            given = {one: _rows(columns[one], scenario, rows) for one in step.arguments}
-            ordered = _ordered(objective, given, name)
-            first, second = (value[scenario, rows[side]] for side in np.nonzero(ordered))
-            wrong = np.flatnonzero(first > second + _MARGIN * np.abs(second))
-            if wrong.size:
-                text = f"{first[wrong[0]]:.6g} to {second[wrong[0]]:.6g}"
-                trial.wrong.setdefault(bool(positive), text)
-            if positive:
-                trial.pairs += len(first)
-                trial.differ |= bool((first != second).any())
-    return trial
+def _against(objective: Objective, name: str, systems: Systems) -> tuple[Rows, Column, Column]:
+    """Return pairs of systems of one scenario that all arguments but `name` put in order.
 
-
-def _ordered(
-    objective: Objective, given: dict[str, list[Column]], against: str
-) -> NDArray[np.bool_]:
-    """Return for which pairs every argument lets the quantity rise, but `against` lets it fall."""
-    ordered: NDArray[np.bool_] = np.True_  # type: ignore[assignment]
-    for name, columns in given.items():
-        for column in columns:
-            first = column[:, np.newaxis]
-            if name in objective.rises_with:
-                rises = first <= column
-            elif name in objective.falls_with:
-                rises = first >= column
+    The scenario of each, and the values of both: all other arguments let the first one be the
+    lower, or equal, and this one stands against it.
+    """
+    step = systems.graph.bind(objective)
+    if step is None or name not in step.arguments:
+        return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
+    columns = systems.columns([objective.name])
+    value = full(columns[objective.name])
+    usable = systems.feasible & ~np.isnan(value)
+    ordered = usable[:, :, np.newaxis] & usable[:, np.newaxis, :]
+    for argument in step.arguments:
+        for column in every_stage(columns[argument]):
+            first, second = column[:, :, np.newaxis], column[:, np.newaxis, :]
+            if argument in objective.rises_with:
+                rises = first <= second
+            elif argument in objective.falls_with:
+                rises = first >= second
             else:
-                rises = first == column
-            ordered = ordered & (~rises if name == against else rises)
-    return ordered
-
-
-def _rows(
-    column: Column | tuple[Column, ...], scenario: int, rows: NDArray[np.intp]
-) -> list[Column]:
-    return [one[scenario, rows] for one in every_stage(column)]
+                rises = first == second
+            ordered &= ~rises if argument == name else rises
+    scenario, one, other = np.nonzero(ordered)
+    return scenario, value[scenario, one], value[scenario, other]
 
 
 def _at(column: Column, rows: NDArray[np.int64]) -> str:

@@ -81,11 +81,11 @@ class Systems:
     counts: Mapping[str, Column] = field(repr=False)
 
     def columns(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the columns `names` and what they take; those of stages as tuples."""
-        found: dict[str, Any] = {**self._stage_columns, **self.inputs}
+        """Return the columns `names` and what they take, among others; of stages as tuples."""
+        found, missing = self._found, [name for name in names if name not in self._found]
         with np.errstate(all="ignore"):
-            for step in self.graph.closure(names):
-                if step.name not in self.inputs:
+            for step in self.graph.closure(missing) if missing else ():
+                if step.name not in found:
                     found[step.name] = step(found)
         return found
 
@@ -95,8 +95,9 @@ class Systems:
         with np.errstate(all="ignore"):
             return full(step(columns))
 
+    @cached_property
     def feasible(self) -> Column:
-        """Return which systems reach all that is demanded, shape (scenarios, fleets)."""
+        """Which systems reach all that is demanded, shape (scenarios, fleets)."""
         steps = [step for step in map(self.graph.bind, demands()) if step is not None]
         met = [self.value(step) <= 0 for step in steps] or [full(1.0) > 0]
         return np.asarray(np.all(met, axis=0))
@@ -109,6 +110,11 @@ class Systems:
         """Yield the systems with one instance more: of each design of each stage in turn."""
         for name, count in self.counts.items():
             yield replace(self, counts={**self.counts, name: count + 1.0})
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        """Every column that is known so far."""
+        return {**self._stage_columns, **self.inputs}
 
     @cached_property
     def _stage_columns(self) -> dict[str, tuple[Column, ...]]:
