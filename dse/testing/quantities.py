@@ -6,6 +6,7 @@ none refutes what is not declared, the declaration is proposed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -22,7 +23,7 @@ from dse.testing.directions import batches, check_directions, check_wiring
 from dse.testing.probe import Ranges, check_units, propose, require
 from dse.testing.systems import Systems, drawn_systems, every_stage, full, switches
 
-_SEED = 2015
+SEED = 2015
 _ROWS = 400
 _ROUNDING = 1e-12
 _MARGIN = 1e-9
@@ -78,9 +79,10 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
         )
     check_directions(objective, where, ranges or {})
     check_stages(objective, where, ranges or {})
-    check_at_most(objective, where, ranges or {})
-    check_growth(objective, where, ranges or {})
-    check_settled(objective, where, ranges or {})
+    drawn = list(drawn_systems(objective, SEED, ranges or {}))
+    check_at_most(objective, where, drawn)
+    check_growth(objective, where, drawn)
+    check_settled(objective, where, drawn)
 
 
 def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
@@ -95,7 +97,7 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
         rule = f"{where}: declares over_stages, but takes no stage column"
         require(not declared, f"{rule}; remove the declaration")
         return
-    chain = probe.drawn_arguments(names, np.random.default_rng(_SEED), _ROWS, 3, ranges)
+    chain = probe.drawn_arguments(names, np.random.default_rng(SEED), _ROWS, 3, ranges)
     alone = [
         objective.function(**chain | {name: (chain[name][stage],) for name in stages})
         for stage in range(3)
@@ -113,7 +115,7 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
     propose(seems, objective.undeclared, ["over_stages"], found, f"over_stages={holding[:1]}")
 
 
-def check_at_most(objective: Objective, where: str, ranges: Ranges) -> None:
+def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError when a quantity exceeds what it is declared `at_most`.
 
     Proposed are columns of its unit that some installed quantity is declared to be at most.
@@ -122,7 +124,7 @@ def check_at_most(objective: Objective, where: str, ranges: Ranges) -> None:
     known = {name for one in registry.records(Objective).values() for name in one.at_most}
     tried = dict.fromkeys([*objective.at_most, *known], 0)
     exceeded: dict[str, str] = {}
-    for systems in drawn_systems(objective, _SEED, ranges):
+    for systems in drawn:
         for name in filter(systems.graph.provides, tried):
             columns = systems.columns([objective.name, name])
             value = full(columns[objective.name])
@@ -145,10 +147,10 @@ def check_at_most(objective: Objective, where: str, ranges: Ranges) -> None:
         propose(seems, objective.undeclared, ["at_most"], found, f"at_most=({name!r},)")
 
 
-def check_growth(objective: Objective, where: str, ranges: Ranges) -> None:
+def check_growth(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError when a quantity does not grow with instances as declared."""
     tried, growing = 0, not objective.labels
-    for systems in drawn_systems(objective, _SEED, ranges):
+    for systems in drawn:
         before = full(systems.columns([objective.name])[objective.name])
         for more in systems.with_one_more():
             after = full(more.columns([objective.name])[objective.name])
@@ -168,7 +170,7 @@ def check_growth(objective: Objective, where: str, ranges: Ranges) -> None:
     propose(seems, objective.undeclared, keys, found, "grows_with_instances=True")
 
 
-def check_settled(objective: Objective, where: str, ranges: Ranges) -> None:
+def check_settled(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError when an argument matters that `settled_while` declares settled.
 
     Tried on pairs of systems of one scenario that reach what is demanded, ordered by all arguments
@@ -178,7 +180,6 @@ def check_settled(objective: Objective, where: str, ranges: Ranges) -> None:
     directed = (*objective.rises_with, *objective.falls_with)
     for name in objective.settled_while:
         require(name in directed, f"{where}: declares {name!r} settled, but no direction of it")
-    drawn = list(drawn_systems(objective, _SEED, ranges))
     columns = {name for systems in drawn for name in switches(systems)}
     for name in directed if len(directed) > 1 or objective.settled_while else ():
         declared = objective.settled_while.get(name, "")

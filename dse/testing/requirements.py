@@ -6,7 +6,7 @@ declaration, and where none refutes what is not declared, the declaration is pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Objective, Requirement
+from dse.contract import Column, Objective, Requirement
 from dse.model.graph import argument_names
 from dse.plugins import registry
 from dse.testing import probe
@@ -24,7 +24,7 @@ from dse.testing.probe import Ranges, code_count, propose, require
 from dse.testing.systems import Systems, calibrated_bound, drawn_systems, full
 
 _SEED = 2015
-_SEEDS_OF_DOUBT = range(2016, 2026)
+SEEDS_OF_DOUBT = range(2016, 2026)
 """Further systems are drawn before a declaration is asked for that the first ones suggest, as they
 are and with the requirement's bound where its quantity lies."""
 
@@ -92,11 +92,15 @@ def _propose_bound(
 
 @dataclass(frozen=True)
 class _Evaluated:
-    """Systems: where a requirement is met, their columns, and which of these are behind it."""
+    """Systems, where a requirement is met in them, and which columns are behind it."""
 
+    systems: Systems
     met: NDArray[np.bool_]
-    columns: Mapping[str, Any]
     behind: frozenset[str]
+
+    def column(self, name: str) -> Column:
+        """Return a column as it is for every system."""
+        return full(self.systems.columns([name])[name])
 
 
 def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
@@ -109,8 +113,7 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
     for name in requirement.implies:
         rule = f"{where}: implies something of {name!r}, which is an argument"
         require(name not in arguments, f"{rule}; bound it as `quantity`")
-    quantities = [name for name in registry.records(Objective) if units.suffix(name)]
-    every = list(_evaluated(requirement, quantities, drawn_systems(requirement, _SEED, ranges)))
+    every = list(_evaluated(requirement, drawn_systems(requirement, _SEED, ranges)))
     for name, column in requirement.implies.items():
         met, lower, _ = _implied(every, name, column)
         require(met > 0, f"{where}: no random system tries that it implies {name} >= {column}")
@@ -119,43 +122,35 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
             f"{where}: declares that it implies {name} of at least {column}, but is met where "
             f"they are {lower}; prove or remove the declaration",
         )
-    columns = sorted({name for one in every for name in one.columns})
+    quantities = [name for name in registry.records(Objective) if units.suffix(name)]
+    columns = {name for one in every for name in [*quantities, *one.systems.inputs]}
     behind = set().union(*(one.behind for one in every)) - {*arguments, *requirement.implies}
-    further: list[_Evaluated] = []
-    for name in sorted(behind & {*quantities}):
-        for column in columns:
-            if column != name and units.suffix(column) == units.suffix(name):
+    for name in sorted(behind & {*quantities}) if "implies" not in requirement.undeclared else ():
+        for column in sorted(columns - {name}):
+            if units.suffix(column) == units.suffix(name):
                 met, lower, otherwise = _implied(every, name, column)
                 seems = met >= _FEWEST and not lower and otherwise
-                if seems and not further:
-                    further += _evaluated(requirement, quantities, _doubts(requirement, ranges))
-                seems = seems and not _implied(further, name, column)[1]
+                further = _evaluated(requirement, _doubts(requirement, ranges))
                 found = f"{where}: met only by a {name} of at least {column}, in {met} systems"
                 how = f"implies={{{name!r}: {column!r}}}"
+                seems = seems and not any(_implied([one], name, column)[1] for one in further)
                 propose(seems, requirement.undeclared, ["implies"], found, how)
 
 
 def _doubts(requirement: Requirement, ranges: Ranges) -> Iterator[Systems]:
-    for seed in _SEEDS_OF_DOUBT:
+    for seed in SEEDS_OF_DOUBT:
         for systems in drawn_systems(requirement, seed, ranges):
             yield systems
             if {requirement.at_most, requirement.at_least}.isdisjoint(ranges):
                 yield calibrated_bound(systems, requirement, seed)
 
 
-def _evaluated(
-    requirement: Requirement, quantities: Sequence[str], drawn: Iterable[Systems]
-) -> Iterator[_Evaluated]:
+def _evaluated(requirement: Requirement, drawn: Iterable[Systems]) -> Iterator[_Evaluated]:
     for systems in drawn:
         step = systems.graph.bind(requirement)
         if step is not None:
-            provided = list(filter(systems.graph.provides, quantities))
-            columns = systems.columns([*provided, *step.arguments])
-            with np.errstate(all="ignore"):
-                met = full(step(columns)) <= 0
-            wanted = (*provided, *systems.inputs)
             behind = frozenset(one.name for one in systems.graph.closure(step.arguments))
-            yield _Evaluated(met, {name: full(columns[name]) for name in wanted}, behind)
+            yield _Evaluated(systems, systems.value(step) <= 0, behind)
 
 
 def _implied(every: Iterable[_Evaluated], name: str, column: str) -> tuple[int, str, bool]:
@@ -163,8 +158,8 @@ def _implied(every: Iterable[_Evaluated], name: str, column: str) -> tuple[int, 
     whether there are some where it is missed."""
     met, lower, otherwise = 0, "", False
     for one in every:
-        if name in one.columns and column in one.columns:
-            low, high = one.columns[name], one.columns[column]
+        if all(map(one.systems.graph.provides, (name, column))):
+            low, high = one.column(name), one.column(column)
             below = low < high * (1 - _MARGIN)
             met += int(one.met.sum())
             otherwise |= bool((below & ~one.met).any())

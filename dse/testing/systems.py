@@ -7,7 +7,7 @@ on whole systems.  Part of the conformance kit `dse.testing`; nothing else uses 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics, Objective, Requirement
 from dse.model.designs import Designs
-from dse.model.fleet import STAGE_COLUMNS
+from dse.model.fleet import STAGE_COLUMNS, Fleet
 from dse.model.graph import Graph, Step, argument_names, wire
 from dse.model.stage import SHARED_COLUMNS, Stage
 from dse.plugins import registry
@@ -112,16 +112,23 @@ class Systems:
             yield replace(self, counts={**self.counts, name: count + 1.0})
 
     @cached_property
-    def _found(self) -> dict[str, Any]:
+    def _found(self) -> _Columns:
         """Every column that is known so far."""
-        return {**self._stage_columns, **self.inputs}
-
-    @cached_property
-    def _stage_columns(self) -> dict[str, tuple[Column, ...]]:
         given = {**self.counts, **self.inputs}
-        fleets = [stage.fleet(given) for stage in self.stages]
+        return _Columns(self.inputs, [stage.fleet(given) for stage in self.stages])
+
+
+class _Columns(dict[str, Any]):
+    """Columns of systems; those of stages, tuples, are made when they are needed."""
+
+    def __init__(self, given: Mapping[str, Column], fleets: Sequence[Fleet]) -> None:
+        super().__init__(given)
+        self.fleets = fleets
+
+    def __missing__(self, name: str) -> tuple[Column, ...]:
         with np.errstate(all="ignore"):
-            return {name: tuple(one.column(name) for one in fleets) for name in STAGE_COLUMNS}
+            self[name] = found = tuple(fleet.column(name) for fleet in self.fleets)
+        return found
 
 
 def full(column: Any) -> Column:

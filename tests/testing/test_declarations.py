@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +10,12 @@ import pytest
 
 from dse.contract import Objective, Requirement, objective, requirement
 from dse.plugins import registry
-from dse.testing import check_objective, check_requirement
+from dse.testing import check_objective, check_requirement, requirements
 from dse.testing.directions import check_directions
-from dse.testing.quantities import check_at_most, check_growth, check_settled, check_stages
+from dse.testing.probe import Ranges
+from dse.testing.quantities import SEED, check_at_most, check_growth, check_settled, check_stages
 from dse.testing.requirements import check_bounds, check_implied
+from dse.testing.systems import Systems, drawn_systems, full
 
 OBJECTIVES = registry.records(Objective)
 REQUIREMENTS = registry.records(Requirement)
@@ -225,10 +227,15 @@ def test_a_declaration_that_cannot_be_tried_is_refused(plugin: Plugin, message: 
 # Every one of the built-in plug-ins ----------------------------------------------------------
 
 
-def refused(checked: Callable[..., None], plugin: Plugin, **changed: object) -> str:
+def refused(
+    checked: Callable[..., None],
+    plugin: Plugin,
+    tried: Sequence[Systems] | Ranges,
+    **changed: object,
+) -> str:
     """Return what a check says of a plug-in that is changed, empty when it passes."""
     try:
-        checked(replace(plugin, **changed), "it", {})
+        checked(replace(plugin, **changed), "it", tried)
     except AssertionError as error:
         return str(error)
     return ""
@@ -245,50 +252,54 @@ def test_no_direction_can_be_left_out_or_turned_round(name: str) -> None:
         for argument in getattr(plugin, field):
             others = tuple(one for one in getattr(plugin, field) if one != argument)
             wrong = {field: others, turned: (*getattr(plugin, turned), argument)}
-            assert FALSE in refused(check_directions, plugin, **wrong)
+            assert FALSE in refused(check_directions, plugin, {}, **wrong)
             if not getattr(plugin, "labels", ()):
-                assert MISSING in refused(check_directions, plugin, **{field: others})
+                assert MISSING in refused(check_directions, plugin, {}, **{field: others})
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_no_declaration_of_a_quantity_can_be_left_out_or_made_up(name: str) -> None:
     plugin = OBJECTIVES[name]
+    drawn = list(drawn_systems(plugin, SEED, {}))
     if plugin.over_stages:
-        assert MISSING in refused(check_stages, plugin, over_stages="")
+        assert MISSING in refused(check_stages, plugin, {}, over_stages="")
         for other in {"sum", "least", "largest"} - {plugin.over_stages}:
-            assert "remove" in refused(check_stages, plugin, over_stages=other)
+            assert "remove" in refused(check_stages, plugin, {}, over_stages=other)
     for column in plugin.at_most:
-        assert MISSING in refused(check_at_most, plugin, at_most=())
-        assert FALSE in refused(check_at_most, plugin, at_most=("offload_stream_bit_per_s", column))
+        assert MISSING in refused(check_at_most, plugin, drawn, at_most=())
+        assert FALSE in refused(
+            check_at_most, plugin, drawn, at_most=("offload_stream_bit_per_s", column)
+        )
     if plugin.grows_with_instances:
-        assert MISSING in refused(check_growth, plugin, grows_with_instances=False)
+        assert MISSING in refused(check_growth, plugin, drawn, grows_with_instances=False)
     elif "grows_with_instances" not in plugin.undeclared:
-        assert FALSE in refused(check_growth, plugin, grows_with_instances=True)
+        assert FALSE in refused(check_growth, plugin, drawn, grows_with_instances=True)
     if plugin.settled_while:
-        assert MISSING in refused(check_settled, plugin, settled_while={})
+        assert MISSING in refused(check_settled, plugin, drawn, settled_while={})
         unproven = {name.removesuffix(" settled") for name in plugin.undeclared}
         for other in {*plugin.rises_with, *plugin.falls_with} - {*plugin.settled_while} - unproven:
             wrong = {**plugin.settled_while, other: "clocks_meet"}
-            found = refused(check_settled, plugin, settled_while=wrong)
+            found = refused(check_settled, plugin, drawn, settled_while=wrong)
             assert FALSE in found or "no random system tries" in found
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)
-def test_no_declaration_of_a_requirement_can_be_left_out_or_turned_round(name: str) -> None:
+def test_no_declaration_of_a_requirement_can_be_left_out_or_turned_round(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requirements, "SEEDS_OF_DOUBT", (2016,))  # they refute nothing of it
     plugin = REQUIREMENTS[name]
     for quantity in plugin.implies:
         wrong = without(plugin.implies, quantity)
-        assert MISSING in refused(check_implied, plugin, implies=wrong)
+        assert MISSING in refused(check_implied, plugin, {}, implies=wrong)
     if plugin.quantity:
-        assert MISSING in refused(check_bounds, plugin, quantity="", at_most="", at_least="")
+        assert MISSING in refused(check_bounds, plugin, {}, quantity="", at_most="", at_least="")
         turned = {"at_most": plugin.at_least, "at_least": plugin.at_most}
-        assert FALSE in refused(check_bounds, plugin, **turned)
+        assert FALSE in refused(check_bounds, plugin, {}, **turned)
 
 
 def test_random_systems_are_systems() -> None:
     """Some reach what is demanded and some do not; nothing of them is NaN or negative."""
-    from dse.testing.systems import drawn_systems, full
-
     throughput = OBJECTIVES["throughput_bit_per_s"]
     shares = []
     for systems in drawn_systems(throughput, 1, {}):
