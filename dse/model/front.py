@@ -26,6 +26,9 @@ share `WORTH_IT` of what is left of the sample: one comparison costs about that 
 CHUNK = 16_384
 """Rows that stay in the cache."""
 
+TOGETHER = 32_768
+"""So many pairs of rows are compared at once: one by one, calls would take most of the time."""
+
 FIRST, MANY = 32, 1_024
 """Rows of a front that others are compared with one by one before all of it, where of more than
 three losses it has more than so many."""
@@ -80,6 +83,13 @@ def dominated_by_point(loss: NDArray[np.float64], by: NDArray[np.float64]) -> ND
 
 def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rows of `loss`, (n, m), that no pivot dominates."""
+    if len(loss) * len(pivots) <= TOGETHER:
+        pairs = [
+            (column[:, np.newaxis], pivot) for column, pivot in zip(loss.T, pivots.T, strict=True)
+        ]
+        worse = np.all([column >= pivot for column, pivot in pairs], axis=0)
+        worse &= np.any([column != pivot for column, pivot in pairs], axis=0)
+        return np.flatnonzero(~worse.any(axis=1))
     rows = np.arange(len(loss))
     columns = np.ascontiguousarray(loss.T)  # they are compared one after the other
     for pivot in pivots:

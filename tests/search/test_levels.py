@@ -41,8 +41,6 @@ def test_fronts_without_a_demanded_rate_are_those_of_all_designs(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(closing, "MOST_DESIGNS", 0)  # no scenario is closed before
-    if block % 2:
-        monkeypatch.setattr(levels, "PORTION", 19)
     if block == 3:  # fleets are put together design by design, however few
         monkeypatch.setattr(fleets, "WHOLE", 1)
     swept, designs = [], levels.LevelSweep.designs
@@ -50,6 +48,8 @@ def test_fronts_without_a_demanded_rate_are_those_of_all_designs(
     for seed in range(block, STUDIES, 4):
         for written in (random_study, offload_study):
             problem = random_problem(seed, tmp_path, without_rate(written))
+            if block % 2:  # many portions, and no more of them in a larger space
+                monkeypatch.setattr(levels, "PORTION", max(19, problem.size // 200))
             every, composed = front(problem, "enumerate"), front(problem, "compose")
             assert np.array_equal(composed.front_index, every.front_index), seed
             assert np.array_equal(composed.front_loss, every.front_loss), seed
