@@ -24,8 +24,7 @@ from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.parametric.required import require_any_feasible
 from dse.plugins import registry
-from dse.runs.options import Options
-from dse.runs.runner import Run, run_study
+from dse.runs.runner import Options, Run, run_study
 from dse.study import study
 
 settings.register_profile("any machine", deadline=None)

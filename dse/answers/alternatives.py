@@ -16,7 +16,7 @@ from dse.model.space import Axis, Space
 from dse.reports.sections import Section
 from dse.reports.words import change, in_words, listed
 from dse.runs import runner
-from dse.runs.options import Options
+from dse.runs.runner import Options
 from dse.study.schema import SECTIONS
 from dse.study.study import Study
 

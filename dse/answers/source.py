@@ -15,8 +15,7 @@ from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
 from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
-from dse.runs.options import Options
-from dse.runs.runner import Run
+from dse.runs.runner import Options, Run
 from dse.study.overrides import override
 from dse.study.study import Study
 from dse.study.swept import Sweep

@@ -18,7 +18,7 @@ from dse.api.sources import Overrides, StudySource, also_unfinished, known, over
 from dse.errors import UnitError
 from dse.files.assignments import Assignments
 from dse.reports.sections import Section, Teller
-from dse.runs.options import Options
+from dse.runs.runner import Options
 from dse.search.budget import Budget, budget_of
 from dse.study.arrivals import COLUMN
 from dse.study.preferring import share_of_best

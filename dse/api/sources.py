@@ -54,9 +54,7 @@ def document_of(
         found = studies.read_study(study, pairs)
     if evaluate is None:
         return found
-    from dse.runs.measurements import has_evaluator  # only where something is measured
-
-    if not has_evaluator(found):
+    if not found.measures:
         raise ArgumentError(
             "evaluate: the study does not say what is measured; add for instance "
             "`evaluate: {outputs: {area: um2}}`, or so the `core` of a stage"

@@ -177,11 +177,9 @@ def run(
         measurements tells how to go on.
     """
     from dse.parametric.required import require_any_feasible
-    from dse.runs import runner
-    from dse.runs.kept import kept_run
     from dse.runs.measuring import Keeping
-    from dse.runs.options import Options
-    from dse.runs.result import Result
+    from dse.runs.result import Result, kept_run
+    from dse.runs.runner import Options, run_study
 
     document = document_of(study, overrides, evaluate)
     options = Options(
@@ -197,7 +195,7 @@ def run(
     )
     with kept_run(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
-            done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
+            done = run_study(document, options, progress, jobs=jobs, stop=stop)
             require_any_feasible(done, stop)
         result = Result(done)
         result.resume, result.again = kept.command, kept.again

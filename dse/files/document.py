@@ -21,6 +21,9 @@ IN_MEMORY = "study"
 NOWHERE = Position(0, 0, "")
 """The place of values that stand in no file; their paths say enough."""
 
+EVALUATE = "evaluate"
+"""The path of the section that says what measures."""
+
 # Sections whose keys are themselves dotted paths.
 _DOTTED = (("axes",), ("sweep",))
 
@@ -62,6 +65,20 @@ class Document:
     evaluate: Callable[..., Any] | None = None
     shelves: Callable[[str, Ranges], Shelf] | None = None
     recorded: Mapping[str, RecordedEvaluator] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> bool:
+        """Whether the study says what measures its designs, or those of a core."""
+        own, *cores = self.measurers
+        return own is not None or any(isinstance(one, dict) for one in cores)
+
+    @property
+    def measurers(self) -> list[Any]:
+        """What stands at the places where a study may say what measures: itself, its cores."""
+        stages = self.data.get("stages")
+        listed = stages if isinstance(stages, list) else []
+        cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
+        return [self.data.get(EVALUATE), *cores]
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""

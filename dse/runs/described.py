@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from dse import search
 from dse.errors import OutputError
-from dse.files.document import IN_MEMORY, Document, parse_document
+from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
 from dse.files.json import jsonable
 from dse.reports.words import plural
 from dse.runs.manifest import inputs_of
-from dse.runs.measurements import EVALUATE, benches_of
+from dse.runs.measurements import benches_of
 from dse.store.differences import changed_fields, parsed
 from dse.store.store import Store
 from dse.study import study
@@ -24,7 +24,7 @@ from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
-    from dse.runs.options import Options
+    from dse.runs.runner import Options
 
 Facts = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import MeasurementError, OutputError
-from dse.files.document import Document
+from dse.files.document import EVALUATE, Document
 from dse.files.json import json_text, read_json
 from dse.files.position import dotted
 from dse.model.measured import UNKNOWN, Bench
@@ -25,9 +25,6 @@ KEPT = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), T
 """What a run that measures has in its folder from the first measurement on: its store, of which
 the middle three are there while it is open, and the working folders of designs that failed.  The
 package of the store is imported only where there is one."""
-
-EVALUATE = "evaluate"
-"""The path of the section that says what measures."""
 
 
 ONLY_RUNS = (
@@ -80,7 +77,7 @@ def with_measurements(document: Document, folder: Path) -> Document:
     OutputError
         The measurements are missing or cannot be read.
     """
-    if not has_evaluator(document):
+    if not document.measures:
         return document
     try:
         said = read_json(folder / MEASUREMENTS)
@@ -97,24 +94,10 @@ def _recorded(said: Mapping[str, Any]) -> RecordedEvaluator:
 
 def programs_of(document: Document) -> Iterator[str]:
     """Yield the command lines by which a study measures, as a shell would take them."""
-    for section in _sections(document):
+    for section in document.measurers:
         command = section.get("command") if isinstance(section, dict) else None
         if isinstance(command, list):
             yield shlex.join(map(str, command))
-
-
-def has_evaluator(document: Document) -> bool:
-    """Tell whether a study says what measures its designs, or those of a core."""
-    own, *cores = _sections(document)
-    return own is not None or any(isinstance(one, dict) for one in cores)
-
-
-def _sections(document: Document) -> list[Any]:
-    """Return what a study says at the places where it may say what measures."""
-    stages = document.data.get("stages")
-    listed = stages if isinstance(stages, list) else []
-    cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
-    return [document.data.get(EVALUATE), *cores]
 
 
 def require_nothing_measured(prepared: Study) -> None:

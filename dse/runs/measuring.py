@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from dse import search
 from dse.algebra.durations import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
@@ -19,7 +20,7 @@ from dse.model.spending import Spending
 from dse.reports.words import plural
 from dse.runs.measurements import ONLY_RUNS
 from dse.runs.watched import WatchedWorkers
-from dse.search import FAILING, Progress
+from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
 from dse.store.differences import changed_fields, parsed
 from dse.study.schema import EvaluateSection
@@ -113,27 +114,37 @@ class Keeping:
 
 
 @contextmanager
-def measuring(prepared: Study, working: Working | None, planned: int) -> Iterator[None]:
-    """Let the designs of a study be measured; of one that measures nothing this does nothing.
+def measured_study(
+    prepared: Study, working: Working | None, settings: SearchSettings
+) -> Iterator[Study]:
+    """Yield a study whose cores are measured, and let a search measure its designs meanwhile.
 
-    Nor of a run that is over: what it measured is all that is known.
+    Of a run that is over, what it measured is all that is known.
 
     Raises
     ------
     MeasurementError
-        The study measures, and nothing may be measured: `working` is None.
+        The study measures, and nothing may be measured: `working` is None.  Or all that was asked
+        for failed.
     """
+    prepared = with_cores(prepared, working)
     if working is None and not all(core.measured for core in prepared.cores):
         raise MeasurementError(ONLY_RUNS)
-    measured = prepared.problem.measured
-    recorded = measured and isinstance(measured.bench.evaluator, RecordedEvaluator)
-    if measured is None or prepared.measuring is None or recorded:
-        yield
+    columns = prepared.problem.measured
+    if columns is None:
+        yield prepared
         return
-    if working is None:
+    recorded = isinstance(columns.bench.evaluator, RecordedEvaluator)
+    if prepared.measuring is None or recorded:
+        yield prepared
+    elif working is None:
         raise MeasurementError(ONLY_RUNS)
-    with opened_bench(measured.bench, prepared.measuring, working, planned):
-        yield
+    else:
+        planned = search.planned(prepared.problem, settings)
+        with opened_bench(columns.bench, prepared.measuring, working, planned):
+            yield prepared
+    if columns.bench.failures:
+        require_measurements(columns.bench, "" if working is None else working.spending.failing)
 
 
 def with_cores(prepared: Study, working: Working | None) -> Study:
@@ -286,14 +297,6 @@ def causes_text(bench: Bench, *, failed: bool) -> list[str]:
 def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
     shown = "; ".join(design_text(design, unit_names) for design in designs[:SHOWN])
     return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
-
-
-def require_some_measured(prepared: Study, working: Working | None) -> None:
-    """Raise `MeasurementError` where designs that were asked for failed, and none has values."""
-    measured = prepared.problem.measured
-    if measured is not None and measured.bench.failures:
-        failing = "" if working is None else working.spending.failing
-        require_measurements(measured.bench, failing)
 
 
 def require_measurements(bench: Bench, failing: str = "") -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dse.errors import FOREIGN, OutputError
+from dse.errors import FOREIGN, ArgumentError, OutputError
 from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.working import WorkingFolder, working_folder
@@ -24,7 +25,7 @@ from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
 from dse.runs import checksums, measurements, stored
 from dse.runs.manifest import inputs_of, manifest_of
-from dse.runs.runner import Run, SolvedStudy
+from dse.runs.runner import Options, Run, SolvedStudy
 from dse.runs.view import feasible_rows, recommended_of, view_of
 from dse.runs.watched import WATCH
 from dse.study import inputs
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dse.reports.drawing import Picture
+    from dse.runs.measuring import Keeping
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
@@ -54,6 +56,15 @@ PLAIN = (
     f"evaluations are written as {stored.EVALUATIONS_CSV}: {stored.EVALUATIONS} needs pyarrow, "
     'which is not installed; pip install "accel-dse[parquet]"'
 )
+
+
+AGAIN = (
+    "nothing of this study is measured, and models are computed faster than results are read: it "
+    "ran again from the beginning"
+)
+"""What becomes of a wish to go on where nothing is kept."""
+
+Measuring = AbstractContextManager[tuple[Document, Options]]
 
 
 class Result(Printable):
@@ -215,7 +226,8 @@ class Result(Printable):
             undrawn += self._draw(fresh)
         studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
-        measurements.write_measurements(studies, fresh)
+        if self.run.document.measures:
+            measurements.write_measurements(studies, fresh)
         manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
         if before is not None and self.resume:
@@ -238,6 +250,69 @@ class Result(Printable):
                 (fresh / name).unlink(missing_ok=True)
             names, kind = " and ".join(PICTURES), type(error).__name__
             yield f"{names} cannot be drawn: {kind}: {error}; all else is written"
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """Where a run goes, in which it may measure, and what is to be said of it.
+
+    Attributes
+    ----------
+    place
+        Where it is written, if it is.
+    measuring
+        Opens its store, and closes it: with the study and how it is run.
+    command, again
+        Go on with it when it was interrupted, and measure again what failed; empty where nothing
+        is measured.
+    notes
+        For the user.
+    """
+
+    place: WorkingFolder | None
+    measuring: Measuring
+    command: str = ""
+    again: str = ""
+    notes: Sequence[str] = ()
+
+
+@contextmanager
+def kept_run(
+    out: str | Path | None, document: Document, options: Options, keeping: Keeping
+) -> Iterator[KeptRun]:
+    """Yield the place of a run, in which measurements are kept if it measures.
+
+    Raises
+    ------
+    ArgumentError
+        Measurements are to be used where none are made or kept, or who makes them is told.
+    OutputError, StoreError
+        As `dse.runs.run_store.keeping_in`.
+    """
+    measures, plain = document.measures, nullcontext((document, options))
+    if (keeping.reuse or keeping.again) and (out is None or not measures):
+        why = (
+            "the run has no folder to keep measurements in, `out`"
+            if measures
+            else "nothing of this study is measured"
+        )
+        raise ArgumentError(f"earlier measurements cannot be used: {why}")
+    for name in ("workers", "dask"):  # never both
+        if getattr(options, name) is not None and not measures:
+            raise ArgumentError(f"{name}: nothing of this study is measured; leave it out")
+    if out is None:
+        yield KeptRun(None, plain)
+    elif not measures:
+        with run_folder(out, document) as place:
+            yield KeptRun(place, plain, notes=(AGAIN,) if keeping.resume else ())
+    else:
+        from dse.runs import run_store  # a database, only where something is measured
+
+        with run_folder(out, document, measurements.KEPT) as place:
+            command, again = run_store.commands_of(place, document, options, keeping)
+            notes: list[str] = []
+            measuring = run_store.keeping_in(place, document, options, keeping, command, notes)
+            yield KeptRun(place, measuring, command, again, notes)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from dse.runs.described import (
 )
 from dse.runs.measurements import DATABASE, MEASURING
 from dse.runs.measuring import FailingError, Keeping
-from dse.runs.options import Options
+from dse.runs.runner import Options
 from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import StoredMeasurement, time_measuring

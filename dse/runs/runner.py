@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dse import search, workers
 from dse.contract import Method
-from dse.errors import DseError, MeasurementError
+from dse.errors import ArgumentError, DseError, MeasurementError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.ledger import Ledger
+from dse.model.spending import Spending
 from dse.plugins import registry
-from dse.runs.measurements import has_evaluator, recorded_of
-from dse.runs.measuring import (
-    Working,
-    measuring,
-    require_some_measured,
-    with_cores,
-    with_shelves,
-)
-from dse.runs.options import Options
 from dse.runs.quality import Quality, measure_front
 from dse.search import Outcome, Progress, Stop
 from dse.search.exact.work import limited
@@ -30,11 +26,70 @@ from dse.study import study
 from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
 
+if TYPE_CHECKING:
+    from dse.runs.measuring import Working
+
 PREPARATION = 10_000
 """Preparing one value of a sweep takes as long as evaluating so many designs."""
 
 MOST_COUNTED = 1_000_000
 """Designs of one value that count as work: of more, bounds leave few to evaluate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a call may say over the search section of its study, and of measuring its designs.
+
+    These are measured only where `measures` says so, `workers` at once or by the
+    cluster whose scheduler is at `dask`, in folders in `folder`; the file `watch` then tells
+    other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
+    """
+
+    method: str | None = None
+    seed: int | None = None
+    budget: int | None = None
+    effort_s: float | None = None
+    memory_byte: float | None = None
+    workers: int | None = None
+    dask: str | None = None
+    folder: Path | None = None
+    watch: Path | None = None
+    measures: bool = False
+    spent_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what excludes each other."""
+        if self.workers is not None and self.dask is not None:
+            raise ArgumentError(
+                "workers and dask: a Dask cluster has workers of its own; give --workers to "
+                "measure on this machine or --dask to measure on the cluster (`workers` or `dask` "
+                "in Python), not both"
+            )
+
+    def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
+        """Return `settings` with what is given here."""
+        names = ("method", "seed", "budget", "effort_s", "memory_byte")
+        own = {name: getattr(self, name) for name in names}
+        given = {name: value for name, value in own.items() if value is not None}
+        if self.method not in (None, settings.method):
+            given["options"] = {}  # those of the study are of its own method
+        return replace(settings, **given)
+
+    def spending(self, settings: search.SearchSettings) -> Spending:
+        """Return what measuring may take in a run that is searched so, and has taken."""
+        time_s = math.inf if settings.time_s is None else settings.time_s
+        cost = math.inf if settings.cost is None else settings.cost
+        return Spending(time_s=time_s, cost=cost, spent_s=self.spent_s)
+
+    def working(
+        self, spending: Spending, stop: Stop | None, progress: Progress | None = None
+    ) -> Working | None:
+        """Return how designs are measured, None where they are not."""
+        if not self.measures:
+            return None
+        from dse.runs.measuring import Working  # only where something may be measured
+
+        return Working(self.workers, self.dask, self.folder, self.watch, stop, progress, spending)
 
 
 @dataclass(frozen=True)
@@ -111,7 +166,9 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if has_evaluator(document):
+    if document.measures:
+        from dse.runs.measuring import with_shelves
+
         document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
@@ -122,7 +179,10 @@ def run_study(
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
     _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
-    document = replace(document, recorded=recorded_of(answer.study for answer in answers))
+    if document.measures:
+        from dse.runs.measurements import recorded_of
+
+        document = replace(document, recorded=recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
@@ -252,10 +312,12 @@ def _solved(
     """Search one study and measure its front."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
-    prepared = with_cores(prepared, working)
-    with measuring(prepared, working, search.planned(prepared.problem, settings)):
+    with ExitStack() as opened:
+        if prepared.document.measures:
+            from dse.runs.measuring import measured_study
+
+            prepared = opened.enter_context(measured_study(prepared, working, settings))
         outcome = search.run_search(prepared.problem, settings, progress)
-    require_some_measured(prepared, working)
     return answer_of(prepared, outcome, time.perf_counter() - start)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from dse.algebra.durations import duration
 from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
+from dse.files.document import EVALUATE
 from dse.files.working import under_way
 from dse.model.design_text import design_text
 from dse.model.ledger import ENTRY, Ledger, ledger_of, remedy_of
@@ -24,7 +25,7 @@ from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
-from dse.runs.measurements import DATABASE, EVALUATE
+from dse.runs.measurements import DATABASE
 from dse.runs.unfinished import Kept, cost_so_far, read_kept, run_so_far
 from dse.runs.watched import read_watch
 

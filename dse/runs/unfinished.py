@@ -17,13 +17,13 @@ import numpy as np
 from dse import search
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import NothingFoundError, OutputError, StoreError
-from dse.files.document import Document
+from dse.files.document import EVALUATE, Document
 from dse.files.working import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.checksums import MANIFEST
-from dse.runs.measurements import DATABASE, EVALUATE
+from dse.runs.measurements import DATABASE
 from dse.runs.runner import Run, SolvedStudy, answer_of
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate

@@ -14,8 +14,8 @@ from dse import search
 from dse.errors import ContractError
 from dse.model.graph import wire
 from dse.runs import runner
-from dse.runs.options import Options
 from dse.runs.result import Result
+from dse.runs.runner import Options
 from dse.search.archive import Archive
 from dse.search.exact import enumeration, prove
 from dse.study import study
