@@ -34,7 +34,7 @@ from dse.reports.designs import parts as design_parts
 from dse.reports.sections import OneScreen, Section
 from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.instead import swept_text, without_accelerators, without_the_best
-from dse.runs.plausible import implausible
+from dse.runs.notes import implausible
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS

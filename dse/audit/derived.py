@@ -13,7 +13,8 @@ from dse.files.json import jsonable
 from dse.files.position import shortened
 from dse.runs import checksums
 from dse.runs.finished import TOLERANCE, Finished
-from dse.runs.manifest import UNMET, Counts, FrontOfPart, front_facts, study_facts
+from dse.runs.manifest import UNMET, front_facts, study_facts
+from dse.runs.notes import Counts, FrontOfPart
 from dse.runs.quality import measure_front
 
 UNTOLD = "this run was written without checksums; run the study again to have them"

@@ -19,10 +19,10 @@ def plot(
 ) -> None:
     """Draw the pictures of a finished run."""
     from dse.reports.progress import bar
-    from dse.runs import view
+    from dse.runs.finished import plot_run
     from dse.runs.unfinished import readable
 
     with bar("pictures", "drawing"), readable(run) as found:
-        pictures = view.plot(found, out or run)
+        pictures = plot_run(found, out or run)
     for picture in pictures:
         tell(str(picture))

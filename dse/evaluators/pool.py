@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from heapq import heappop, heappush
 from pathlib import Path
@@ -18,6 +18,10 @@ from dse.evaluators.processes import LOOK_S
 
 MOST_KEPT = 100
 """Working folders of failed designs that a call keeps; a few more where several fail at once."""
+
+
+Running = tuple[Mapping[str, Value], float]
+"""A design that is measured, and since when, in seconds since the epoch."""
 
 
 class Workers(AbstractContextManager["Workers"], Protocol):
@@ -79,6 +83,7 @@ def measured(
     folder: Path,
     stop: Callable[[], bool],
     may_begin: Callable[[], bool] = lambda: True,
+    watch: Callable[[Mapping[int, Running]], None] | None = None,
     backoff_s: float = 1.0,
     keep: Keep = "failed",
     most_kept: int = MOST_KEPT,
@@ -99,6 +104,8 @@ def measured(
         How often a design is tried again at most.
     folder
         Where each design gets a working folder, named after its `key`.
+    watch
+        Called with the attempts that run, by the position of their designs, ten times a second.
     backoff_s
         Time before the second attempt; see `before_next_s`.
     keep, most_kept
@@ -111,28 +118,25 @@ def measured(
     OutputError
         Working folders cannot be written.
     """
-    if isinstance(workers, int):
-        with workers_for(evaluator, workers) as own:
-            yield from measured(
-                evaluator, designs, workers=own, retries=retries, folder=folder, stop=stop,
-                may_begin=may_begin, backoff_s=backoff_s, keep=keep, most_kept=most_kept,
-            )  # fmt: skip
-        return
     places = [folder / key(evaluator.identity, design)[:16] for design in designs]
     batch = _Batch(designs, places, retries, backoff_s, keep, most_kept)
-    try:
-        while (batch.waiting or batch.busy) and not stop():
-            if may_begin():
-                batch.give_out(workers)
-            elif not batch.busy:
-                return
-            for number, found in workers.ended(LOOK_S):
-                if stop() and (found is None or found.failed):
-                    continue  # it may be the stop that it failed of
-                if last := batch.take(number, found):
-                    yield number, last
-    finally:
-        workers.drop()
+    own = workers_for(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
+    with own as crew:
+        try:
+            while (batch.waiting or batch.running) and not stop():
+                if may_begin():
+                    batch.give_out(crew)
+                elif not batch.running:
+                    return
+                if watch is not None:
+                    watch(batch.running)
+                for number, found in crew.ended(LOOK_S):
+                    if stop() and (found is None or found.failed):
+                        continue  # it may be the stop that it failed of
+                    if last := batch.take(number, found):
+                        yield number, last
+        finally:
+            crew.drop()
 
 
 class _Batch:
@@ -153,22 +157,25 @@ class _Batch:
         self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
         self.attempts, self.lost = [0] * len(designs), [0] * len(designs)
         self.spent_s = [0.0] * len(designs)
-        self.busy = 0
+        self.running: dict[int, Running] = {}
 
     def give_out(self, workers: Workers) -> None:
         """Give out as many attempts as workers have room for and as are due."""
-        while self.waiting and self.busy < workers.size and self.waiting[0][0] <= time.monotonic():
+        while (
+            self.waiting
+            and len(self.running) < workers.size
+            and self.waiting[0][0] <= time.monotonic()
+        ):
             _, number = heappop(self.waiting)
             keep: Keep = "none" if self.keep == "failed" and self.room <= 0 else self.keep
             place = self.places[number]
-            workers.begin(
-                Attempt(number=number, design=self.designs[number], folder=place, keep=keep)
-            )
-            self.busy += 1
+            design = self.designs[number]
+            self.running[number] = design, time.time()
+            workers.begin(Attempt(number=number, design=design, folder=place, keep=keep))
 
     def take(self, number: int, found: Measurement | None) -> Measurement | None:
         """Return what came of a design, or None where it has to wait for another attempt."""
-        self.busy -= 1
+        del self.running[number]
         self.attempts[number] += found.attempts if found else 1
         if found is None:
             self.lost[number] += 1

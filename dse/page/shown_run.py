@@ -13,8 +13,7 @@ from dse.model.space import Index
 from dse.reports.designs import described, parts
 from dse.reports.front_view import FrontView, thinned
 from dse.runs import finished
-from dse.runs.finished import Finished
-from dse.runs.view import read_view
+from dse.runs.finished import Finished, read_view
 from dse.study.study import Study
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,10 @@ from dse.files.working import waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.runs import checksums
+from dse.reports.front_view import FrontView
+from dse.runs import checksums, stored
 from dse.runs.checksums import MANIFEST
+from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import DATABASE, MEASUREMENTS, with_measurements
 from dse.runs.stored import EVALUATIONS, EVALUATIONS_CSV, FRONT
 from dse.study import inputs, study
@@ -264,3 +267,40 @@ def _as_written(row: Mapping[str | None, Any]) -> Row:
     if None in row or None in row.values():
         return dict(row)  # type: ignore[arg-type]
     return {as_written(str(name)): as_written(cell) for name, cell in row.items()}
+
+
+def plot_run(run: Path, folder: Path) -> tuple[Path, ...]:
+    """Draw the pictures of the run in folder `run` again, into `folder`.
+
+    Raises
+    ------
+    OutputError
+        When `run` is not the folder of a run, or `folder` cannot be written.
+    """
+    view = read_view(run)
+    from dse.reports import plots  # matplotlib, only now
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as fresh:
+            return tuple(
+                path.replace(folder / path.name) for path in plots.draw_front(view, Path(fresh))
+            )
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def read_view(run: Path) -> FrontView:
+    """Return the front of the run in folder `run`, and the feasible designs around it.
+
+    Raises
+    ------
+    OutputError
+        When it is not the folder of a run.
+    """
+    manifest = read_manifest(run)
+    try:
+        front, evaluations = stored.read_tables(run, manifest.get("evaluations_stored"))
+        return view_of(front, feasible_rows(evaluations), manifest)
+    except (OSError, ValueError, KeyError) as error:
+        raise not_a_run(run, error) from error

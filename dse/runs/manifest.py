@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,16 @@ import numpy as np
 
 from dse.files.document import Document
 from dse.model import tables
-from dse.model.cells import opaque
 from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
+from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
-from dse.reports.words import listed, plural
+from dse.reports.front_view import FrontView, Recommended, Reference
 from dse.runs.instead import swept_text, without_the_best
-from dse.runs.measuring import causes_text
-from dse.runs.plausible import implausible
-from dse.runs.quality import Quality
+from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.runner import Run, SolvedStudy
-from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
-from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.swept import Sweep
 
@@ -41,33 +36,6 @@ UNMET = "unmet"
 """What stands in the way where nothing is feasible, a text for each value of a sweep."""
 
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
-
-
-@dataclass(frozen=True)
-class FrontOfPart:
-    """One study, or that of one value of a sweep, with its front and how good that is."""
-
-    study: Study
-    front: Index
-    quality: Quality
-
-
-Parts = Sequence[FrontOfPart]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What notes tell of a search: designs evaluated, those that failed, and why the first did.
-
-    `interrupted` says that it was stopped before it was done, and `unmet` what stands in the way
-    where nothing is feasible, by value of the sweep.
-    """
-
-    evaluated: int
-    failed: int = 0
-    failure: str = ""
-    interrupted: bool = False
-    unmet: Sequence[str] = ()
 
 
 def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
@@ -83,7 +51,7 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         sum(answer.outcome.failed for answer in run.answers),
         next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
         run.interrupted,
-        [_unmet(answer) for answer in run.answers] if run.sweep else (),
+        [unmet(answer) for answer in run.answers] if run.sweep else (),
     )
     return {
         **study_facts(run.document, [part.study for part in parts]),
@@ -131,26 +99,6 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     }
 
 
-def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
-    """Yield how many designs are measured, which could not be, and why."""
-    for place, part in enumerate(parts):
-        measured = part.study.problem.measured
-        if measured is None:
-            continue
-        bench, size = measured.bench, measured.size(part.study.problem.space)
-        known = bench.ledger.known
-        at = "" if sweep is None else _at(sweep, [place])
-        if known < size and (bench.seen or sweep is None):
-            yield (
-                f"{known:,} of {size:,} designs are measured{at}; what is said compares "
-                f"these alone, and nothing is known of the others"
-            )
-        for line in causes_text(bench, failed=False):
-            yield f"infeasible, as the program says: {line}"
-        for line in causes_text(bench, failed=True):
-            yield f"failed, and nothing is known of them: {line}"
-
-
 def _version(library: str) -> str:
     """Return the version of a library, nothing if it belongs to an extra that is not installed."""
     try:
@@ -192,7 +140,7 @@ def front_facts(
         }
     return {
         "front": starts[-1],
-        "notes": list(dict.fromkeys(_notes(parts, sweep, counts))),
+        "notes": list(dict.fromkeys(notes_of(parts, sweep, counts))),
         **points,
         "picture": _picture(document, sweep, parts),
     }
@@ -201,80 +149,6 @@ def front_facts(
 def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
     """Return the files that a study names, at any value of its sweep."""
     return {name: entry for study in studies for name, entry in study.inputs.items()}
-
-
-def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
-    for part in parts:
-        yield from part.study.notes
-    problem = parts[0].study.problem
-    for name, reason in (opaque(problem) if problem.size > WHOLE else {}).items():
-        yield (
-            f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
-            f"{counts.evaluated:,} designs were evaluated"
-        )
-    for name, reason in (problem.untraced if problem.size > WHOLE else {}).items():
-        yield (
-            f"{name} is called for each batch of designs: what it does depends on the numbers in "
-            f"its columns ({reason})"
-        )
-    if problem.uncompiled:
-        yield f"{problem.uncompiled} is not compiled: numpy evaluated every design, more slowly"
-    if any(part.quality.hypervolume.error for part in parts):
-        goals = len(problem.goals)
-        yield (
-            f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
-            f"one takes too much work; ± is one standard error"
-        )
-    yield from _unmeasured(parts, sweep)
-    yield from _implausible(parts, sweep)
-    if counts.failed and all(part.study.problem.measured is None for part in parts):
-        failed = plural(counts.failed, "design")
-        yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
-    if sweep is not None:
-        empty = [place for place, part in enumerate(parts) if not len(part.front)]
-        unmeasured = [place for place in empty if parts[place].study.problem.unmeasured]
-        if unmeasured:
-            yield f"no design is measured{_at(sweep, unmeasured)}"
-        if rest := [place for place in empty if place not in unmeasured]:
-            none = (
-                "nothing found before the interrupt" if counts.interrupted else "no feasible design"
-            )
-            reasons = {place: counts.unmet[place] for place in rest if place < len(counts.unmet)}
-            for reason in dict.fromkeys(reasons.get(place, "") for place in rest):
-                places = [place for place in rest if reasons.get(place, "") == reason]
-                yield f"{none}{_at(sweep, places)}{f'; {reason}' if reason else ''}"
-
-
-def _unmet(answer: SolvedStudy) -> str:
-    """Return the fewest constraints that no evaluated design meets together; empty for none.
-
-    Bounds may have left few to evaluate, or none; nothing is searched here.
-    """
-    outcome, problem = answer.outcome, answer.study.problem
-    fewest = next(iter(outcome.conflicts()), ())
-    if not fewest:
-        return ""
-    together = " together" * (len(fewest) > 1)
-    among = " by a design evaluated" * (outcome.evaluated < problem.whole_size)
-    least = " with the least instances that carry the rate" * (COMPUTE_ALONE in answer.study.notes)
-    return f"never met{together}{among}{least}: {listed(fewest)}"
-
-
-def _implausible(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
-    """Yield what to check where a recommended design is out of all proportion, of a sweep once."""
-    for place, part in enumerate(parts):
-        if len(part.front):
-            best = part.study.preference.first(part.study.problem, part.front)[0]
-            if found := implausible(part.study, best):
-                yield found.text + ("" if sweep is None else _at(sweep, [place]))
-                return
-
-
-def _at(sweep: Sweep, places: Sequence[int]) -> str:
-    """Return at which values of a sweep something is."""
-    shown = ", ".join(sweep.written[place] for place in places[:8])
-    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
-    return f" at {sweep.path} = {shown}{more}"
 
 
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
@@ -348,3 +222,40 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
         "sweep": sweep.header if sweep else None,
         "names": names,
     }
+
+
+def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
+    """Return a front as pictures and reports see it, and the cloud around it."""
+    picture = manifest["picture"]
+    return FrontView(
+        title=picture["title"],
+        objectives=tuple(manifest["objectives"].items()),
+        front=front,
+        cloud=cloud,
+        axes=tuple(picture["axes"]),
+        category=picture["category"],
+        limits=picture.get("limits", True),
+        sweep=picture["sweep"],
+        names=picture["names"],
+        recommended=recommended_of(manifest),
+        references=tuple(_references(manifest)),
+    )
+
+
+def feasible_rows(evaluations: Table) -> Table:
+    """Return the evaluated designs that are feasible."""
+    return {name: values[evaluations["feasible"]] for name, values in evaluations.items()}
+
+
+def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:
+    """Return the recommended design; None for a sweep, and for a run from before it was written."""
+    said = manifest.get("recommended")
+    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
+
+
+def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
+    """Yield what does without any design, as far as a run tells of it."""
+    for said in manifest.get("instead", ()):
+        costs = said.get("costs", {})
+        values = {name: costs[name] for name in manifest["objectives"] if name in costs}
+        yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import MeasurementError, OutputError
 from dse.files.document import EVALUATE, Document
 from dse.files.json import json_text, read_json
-from dse.files.position import dotted
-from dse.model.measured import UNKNOWN, Bench
+from dse.files.position import dotted, shortened, visible
+from dse.files.yaml import flow_yaml
+from dse.model.design_text import design_text
+from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.words import plural
 from dse.study.study import Study
 
 MEASUREMENTS = "measurements.json"
@@ -31,6 +35,16 @@ ONLY_RUNS = (
     "the designs of this study are measured, and only `dse run` measures: run it, and name the "
     "folder of the run"
 )
+
+
+WATCH = "watch.json"
+"""The file, in the hidden folder of a run under way: it goes with the process."""
+
+SHOWN = 3
+"""Designs that a message shows of those that failed for one cause."""
+
+MOST_CAUSES = 8
+"""Causes that a message tells."""
 
 
 def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
@@ -138,3 +152,76 @@ def require_measured(problem: Problem, index: Index) -> None:
     if found is not None and not found.has_values:
         what = "it could not be measured" if found.failed else "it is infeasible"
         raise MeasurementError(f"{name}: {what}: {found.cause}")
+
+
+def causes_text(bench: Bench, *, failed: bool) -> list[str]:
+    """Return a line for each frequent cause of designs that failed, or are infeasible."""
+    causes = bench.causes(failed=failed)
+    lines = [
+        f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"
+        for cause, designs in [*causes.items()][:MOST_CAUSES]
+    ]
+    others = [*causes.values()][MOST_CAUSES:]
+    if others:
+        count = plural(sum(map(len, others)), "design")
+        lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` tells them")
+    return lines
+
+
+def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
+    shown = "; ".join(design_text(design, unit_names) for design in designs[:SHOWN])
+    return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
+
+
+_NOTHING = object()
+
+ALIKE = 40
+"""Two values that begin with more equal signs are not shown from their beginning."""
+
+
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return a line ``search.budget: 100 -> 200`` for each field of plain data that differs.
+
+    Lists of one length that hold mappings are compared item by item, others as a whole.
+
+    Examples
+    --------
+    >>> changed_fields({"seed": 1, "axes": {"u": [1, 2]}}, {"seed": 1, "axes": {"u": [1, 2, 4]}})
+    ['axes.u: [1, 2] -> [1, 2, 4]']
+    >>> changed_fields({"study": {}}, {"study": {"seed": 7}})
+    ['study.seed: not set -> 7']
+    """
+    return [f"{path}: {_beside(old, new)}" for path, old, new in _changes("", before, after)]
+
+
+def parsed(identity: str) -> Any:
+    """Return the fields of what identifies an evaluator, or the text of one that has none."""
+    try:
+        return json.loads(identity)
+    except ValueError:
+        return identity
+
+
+def _changes(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys((*before, *after)):
+            inside = f"{path}.{name}" if path else str(name)
+            yield from _changes(inside, before.get(name, _NOTHING), after.get(name, _NOTHING))
+    elif _is_itemised(before) and _is_itemised(after) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True), 1):
+            yield from _changes(f"{path}.{number}", old, new)
+    elif before != after or isinstance(before, bool) != isinstance(after, bool):
+        yield path, before, after
+
+
+def _is_itemised(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value)
+
+
+def _beside(before: Any, after: Any) -> str:
+    """Return both values; long ones that begin alike are shown from where they differ."""
+    texts = ["not set" if value is _NOTHING else flow_yaml(value) for value in (before, after)]
+    alike = next((at for at, (old, new) in enumerate(zip(*texts, strict=False)) if old != new), 0)
+    if alike > ALIKE:
+        texts = [f"...{text[alike - ALIKE // 2 :]}" for text in texts]
+    return " -> ".join(visible(shortened(text)) for text in texts)

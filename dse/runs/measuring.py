@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -12,17 +16,15 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from dse import search
 from dse.algebra.durations import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
-from dse.errors import BudgetError, MeasurementError
+from dse.errors import BudgetError, MeasurementError, OutputError
 from dse.files.document import Document
-from dse.model.design_text import design_text
+from dse.files.folder import write_text
 from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
-from dse.runs.measurements import ONLY_RUNS
-from dse.runs.watched import WatchedWorkers
+from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
 from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
-from dse.store.differences import changed_fields, parsed
 from dse.study.schema import EvaluateSection
 from dse.study.study import Study, prepare
 
@@ -34,13 +36,6 @@ class FailingError(StopError):
     """So many designs failed that measuring more of them would be in vain."""
 
     way = FAILING
-
-
-SHOWN = 3
-"""Designs that a message shows of those that failed for one cause."""
-
-MOST_CAUSES = 8
-"""Causes that a message tells."""
 
 
 def with_shelves(document: Document) -> Document:
@@ -184,6 +179,39 @@ def _require_unchanged(begun: Study, again: Study) -> None:
             )
 
 
+PERIOD_S = 0.5
+"""It is written at most so often."""
+
+
+@dataclass
+class _Watch:
+    """Writes what is measured right now to a file; it may be lost, and nothing else is then."""
+
+    path: Path
+    workers: Workers
+    unit_names: Mapping[str, str]
+    since: float = field(default_factory=time.time)
+    shown: list[float] | None = None
+    written: float = 0.0
+
+    def __call__(self, running: Mapping[int, tuple[Design, float]]) -> None:
+        """Write which attempts run, each with its design and when it began."""
+        now, begun = time.monotonic(), [since for _, since in running.values()]
+        if self.shown == begun or now - self.written < PERIOD_S:
+            return
+        self.shown, self.written = begun, now
+        said = {
+            "process": os.getpid(),
+            "host": platform.node(),
+            "since": self.since,
+            "workers": self.workers.size,
+            "unit_names": dict(self.unit_names),
+            "running": [{"design": dict(one), "since": since} for one, since in running.values()],
+        }
+        with suppress(OutputError):  # a full disk: what is measured tells of it
+            write_text(self.path, json.dumps(said))
+
+
 @contextmanager
 def opened_bench(
     bench: Bench, said: EvaluateSection, working: Working, planned: int
@@ -202,9 +230,10 @@ def opened_bench(
         crew = Cluster(evaluator, working.dask)
     try:
         with crew as workers:
-            if working.watch is not None:
-                workers = WatchedWorkers(workers, working.watch, bench.unit_names)
-            ask = _Asking(bench, workers, said, folder, working, planned)
+            path, watch = working.watch, None
+            if path is not None:
+                watch = _Watch(path, workers, bench.unit_names)
+            ask = _Asking(bench, workers, said, folder, working, planned, watch)
             with bench.measuring(ask, workers.size, working.spending):
                 yield
     finally:
@@ -222,6 +251,7 @@ class _Asking:
     folder: Path
     working: Working
     planned: int
+    watch: _Watch | None
 
     def __call__(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
         """Yield what comes of designs.
@@ -249,6 +279,7 @@ class _Asking:
             folder=self.folder,
             stop=stop,
             may_begin=spending.may_begin,
+            watch=self.watch,
             most_kept=pool.MOST_KEPT - sum(1 for _ in self.folder.iterdir()),
         )
         for done, (position, measurement) in enumerate(found, 1):
@@ -278,25 +309,6 @@ class _Asking:
         if isinstance(progress, Narrator):
             running = min(left, self.workers.size)
             progress.tell(f"{running} running, {failed} failed")
-
-
-def causes_text(bench: Bench, *, failed: bool) -> list[str]:
-    """Return a line for each frequent cause of designs that failed, or are infeasible."""
-    causes = bench.causes(failed=failed)
-    lines = [
-        f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"
-        for cause, designs in [*causes.items()][:MOST_CAUSES]
-    ]
-    others = [*causes.values()][MOST_CAUSES:]
-    if others:
-        count = plural(sum(map(len, others)), "design")
-        lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` tells them")
-    return lines
-
-
-def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
-    shown = "; ".join(design_text(design, unit_names) for design in designs[:SHOWN])
-    return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
 
 
 def require_measurements(bench: Bench, failing: str = "") -> None:

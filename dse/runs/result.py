@@ -24,10 +24,9 @@ from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
 from dse.runs import checksums, measurements, stored
-from dse.runs.manifest import inputs_of, manifest_of
+from dse.runs.manifest import feasible_rows, inputs_of, manifest_of, recommended_of, view_of
+from dse.runs.measurements import WATCH
 from dse.runs.runner import Options, Run, SolvedStudy
-from dse.runs.view import feasible_rows, recommended_of, view_of
-from dse.runs.watched import WATCH
 from dse.study import inputs
 from dse.study.study import prepare
 from dse.study.swept import at_value, sweep_of

@@ -18,7 +18,9 @@ from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
-from dse.runs.described import (
+from dse.runs.measurements import DATABASE, MEASURING, WATCH
+from dse.runs.measuring import FailingError, Keeping
+from dse.runs.record import (
     FAILED,
     VALUED,
     Facts,
@@ -27,10 +29,7 @@ from dse.runs.described import (
     resume_command,
     run_facts,
 )
-from dse.runs.measurements import DATABASE, MEASURING
-from dse.runs.measuring import FailingError, Keeping
 from dse.runs.runner import Options
-from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import StoredMeasurement, time_measuring
 from dse.store.store import STORE_FILES, Store, StoreShelf

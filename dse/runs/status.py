@@ -26,8 +26,8 @@ from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.measurements import DATABASE
+from dse.runs.record import read_watch
 from dse.runs.unfinished import Kept, cost_so_far, read_kept, run_so_far
-from dse.runs.watched import read_watch
 
 if TYPE_CHECKING:
     from dse.runs.runner import SolvedStudy
@@ -81,7 +81,7 @@ def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
     found += _failed(kept, rows)
     found += _so_far(kept, rows, state)
     if state in ("killed", "interrupted"):
-        from dse.runs.described import FAILED, resume_command
+        from dse.runs.record import FAILED, resume_command
 
         failed = all(row.measurement.failed for row in kept.rows)  # as it was, so it would end
         command = resume_command(kept.facts, folder, again=FAILED if kept.rows and failed else "")

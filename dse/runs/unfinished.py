@@ -32,7 +32,7 @@ from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
-    from dse.runs.described import Facts
+    from dse.runs.record import Facts
     from dse.store.rows import StoredMeasurement
 
 MOST_DESIGNS = 1_000_000
@@ -52,7 +52,7 @@ class Kept:
     @property
     def document(self) -> Document:
         """The study, with what was measured of it; nothing measures any more."""
-        from dse.runs.described import described_study
+        from dse.runs.record import described_study
 
         found: dict[str, list[tuple[Mapping[str, Value], Measurement]]] = {}
         for row in self.rows:
@@ -88,7 +88,7 @@ def read_kept(folder: Path) -> Kept:
     StoreError
         It cannot be read, or does not say what the run is.
     """
-    from dse.runs.described import last_description
+    from dse.runs.record import last_description
     from dse.store.opening import open_to_read
 
     with open_to_read(folder) as store:

@@ -143,6 +143,7 @@ class Scripted:
 
     def __init__(self, *answers: Measurement | None) -> None:
         self.answers, self.given, self.dropped = list(answers), list[int](), 0
+        self.ready = list[int]()
 
     def __enter__(self) -> Scripted:
         return self
@@ -152,9 +153,10 @@ class Scripted:
 
     def begin(self, attempt: Attempt) -> None:
         self.given.append(attempt.number)
+        self.ready.append(attempt.number)
 
     def ended(self, wait_s: float) -> list[tuple[int, Measurement | None]]:
-        return [(self.given[-1], self.answers.pop(0))] if self.answers else []
+        return [(self.ready.pop(0), self.answers.pop(0))] if self.ready else []
 
     def drop(self) -> None:
         self.dropped += 1

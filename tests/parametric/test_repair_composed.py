@@ -20,7 +20,7 @@ from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
 from dse.parametric import conflicts, explanation, loosen_composed, repair
 from dse.reports.text import table_text
-from dse.runs import finished, view
+from dse.runs import finished
 from dse.search import SearchSettings
 from dse.search.exact import compose, prove
 from dse.study import study
@@ -222,7 +222,7 @@ def test_a_folder_of_runs_names_one_of_them(tmp_path: Path) -> None:
 
 
 def _drawn(folder: Path) -> None:
-    view.plot(folder, folder)
+    finished.plot_run(folder, folder)
 
 
 def test_a_table_breaks_no_word_that_fits() -> None:

@@ -17,8 +17,8 @@ import pytest
 
 import dse
 from dse.errors import ArgumentError, MeasurementError, OutputError, TooLargeError
+from dse.runs.finished import plot_run
 from dse.runs.unfinished import readable
-from dse.runs.view import plot
 from dse.store.opening import open_to_read
 from dse.store.store import STORE
 from tests.conftest import STUDIES, run_dse
@@ -256,7 +256,7 @@ def test_an_unfinished_run_is_read_like_an_interrupted_one(tmp_path: Path) -> No
     held = {path.name for path in run.iterdir()}
     with readable(run) as so_far:
         manifest = json.loads((so_far / "manifest.json").read_text())
-        assert plot(so_far, tmp_path / "pictures")
+        assert plot_run(so_far, tmp_path / "pictures")
         assert dse.verify(so_far).holds
     assert manifest["interrupted"]
     assert not manifest["exact"]

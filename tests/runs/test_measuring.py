@@ -15,8 +15,8 @@ import dse
 from dse.contract.evaluators import Measurer, measurer
 from dse.errors import DseError, InfeasibleError, MeasurementError, StudyError
 from dse.plugins import registry
+from dse.runs.finished import plot_run
 from dse.runs.result import Result
-from dse.runs.view import plot
 from tests.conftest import STUDIES
 
 UNROLL, CLOCK_MHZ = (1, 2, 4, 8, 16), (100, 200, 400)
@@ -122,7 +122,7 @@ def test_only_a_run_measures(tmp_path: Path) -> None:
     for source in (result, tmp_path / "run"):
         assert dse.answer(source).to_dict()["answer"]["choices"]["unroll"] in UNROLL
     assert dse.verify(tmp_path / "run").holds
-    plot(tmp_path / "run", tmp_path / "pictures")
+    plot_run(tmp_path / "run", tmp_path / "pictures")
     dse.report(tmp_path / "run")
     dse.flips(tmp_path / "run")
     assert len(counted.calls) == measured

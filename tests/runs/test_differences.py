@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dse.store.differences import changed_fields
+from dse.runs.measurements import changed_fields
 
 STUDY = {
     "axes": {"unroll": [1, 2], "clock": ["100 MHz"]},

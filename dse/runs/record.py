@@ -1,4 +1,7 @@
-"""What a run that measures is, as plain data in its store: to go on with it, and to show it."""
+"""The record of a run that measures, from its first second on: what it is, as plain data.
+
+It lies in the store, so that the run can go on and be shown.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,10 @@ from typing import TYPE_CHECKING, Any
 from dse import search
 from dse.errors import OutputError
 from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
-from dse.files.json import jsonable
+from dse.files.json import jsonable, read_json
 from dse.reports.words import plural
 from dse.runs.manifest import inputs_of
-from dse.runs.measurements import benches_of
-from dse.store.differences import changed_fields, parsed
-from dse.store.store import Store
+from dse.runs.measurements import WATCH, benches_of, changed_fields, parsed
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -25,6 +26,7 @@ from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.runner import Options
+    from dse.store.store import Store
 
 Facts = Mapping[str, Any]
 
@@ -167,3 +169,12 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
         f"the changed study in a folder of its own: {reuse}--out "
         f"NEW, or begin again here: --fresh ({named}`out` and `fresh` in Python)"
     )
+
+
+def read_watch(folder: Path) -> Mapping[str, Any]:
+    """Return what the run says that is written in a hidden folder, nothing where it does not."""
+    try:
+        found = read_json(folder / WATCH)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

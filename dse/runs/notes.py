@@ -1,0 +1,238 @@
+"""What the notes of a run say: what was assumed, failed or is unknown, and what cannot be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.model.cells import opaque
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.reports.words import in_words, listed, plural
+from dse.runs.quality import Quality
+from dse.runs.runner import SolvedStudy
+from dse.search.exact.enumeration import WHOLE
+from dse.study.demand import RATE, TASKS
+from dse.study.stages import COMPUTE_ALONE
+from dse.study.study import Study
+from dse.study.swept import Sweep
+
+INSTANCES = "instances"
+
+MOST_INSTANCES = 1e4
+"""The largest processors have some thousand cores."""
+
+MOST: Mapping[str, float] = {"m2": 1e-2, "w": 1e4}
+"""By unit: a dozen of the largest dies (a reticle is 858 mm2), and the power of a rack."""
+
+MATTERS = 0.25
+"""A figure matters where its half changes the result by this share."""
+
+MOST_FIELDS = 4
+
+
+@dataclass(frozen=True)
+class FrontOfPart:
+    """One study, or that of one value of a sweep, with its front and how good that is."""
+
+    study: Study
+    front: Index
+    quality: Quality
+
+
+Parts = Sequence[FrontOfPart]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What notes tell of a search: designs evaluated, those that failed, and why the first did.
+
+    `interrupted` says that it was stopped before it was done, and `unmet` what stands in the way
+    where nothing is feasible, by value of the sweep.
+    """
+
+    evaluated: int
+    failed: int = 0
+    failure: str = ""
+    interrupted: bool = False
+    unmet: Sequence[str] = ()
+
+
+def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+    """Yield what a reader has to know of fronts, most general first."""
+    for part in parts:
+        yield from part.study.notes
+    problem = parts[0].study.problem
+    for name, reason in (opaque(problem) if problem.size > WHOLE else {}).items():
+        yield (
+            f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
+            f"{counts.evaluated:,} designs were evaluated"
+        )
+    for name, reason in (problem.untraced if problem.size > WHOLE else {}).items():
+        yield (
+            f"{name} is called for each batch of designs: what it does depends on the numbers in "
+            f"its columns ({reason})"
+        )
+    if problem.uncompiled:
+        yield f"{problem.uncompiled} is not compiled: numpy evaluated every design, more slowly"
+    if any(part.quality.hypervolume.error for part in parts):
+        goals = len(problem.goals)
+        yield (
+            f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
+            f"one takes too much work; ± is one standard error"
+        )
+    yield from _unmeasured(parts, sweep)
+    yield from _implausible(parts, sweep)
+    if counts.failed and all(part.study.problem.measured is None for part in parts):
+        failed = plural(counts.failed, "design")
+        yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
+    if sweep is not None:
+        empty = [place for place, part in enumerate(parts) if not len(part.front)]
+        unmeasured = [place for place in empty if parts[place].study.problem.unmeasured]
+        if unmeasured:
+            yield f"no design is measured{_at(sweep, unmeasured)}"
+        if rest := [place for place in empty if place not in unmeasured]:
+            none = (
+                "nothing found before the interrupt" if counts.interrupted else "no feasible design"
+            )
+            reasons = {place: counts.unmet[place] for place in rest if place < len(counts.unmet)}
+            for reason in dict.fromkeys(reasons.get(place, "") for place in rest):
+                places = [place for place in rest if reasons.get(place, "") == reason]
+                yield f"{none}{_at(sweep, places)}{f'; {reason}' if reason else ''}"
+
+
+def unmet(answer: SolvedStudy) -> str:
+    """Return the fewest constraints that no evaluated design meets together; empty for none.
+
+    Bounds may have left few to evaluate, or none; nothing is searched here.
+    """
+    outcome, problem = answer.outcome, answer.study.problem
+    fewest = next(iter(outcome.conflicts()), ())
+    if not fewest:
+        return ""
+    together = " together" * (len(fewest) > 1)
+    among = " by a design evaluated" * (outcome.evaluated < problem.whole_size)
+    least = " with the least instances that carry the rate" * (COMPUTE_ALONE in answer.study.notes)
+    return f"never met{together}{among}{least}: {listed(fewest)}"
+
+
+def _implausible(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
+    """Yield what to check where a recommended design is out of all proportion, of a sweep once."""
+    for place, part in enumerate(parts):
+        if len(part.front):
+            best = part.study.preference.first(part.study.problem, part.front)[0]
+            if found := implausible(part.study, best):
+                yield found.text + ("" if sweep is None else _at(sweep, [place]))
+                return
+
+
+def _at(sweep: Sweep, places: Sequence[int]) -> str:
+    """Return at which values of a sweep something is."""
+    shown = ", ".join(sweep.written[place] for place in places[:8])
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    return f" at {sweep.path} = {shown}{more}"
+
+
+def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
+    """Yield how many designs are measured, which could not be, and why."""
+    for place, part in enumerate(parts):
+        measured = part.study.problem.measured
+        if measured is None:
+            continue
+        from dse.runs.measurements import causes_text
+
+        bench, size = measured.bench, measured.size(part.study.problem.space)
+        known = bench.ledger.known
+        at = "" if sweep is None else _at(sweep, [place])
+        if known < size and (bench.seen or sweep is None):
+            yield (
+                f"{known:,} of {size:,} designs are measured{at}; what is said compares "
+                f"these alone, and nothing is known of the others"
+            )
+        for line in causes_text(bench, failed=False):
+            yield f"infeasible, as the program says: {line}"
+        for line in causes_text(bench, failed=True):
+            yield f"failed, and nothing is known of them: {line}"
+
+
+@dataclass(frozen=True)
+class Implausible:
+    """What of a design is beyond what any chip has, and which written figures to check.
+
+    Attributes
+    ----------
+    text
+        Both in a sentence without a capital and a full stop.
+    beyond
+        Quantities in SI and the number of instances, as far as they are beyond.
+    check
+        Dotted names of the figures that decide the first of them.
+    """
+
+    text: str
+    beyond: Mapping[str, float]
+    check: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {"beyond": dict(self.beyond), "check": list(self.check)}
+
+
+def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
+    """Return which written figures to check where a design (d,) is out of all proportion."""
+    problem = study.problem
+    if not problem.stages:
+        return None
+    beyond = dict(_beyond(problem, design[np.newaxis, :]))
+    if not beyond:
+        return None
+    sizes = [
+        f"{size:,.0f} {name}" if name == INSTANCES else f"{in_words(name)} {units.show(size, name)}"
+        for name, size in beyond.items()
+    ]
+    fields = [*_mattering(study, design, next(iter(beyond)))][:MOST_FIELDS]
+    checked = listed([f"{name} ({written})" for name, written in fields]) or "all figures"
+    text = f"check the units of {checked}: no chip has {listed(sizes)}"
+    return Implausible(text, beyond, tuple(name for name, _ in fields))
+
+
+def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
+    """Yield what of a design (1, d) is beyond its limit."""
+    instances = float(sum(problem.counts(point)[0].values()))
+    if instances > MOST_INSTANCES:
+        yield INSTANCES, instances
+    columns = problem.describe(point)
+    told = [entry.name for entry in problem.quantities if entry.told]
+    for name in dict.fromkeys([*(goal.name for goal in problem.goals), *told]):
+        if columns[name][0] > MOST.get(units.suffix(name), np.inf):
+            yield name, float(columns[name][0])
+
+
+def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[tuple[str, str]]:
+    """Yield the figures that decide a quantity of a design, as written, the weightiest first.
+
+    How many instances there are follows from demand and clocks.
+    """
+    from dse.study.assumptions import assumptions_of  # rarely needed
+
+    point = design[np.newaxis, :]
+    known = [entry for entry in assumptions_of(study) if entry.bound is None]
+    known = [entry for entry in known if entry.concerns(point)]
+    if name == INSTANCES:
+        demand = (RATE, TASKS, "clock_hz")
+        yield from ((one.name, one.show(one.value)) for one in known if one.quantity in demand)
+        return
+    today = float(study.problem.describe(point)[name][0])
+    effects = []
+    for entry in known:
+        half = np.ceil(entry.value / 2) if entry.integer else entry.value / 2
+        changed = entry.at(float(half))
+        if (design < changed.sizes).all():  # counts that are searched may end before
+            effect = abs(float(changed.describe(point)[name][0]) / today - 1.0)
+            effects += [(effect, entry.name, entry.show(entry.value))] * (effect > MATTERS)
+    yield from ((path, shown) for _, path, shown in sorted(effects, reverse=True))
