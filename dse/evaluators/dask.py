@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError, MissingLibraryError
-from dse.evaluators.attempts import Attempt, attempted, failed
+from dse.evaluators.local import Attempt, attempted, failed
 
 PATIENCE_S = 30.0
 """So long a scheduler is waited for, when it is first asked and whenever it is gone."""

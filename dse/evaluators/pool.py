@@ -8,17 +8,29 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from heapq import heappop, heappush
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Event, Thread
-from typing import Protocol, Self
+from typing import Protocol
 
 from dse.contract.evaluators import Evaluator, Measurement, Value, key
-from dse.evaluators.attempts import Attempt, Keep, MeasuresOutside, again, attempted, before_next_s
+from dse.evaluators.local import (
+    Attempt,
+    Inside,
+    MeasuresOutside,
+    Spawned,
+    Threads,
+    UnusableProgramError,
+)
 from dse.evaluators.processes import LOOK_S
 
 MOST_KEPT = 100
 """Working folders of failed designs that a call keeps; a few more where several fail at once."""
 
+
+REPEATED = ("exit", "signal", "timeout", "output", "worker")
+"""Kinds of failure that are tried again: another time a licence or a disk may be there.
+
+Too little memory is not, for the limit is the same another time."""
+
+LONGEST_WAIT_S = 60.0
 
 Running = tuple[Mapping[str, Value], float]
 """A design that is measured, and since when, in seconds since the epoch."""
@@ -44,34 +56,16 @@ class Workers(AbstractContextManager["Workers"], Protocol):
         """End all attempts that were given out, and forget them."""
 
 
-def workers_for(
-    evaluator: Evaluator,
-    count: int,
-    *,
-    timeout_s: float | None = None,
-    memory_byte: int | None = None,
-) -> Workers:
+def workers_for(evaluator: Evaluator, count: int) -> Workers:
     """Return workers that serve any number of calls of `measured`, to be used in a ``with``.
 
     Threads where the evaluator starts processes itself (`MeasuresOutside`); else this process
-    for one worker without limits, and processes of their own for more.  A design that ends the
-    process which measures it ends this one in the second case, and one worker in the third.
-
-    Parameters
-    ----------
-    evaluator, count
-        What measures, and how many of it at once.
-    timeout_s, memory_byte
-        Limits of time for an attempt and of memory for a worker that is a process (address
-        space, ``RLIMIT_AS``); an evaluator that `MeasuresOutside` has its own.
+    for one worker, and processes of their own for more.  A design that ends the process which
+    measures it ends this one in the second case, and one worker in the third.
     """
     if isinstance(evaluator, MeasuresOutside):
         return Threads(evaluator, count)
-    if count == 1 and timeout_s is None and memory_byte is None:
-        return Inside(evaluator)
-    from dse.evaluators.spawned import Spawned  # processes take long to import
-
-    return Spawned(evaluator, count, timeout_s=timeout_s, memory_byte=memory_byte)
+    return Inside(evaluator) if count == 1 else Spawned(evaluator, count)
 
 
 def measured(
@@ -85,7 +79,6 @@ def measured(
     may_begin: Callable[[], bool] = lambda: True,
     watch: Callable[[Mapping[int, Running]], None] | None = None,
     backoff_s: float = 1.0,
-    keep: Keep = "failed",
     most_kept: int = MOST_KEPT,
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
@@ -108,8 +101,8 @@ def measured(
         Called with the attempts that run, by the position of their designs, ten times a second.
     backoff_s
         Time before the second attempt; see `before_next_s`.
-    keep, most_kept
-        Whose working folders are kept, and how many of failed designs.
+    most_kept
+        How many working folders of failed designs are kept.
 
     Raises
     ------
@@ -119,7 +112,7 @@ def measured(
         Working folders cannot be written.
     """
     places = [folder / key(evaluator.identity, design)[:16] for design in designs]
-    batch = _Batch(designs, places, retries, backoff_s, keep, most_kept)
+    batch = _Batch(designs, places, retries, backoff_s, most_kept)
     own = workers_for(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
     with own as crew:
         try:
@@ -148,12 +141,11 @@ class _Batch:
         places: Sequence[Path],
         retries: int,
         backoff_s: float,
-        keep: Keep,
         most_kept: int,
     ) -> None:
         self.designs, self.places = designs, places
         self.retries, self.backoff_s = retries, backoff_s
-        self.keep, self.room = keep, most_kept
+        self.room = most_kept
         self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
         self.attempts, self.lost = [0] * len(designs), [0] * len(designs)
         self.spent_s = [0.0] * len(designs)
@@ -167,11 +159,10 @@ class _Batch:
             and self.waiting[0][0] <= time.monotonic()
         ):
             _, number = heappop(self.waiting)
-            keep: Keep = "none" if self.keep == "failed" and self.room <= 0 else self.keep
             place = self.places[number]
             design = self.designs[number]
             self.running[number] = design, time.time()
-            workers.begin(Attempt(number=number, design=design, folder=place, keep=keep))
+            workers.begin(Attempt(number=number, design=design, folder=place, keep=self.room > 0))
 
     def take(self, number: int, found: Measurement | None) -> Measurement | None:
         """Return what came of a design, or None where it has to wait for another attempt."""
@@ -192,85 +183,27 @@ class _Batch:
         return replace(found, attempts=attempts, seconds=self.spent_s[number])
 
 
-class Inside:
-    """Measures in the process and thread that asks."""
+def again(found: Measurement, attempts: int, retries: int) -> bool:
+    """Return whether a measurement that was tried some times is tried once more.
 
-    size = 1
-
-    def __init__(self, evaluator: Evaluator) -> None:
-        """Keep what measures."""
-        self.evaluator = evaluator
-        self.given: list[Attempt] = []
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave nothing behind."""
-
-    def begin(self, attempt: Attempt) -> None:
-        """Keep an attempt until it is asked for."""
-        self.given.append(attempt)
-
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Measure, or wait where there is nothing to measure."""
-        if not self.given:
-            time.sleep(wait_s)
-            return []
-        attempt, begin = self.given.pop(), time.monotonic()
-        found = attempted(self.evaluator, attempt, lambda: False)
-        return [(attempt.number, replace(found, seconds=time.monotonic() - begin))]
-
-    def drop(self) -> None:
-        """Forget what was given."""
-        self.given.clear()
+    Raises
+    ------
+    UnusableProgramError
+        The program cannot be started, so that every design would fail in the same way.
+    """
+    if found.kind == "start":
+        raise UnusableProgramError(f"{found.cause}; nothing can be measured")
+    return found.kind in REPEATED and attempts <= retries
 
 
-class Threads:
-    """A thread per attempt; the work is done by the processes that the evaluator starts."""
+def before_next_s(attempts: int, backoff_s: float) -> float:
+    """Return the time before the next attempt: doubled after each, a minute at most.
 
-    def __init__(self, evaluator: MeasuresOutside, size: int) -> None:
-        """Keep what measures, and how many at once."""
-        self.evaluator, self.size = evaluator, size
-        self.running: dict[int, Thread] = {}
-        self.done: SimpleQueue[tuple[int, Measurement | BaseException]] = SimpleQueue()
-        self.stop = Event()
+    There is no chance in it: the same failures are tried again after the same times.
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End what runs."""
-        self.drop()
-
-    def begin(self, attempt: Attempt) -> None:
-        """Start a thread."""
-        thread = Thread(target=self._measure, args=(attempt,), daemon=True)
-        self.running[attempt.number] = thread
-        thread.start()
-
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Return what has ended; wait for the first."""
-        try:
-            number, found = self.done.get(timeout=wait_s)
-        except Empty:
-            return []
-        self.running.pop(number).join()
-        if isinstance(found, BaseException):
-            raise found
-        return [(number, found)]
-
-    def drop(self) -> None:
-        """End all programs, and wait until they have."""
-        self.stop.set()
-        for thread in self.running.values():
-            thread.join()
-        self.running, self.done, self.stop = {}, SimpleQueue(), Event()
-
-    def _measure(self, attempt: Attempt) -> None:
-        try:
-            self.done.put((attempt.number, attempted(self.evaluator, attempt, self.stop.is_set)))
-        except BaseException as error:
-            self.done.put((attempt.number, error))
+    Examples
+    --------
+    >>> [before_next_s(attempts, 1.0) for attempts in (1, 2, 3, 10)]
+    [1.0, 2.0, 4.0, 60.0]
+    """
+    return float(min(LONGEST_WAIT_S, backoff_s * 2.0 ** min(attempts - 1, 30)))

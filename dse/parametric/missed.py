@@ -18,7 +18,8 @@ from dse.reports import ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import elided
 from dse.reports.words import violation_text
-from dse.runs.measurements import DATABASE, KEPT
+from dse.runs.measurements import KEPT
+from dse.store.rows import STORE
 
 LONG = 10.0
 """From this violation on, relative to the limit, the axis is logarithmic."""
@@ -40,7 +41,7 @@ def save_missed(
         When the folder holds something else, or cannot be written.
     """
     place = Path(os.path.realpath(out))
-    measured = (place / DATABASE).is_file()
+    measured = (place / STORE).is_file()
     with new_folder(out, (*names, *also, *(KEPT if measured else ()))) as folder:
         if measured:
             from dse.runs.run_store import carry  # a database, only where there is one

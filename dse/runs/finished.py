@@ -27,8 +27,9 @@ from dse.reports.front_view import FrontView
 from dse.runs import checksums, stored
 from dse.runs.checksums import MANIFEST
 from dse.runs.manifest import feasible_rows, view_of
-from dse.runs.measurements import DATABASE, MEASUREMENTS, with_measurements
+from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.stored import EVALUATIONS, EVALUATIONS_CSV, FRONT
+from dse.store.rows import STORE
 from dse.study import inputs, study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -192,7 +193,7 @@ def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 def not_a_run(folder: Path, error: Exception) -> OutputError:
     """Return what to say of a folder that is read as a run and is none, and where one may be."""
-    if (folder / DATABASE).is_file() and not (folder / MANIFEST).exists():
+    if (folder / STORE).is_file() and not (folder / MANIFEST).exists():
         return OutputError(
             f"{str(folder)!r} is a run that is not finished; dse status {folder} says how far it is"
         )

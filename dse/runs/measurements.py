@@ -20,15 +20,14 @@ from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import plural
+from dse.store.rows import STORE_FILES
 from dse.study.study import Study
 
 MEASUREMENTS = "measurements.json"
-DATABASE, TALLY = "evaluations.sqlite", "evaluations.tally"
 MEASURING = "measuring"
-KEPT = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), TALLY, MEASURING)
-"""What a run that measures has in its folder from the first measurement on: its store, of which
-the middle three are there while it is open, and the working folders of designs that failed.  The
-package of the store is imported only where there is one."""
+KEPT = (*STORE_FILES, MEASURING)
+"""What a run that measures has in its folder from the first measurement on: its store, and the
+working folders of designs that failed."""
 
 
 ONLY_RUNS = (

@@ -18,7 +18,7 @@ from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
-from dse.runs.measurements import DATABASE, MEASURING, WATCH
+from dse.runs.measurements import MEASURING, WATCH
 from dse.runs.measuring import FailingError, Keeping
 from dse.runs.record import (
     FAILED,
@@ -31,7 +31,7 @@ from dse.runs.record import (
 )
 from dse.runs.runner import Options
 from dse.store.opening import open_store, open_to_read
-from dse.store.rows import StoredMeasurement, time_measuring
+from dse.store.rows import STORE, StoredMeasurement, time_measuring
 from dse.store.store import STORE_FILES, Store, StoreShelf
 
 
@@ -84,7 +84,7 @@ def commands_of(
             "--measure-again goes with --resume: a run that begins has nothing to measure again; "
             "add --resume, or leave it out (`measure_again` and `resume` in Python)"
         )
-    if keeping.resume or keeping.fresh or not (place.place / DATABASE).is_file():
+    if keeping.resume or keeping.fresh or not (place.place / STORE).is_file():
         return both
     with open_to_read(place.place) as store:
         count = len(store)
@@ -241,7 +241,7 @@ def _remove(folder: Path) -> None:
 
 def carry(run: Path, fresh: Path) -> None:
     """Give the folder of a run what was kept where it will lie; nothing where nothing was."""
-    if not (run / DATABASE).is_file():
+    if not (run / STORE).is_file():
         return
     with open_to_read(run) as store:
         store.copy_to(fresh)

@@ -25,9 +25,9 @@ from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
-from dse.runs.measurements import DATABASE
 from dse.runs.record import read_watch
 from dse.runs.unfinished import Kept, cost_so_far, read_kept, run_so_far
+from dse.store.rows import STORE
 
 if TYPE_CHECKING:
     from dse.runs.runner import SolvedStudy
@@ -68,7 +68,7 @@ def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
     alive = bool(writing and writing[1])
     watch = read_watch(writing[0]) if writing else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
-    if not (folder / DATABASE).is_file():
+    if not (folder / STORE).is_file():
         if manifest is None and not alive:
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
         question = str(manifest["question"]) if manifest else ""

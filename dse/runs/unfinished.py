@@ -23,10 +23,10 @@ from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.checksums import MANIFEST
-from dse.runs.measurements import DATABASE
 from dse.runs.runner import Run, SolvedStudy, answer_of
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
+from dse.store.rows import STORE
 from dse.study import study
 from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
@@ -74,7 +74,7 @@ class Kept:
 
 def is_unfinished(folder: Path) -> bool:
     """Tell whether a folder has measurements of a run that is not written, or goes on."""
-    if not (folder / DATABASE).is_file():
+    if not (folder / STORE).is_file():
         return False
     writing = under_way(folder)
     return not os.path.lexists(folder / MANIFEST) or bool(writing and writing[1])

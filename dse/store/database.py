@@ -1,21 +1,41 @@
-"""SQLite: connections that are safe, a schema, and errors in words."""
+"""SQLite: connections that are safe, a schema, a tally beside it, and errors in words."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from dse.errors import StoreError
 from dse.store.rows import COLUMNS
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows: the last of several writers may count too few
+    fcntl = None  # type: ignore[assignment]
 
 APPLICATION = 0x44534531
 """Marks an SQLite file as a store (``DSE1`` in ASCII)."""
 
 VERSION = 2
 """Of the schema; 1 did not count changes, and is read all the same."""
+
+_LINE = re.compile(
+    rb"(?P<counted>store (?P<store>[0-9a-f]{32}) holds (?P<count> *\d+)), (?P<sum>\w+)\n"
+)
+"""How many rows were written, in a line of a file beside the database, the tally.
+
+SQLite takes what follows a damaged place in its write-ahead log for a transaction that was never
+finished, and opens without it; a log that is lost, or another store's, is no error to it.  So who
+keeps rows writes here, after they are on disk, how many were written, those measured again and
+those that are to be, too; a store that counts fewer has lost some.
+"""
 
 WAIT_S = 60.0
 """So long a process waits for another that writes, in seconds."""
@@ -221,7 +241,7 @@ _REASONS = {
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def errors_of(path: Path) -> Iterator[None]:
     """Turn what SQLite and the system say within a block into an error with a remedy."""
     try:
         yield
@@ -236,3 +256,68 @@ def told(path: Path) -> Iterator[None]:
         ) from error
     except (ValueError, MemoryError) as error:
         raise damaged(path, error or "it asks for too much memory") from error
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows a store had written at least."""
+
+    store: str
+    count: int
+
+    def line(self) -> bytes:
+        """Return the file's content, always of the same length."""
+        counted = f"store {self.store} holds {self.count:12d}".encode()
+        return counted + b", " + _digest(counted) + b"\n"
+
+
+def tally_in(handle: int) -> Tally | None:
+    """Return the tally in an open file, None where nothing is counted yet.
+
+    Raises
+    ------
+    ValueError
+        It is damaged.
+    """
+    content = os.pread(handle, 4096, 0)
+    if not content:
+        return None
+    match = _LINE.fullmatch(content)
+    if match is None or _digest(match["counted"]) != match["sum"]:
+        raise ValueError("it is damaged")
+    return Tally(match["store"].decode(), int(match["count"]))
+
+
+def raise_tally(handle: int, tally: Tally) -> None:
+    """Write a tally, on disk before this returns, unless the file counts more already.
+
+    Raises
+    ------
+    ValueError
+        It is of another store, or is damaged.
+    """
+    before = tally_in(handle)
+    if before and before.store != tally.store:
+        raise ValueError("it tells of another store")
+    if before is None or before.count < tally.count:
+        line = tally.line()
+        if os.pwrite(handle, line, 0) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(handle)
+
+
+@contextmanager
+def locked(path: Path, *, shared: bool = False) -> Iterator[int]:
+    """Open a file, made where there is none, and keep others out; `shared`: only who writes."""
+    mode = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
+    handle = os.open(path, mode | os.O_CLOEXEC, 0o666)
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _digest(counted: bytes) -> bytes:
+    return hashlib.sha256(counted).hexdigest()[:16].encode()

@@ -18,9 +18,9 @@ from pathlib import Path
 from dse.errors import StoreError
 from dse.files.working import flush
 from dse.store import database
+from dse.store.database import Tally, locked, raise_tally, tally_in
 from dse.store.rows import StoredMeasurement, read_cells
 from dse.store.store import STORE, STORE_FILES, TALLY, Store, require_files
-from dse.store.tally import Tally, locked, raise_tally, tally_in
 
 MOUNTS = Path("/proc/self/mountinfo")
 
@@ -38,7 +38,7 @@ LEAST_BYTE = 128
 """A row takes more than this: its key and its checksum have 64 letters each."""
 
 
-def open_store(folder: Path, *, anywhere: bool = False) -> Store:
+def open_store(folder: Path) -> Store:
     """Return the store in a folder, to be written; made where there is none.
 
     All of it is read and checked: some 20 microseconds a row.
@@ -47,8 +47,6 @@ def open_store(folder: Path, *, anywhere: bool = False) -> Store:
     ----------
     folder
         Of a run; it must exist.
-    anywhere
-        Take a network file system, too; a note of the store then says what can happen.
 
     Raises
     ------
@@ -56,18 +54,14 @@ def open_store(folder: Path, *, anywhere: bool = False) -> Store:
         The store is damaged, has lost rows, is none, is a later version's, cannot be written,
         or is on a network file system.
     """
-    path, notes = folder / STORE, []
+    path = folder / STORE
     require_files(folder)
-    with database.told(path):
+    with database.errors_of(path):
         kind = network_type(folder)
-        if kind and not anywhere:
+        if kind:
             raise StoreError(
                 f"{path} would be on a network file system ({kind}), where locks and flushes "
                 f"cannot be relied on; name a folder on a local disk"
-            )
-        if kind:
-            notes.append(
-                f"{path} is on a network file system ({kind}): only one machine may use it"
             )
         with locked(folder / TALLY) as handle:
             tally = _tally(folder / TALLY, handle)
@@ -80,7 +74,7 @@ def open_store(folder: Path, *, anywhere: bool = False) -> Store:
                     database.write_safely(connection, path)
                     database.create(connection, tally.store if tally else uuid.uuid4().hex)
                     flush(folder)
-                store, count = _checked(path, connection, tally, notes)
+                store, count = _checked(path, connection, tally)
                 database.write_safely(connection, path)
                 raise_tally(handle, Tally(store.name, count))
             except BaseException:
@@ -102,22 +96,20 @@ def open_to_read(folder: Path) -> Store:
     require_files(folder)
     if not path.is_file():
         raise StoreError(f"{folder} has no {STORE}; name the folder of a run that measures designs")
-    with database.told(path):
+    with database.errors_of(path):
         if (folder / TALLY).exists():
             with locked(folder / TALLY, shared=True) as handle:
                 tally = _tally(folder / TALLY, handle)
         connection = database.connect_to_read(path)
         try:
-            store, _ = _checked(path, connection, tally, [])
+            store, _ = _checked(path, connection, tally)
         except BaseException:
             connection.close()
             raise
     return store
 
 
-def _checked(
-    path: Path, connection: sqlite3.Connection, tally: Tally | None, notes: list[str]
-) -> tuple[Store, int]:
+def _checked(path: Path, connection: sqlite3.Connection, tally: Tally | None) -> tuple[Store, int]:
     """Return a store of which every row was read, and how often rows were written."""
     name = database.check(connection, path)
     if tally and tally.store != name:
@@ -125,12 +117,11 @@ def _checked(
     count = sum(1 for _ in Store(path, connection, name).rows())
     changes = database.changes_in(connection)
     _require_nothing_lost(path, tally, changes)
-    if tally is None and count:
-        notes.append(
-            f"{path.with_name(TALLY)} is gone, and with it the proof that no measurement is "
-            f"missing; found: {count}"
-        )
-    store = Store(path, connection, name, notes)
+    unproven = (
+        f"{path.with_name(TALLY)} is gone, and with it the proof that no measurement is missing; "
+        f"found: {count}"
+    )
+    store = Store(path, connection, name, [unproven] if tally is None and count else ())
     store.descriptions()
     return store, changes
 
@@ -192,7 +183,7 @@ def salvage(folder: Path, target: Path) -> int:
     if (target / STORE).exists():
         raise StoreError(f"{target} has a store already; name another folder")
     require_files(folder)
-    with database.told(target / STORE), tempfile.TemporaryDirectory(dir=target) as copy:
+    with database.errors_of(target / STORE), tempfile.TemporaryDirectory(dir=target) as copy:
         for name in STORE_FILES:
             if (folder / name).exists():
                 shutil.copy(folder / name, copy)

@@ -12,6 +12,12 @@ from typing import Any
 
 from dse.contract.evaluators import Measurement, Value, key
 
+STORE = "evaluations.sqlite"
+TALLY = "evaluations.tally"
+STORE_FILES = (STORE, f"{STORE}-wal", f"{STORE}-shm", f"{STORE}-journal", TALLY)
+"""What a store has in the folder of a run; the middle three while it is open, or was killed."""
+
+
 DONE, FAILED, AGAIN = "done", "failed", "again"
 """States of a row: there are values; there are none; it is to be measured again, in any case."""
 

@@ -17,13 +17,17 @@ from dse.contract.evaluators import FAILURES, Measurement, Ranges, Value, key
 from dse.errors import ContractError, StoreError
 from dse.files.working import flush
 from dse.store import database
-from dse.store.rows import COLUMNS, StoredMeasurement, checksum, read_cells, stored_cells
-from dse.store.tally import Tally, locked, raise_tally
-
-STORE = "evaluations.sqlite"
-TALLY = "evaluations.tally"
-STORE_FILES = (STORE, f"{STORE}-wal", f"{STORE}-shm", f"{STORE}-journal", TALLY)
-"""What a store has in the folder of a run; the middle three while it is open, or was killed."""
+from dse.store.database import Tally, locked, raise_tally
+from dse.store.rows import (
+    COLUMNS,
+    STORE,
+    STORE_FILES,
+    TALLY,
+    StoredMeasurement,
+    checksum,
+    read_cells,
+    stored_cells,
+)
 
 
 def require_files(folder: Path) -> None:
@@ -33,6 +37,8 @@ def require_files(folder: Path) -> None:
         if os.path.lexists(path) and not path.is_file():
             raise StoreError(f"{path} is not a file; remove it, or name another folder")
 
+
+__all__ = ["STORE", "STORE_FILES", "TALLY", "Store", "StoreShelf", "require_files"]
 
 AT_ONCE = 500
 """Rows that are read, or asked for, by one statement."""
@@ -83,7 +89,7 @@ class Store:
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        with database.told(self.path):
+        with database.errors_of(self.path):
             return database.count_rows(self._connection)
 
     def rows(self, after: int = 0) -> Iterator[StoredMeasurement]:
@@ -95,7 +101,7 @@ class Store:
             A row does not have its checksum, or one is missing.
         """
         while True:
-            with database.told(self.path):
+            with database.errors_of(self.path):
                 found = self._connection.execute(
                     "SELECT * FROM evaluations WHERE number > ? ORDER BY number LIMIT ?",
                     (after, AT_ONCE),
@@ -117,7 +123,7 @@ class Store:
         for start in range(0, len(keys), AT_ONCE):
             some = keys[start : start + AT_ONCE]
             places = ", ".join("?" * len(some))
-            with database.told(self.path):
+            with database.errors_of(self.path):
                 found = self._connection.execute(
                     f"SELECT * FROM evaluations WHERE key IN ({places})",  # noqa: S608
                     some,
@@ -214,7 +220,7 @@ class Store:
 
     def descriptions(self) -> list[dict[str, Any]]:
         """Return what the runs were that measured for this store, the last one last."""
-        with database.told(self.path):
+        with database.errors_of(self.path):
             found = self._connection.execute("SELECT * FROM runs ORDER BY number").fetchall()
         for number, cells in enumerate(found, 1):
             if cells[0] != number or checksum(cells[:-1]) != cells[-1]:
@@ -224,7 +230,7 @@ class Store:
     def copy_to(self, folder: Path) -> None:
         """Write what is kept to another folder, which has no store; on disk when this returns."""
         target = folder / STORE
-        with database.told(target):
+        with database.errors_of(target):
             if any((folder / name).exists() for name in STORE_FILES):
                 raise StoreError(f"{folder} has a store already; name another folder")
             copy = database.connect(target)
@@ -242,7 +248,7 @@ class Store:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
-            with database.told(self.path), database.transaction(self._connection):
+            with database.errors_of(self.path), database.transaction(self._connection):
                 yield
         except StoreError:
             self.close()
@@ -251,7 +257,7 @@ class Store:
     def _count_up(self, count: int) -> None:
         tally = self.path.with_name(TALLY)
         try:
-            with database.told(tally), locked(tally) as handle:
+            with database.errors_of(tally), locked(tally) as handle:
                 raise_tally(handle, Tally(self.name, count))
         except StoreError:
             self.close()

@@ -12,8 +12,14 @@ from pathlib import Path as FilePath
 
 from dse.contract.evaluators import Evaluator, Measurer
 from dse.errors import nearest
-from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
-from dse.evaluators.function import FunctionEvaluator, source_of
+from dse.evaluators.command import (
+    Command,
+    FunctionEvaluator,
+    placeholders,
+    source_of,
+    taken_names,
+    wrong_arguments,
+)
 from dse.evaluators.outputs import Declared
 from dse.files.position import dotted
 from dse.plugins import registry

@@ -55,7 +55,7 @@ def _crawl() -> None:
 
 
 def _fill() -> None:
-    bytearray(1 << 40)
+    raise MemoryError
 
 
 ACTS = {

@@ -12,8 +12,8 @@ import pytest
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
 from dse.evaluators import dask
-from dse.evaluators.attempts import Attempt
 from dse.evaluators.dask import Cluster
+from dse.evaluators.local import Attempt
 from tests.evaluators.evaluators import Asks
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -81,7 +81,7 @@ def cluster(*clients: Client | Exception, patience_s: float = 60.0) -> Cluster:
 
 
 def attempt(number: int, folder: Path = Path()) -> Attempt:
-    return Attempt(number=number, design={}, folder=folder, keep="none")
+    return Attempt(number=number, design={}, folder=folder, keep=False)
 
 
 def test_a_client_is_left_with_the_block() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -18,17 +17,16 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
-from dse.evaluators import processes, spawned
-from dse.evaluators.attempts import (
+from dse.evaluators import local, processes
+from dse.evaluators.local import (
     Attempt,
-    Keep,
+    Inside,
+    Spawned,
+    Threads,
     UnusableProgramError,
-    again,
     attempted,
-    before_next_s,
 )
-from dse.evaluators.pool import Inside, Threads, workers_for
-from dse.evaluators.spawned import Spawned
+from dse.evaluators.pool import again, before_next_s
 from tests.evaluators.evaluators import SLEEPER, Acts, Asks, Unready, shell
 from tests.evaluators.test_pool import DOUBLE, Scripted, all_of, numbers
 
@@ -36,7 +34,7 @@ GOOD = Measurement(values={"double": 1.0})
 BAD = Measurement(values={}, kind="exit", cause="x")
 
 
-def attempt(folder: Path, number: int = 0, keep: Keep = "failed", **design: Any) -> Attempt:
+def attempt(folder: Path, number: int = 0, *, keep: bool = True, **design: Any) -> Attempt:
     design = {"number": float(number), **design}
     return Attempt(number=number, design=design, folder=folder / str(number), keep=keep)
 
@@ -78,8 +76,8 @@ def test_another_attempt_waits_as_long_as_it_should(tmp_path: Path) -> None:
     assert time.monotonic() - begun >= 0.6
 
 
-@pytest.mark.parametrize("keep", ["none", "all", "failed"])
-def test_a_folder_that_was_taken_away_is_no_fault(keep: Keep, tmp_path: Path) -> None:
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_folder_that_was_taken_away_is_no_fault(keep: bool, tmp_path: Path) -> None:
     class Removes(Acts):
         def measure(self, design: Any, folder: Path) -> Measurement:
             assert not [*folder.iterdir()]  # nor is one that was left by an earlier attempt
@@ -112,12 +110,6 @@ def test_of_two_that_end_at_a_stop_the_good_one_is_kept(tmp_path: Path) -> None:
         Acts(counts=""), numbers(3), tmp_path, workers=Both(), stop=lambda: bool(stopped)
     )
     assert [*found] == [1]
-
-
-def test_who_measures_is_chosen_by_the_limits() -> None:
-    assert isinstance(workers_for(Acts(counts=""), 1, memory_byte=1 << 40), Spawned)
-    assert isinstance(workers_for(Acts(counts=""), 1, timeout_s=1.0), Spawned)
-    assert isinstance(workers_for(shell(DOUBLE), 2), Threads)
 
 
 # This process, and threads -----------------------------------------------------------------------
@@ -199,20 +191,20 @@ def test_a_worker_that_does_not_start_ends_all(act: str, how: str, tmp_path: Pat
 def test_a_worker_that_is_never_ready_ends_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spawned, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(local, "PATIENCE_S", 0.2)
     with pytest.raises(UnusableProgramError, match=r"it was not ready after 0\.2 s; its module"):
         all_of(Unready(counts="", act="crawl"), numbers(3), tmp_path)
 
 
 @contextlib.contextmanager
-def served(evaluator: Any, memory_byte: int | None = None) -> Iterator[tuple[Any, Any]]:
+def served(evaluator: Any) -> Iterator[tuple[Any, Any]]:
     """Start a worker, and give its process and the connection to it."""
     context = get_context("fork")
     here, there = context.Pipe()
 
     def serve() -> None:
         here.close()
-        spawned._serve(there, evaluator, memory_byte)
+        local._serve(there, evaluator)
 
     process = context.Process(target=serve)
     process.start()
@@ -233,9 +225,8 @@ def answer(connection: Any, one: Attempt) -> Any:
 
 
 def test_a_worker_serves_in_a_session_of_its_own_until_nobody_asks(tmp_path: Path) -> None:
-    with served(Asks(), memory_byte=1 << 44) as (process, connection):
+    with served(Asks()) as (process, connection):
         assert os.getsid(process.pid) == process.pid
-        assert resource.prlimit(process.pid, resource.RLIMIT_AS) == (1 << 44, 1 << 44)
         os.kill(process.pid, signal.SIGINT)  # as a terminal sends it to all
         for number in range(2):
             assert answer(connection, attempt(tmp_path, number)).values == {"stopped": 0.0}
@@ -246,12 +237,6 @@ def test_a_worker_serves_in_a_session_of_its_own_until_nobody_asks(tmp_path: Pat
         connection.close()
         process.join(60)
         assert process.exitcode == 0
-
-
-def test_a_limit_of_memory_is_only_set_where_it_is_asked_for() -> None:
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    with served(Asks()) as (process, _):
-        assert resource.prlimit(process.pid, resource.RLIMIT_AS) == before
 
 
 # Supervisors -------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ ONLY_USERS = {
     },
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
-    "multiprocessing": {"dse.workers", "dse.evaluators.spawned"},
+    "multiprocessing": {"dse.workers", "dse.evaluators.local"},
     "packaging": {"dse.installation.libraries"},
     "optuna": {
         "dse.search.heuristic.optuna",
