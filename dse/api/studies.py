@@ -178,7 +178,7 @@ def run(
     """
     from dse.parametric.required import require_any_feasible
     from dse.runs.measuring import Keeping
-    from dse.runs.result import Result, kept_run
+    from dse.runs.result import Result, run_place
     from dse.runs.runner import Options, run_study
 
     document = document_of(study, overrides, evaluate)
@@ -193,7 +193,7 @@ def run(
     keeping = Keeping(
         resume=resume, fresh=fresh, reuse=paths(reuse), again=tuple(texts(measure_again))
     )
-    with kept_run(out, document, options, keeping) as kept:
+    with run_place(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
             done = run_study(document, options, progress, jobs=jobs, stop=stop)
             require_any_feasible(done, stop)

@@ -89,7 +89,7 @@ class Cluster:
             future = self.heard.get(timeout=wait_s)
             if future.key in self.running:
                 attempt, _ = self.running.pop(future.key)
-                return [(attempt.number, self._told(future))]
+                return [(attempt.number, self._result(future))]
         return []
 
     def drop(self) -> None:
@@ -99,7 +99,7 @@ class Cluster:
         with suppress(Exception):  # the scheduler may be gone
             self.client.cancel(futures)
 
-    def _told(self, future: Any) -> Measurement | None:
+    def _result(self, future: Any) -> Measurement | None:
         """Return what came of an attempt; None if it was lost with the scheduler."""
         if future.status == "finished":
             with suppress(Exception):  # with the scheduler, or the worker that holds it

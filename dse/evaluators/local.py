@@ -96,7 +96,7 @@ class UnusableProgramError(DseError):
     """What measures cannot be started, for no design."""
 
 
-class Inside:
+class InProcess:
     """Measures in the process and thread that asks."""
 
     size = 1
@@ -224,8 +224,8 @@ class Spawned:
         if not busy:
             time.sleep(wait_s)
             return []
-        told = wait(list(busy), wait_s)  # a connection ends with its worker
-        found = [self._heard(worker) for one, worker in busy.items() if one in told]
+        ready = wait(list(busy), wait_s)  # a connection ends with its worker
+        found = [self._received(worker) for one, worker in busy.items() if one in ready]
         for worker in busy.values():
             if not worker.ready and time.monotonic() > worker.end:
                 self._dismiss(worker)
@@ -257,7 +257,7 @@ class Spawned:
         except OSError:
             return  # it has died, which the connection tells in turn
 
-    def _heard(self, worker: _Worker) -> tuple[int, Measurement] | None:
+    def _received(self, worker: _Worker) -> tuple[int, Measurement] | None:
         """Return the measurement that a worker tells, or that it has died."""
         attempt = worker.attempt
         if attempt is None:
@@ -322,7 +322,7 @@ def _serve(connection: Connection, evaluator: Evaluator) -> None:
         except EOFError:
             return
         try:
-            told: Measurement | Exception = attempted(evaluator, attempt, lambda: False)
+            found: Measurement | Exception = attempted(evaluator, attempt, lambda: False)
         except DseError as error:
-            told = DseError(str(error))  # not every one can be sent
-        connection.send(told)
+            found = DseError(str(error))  # not every one can be sent
+        connection.send(found)

@@ -103,11 +103,11 @@ def values(
 def _refuse_infeasible(pairs: Iterable[tuple[str, Any]], declared: Declared) -> None:
     for name, value in pairs:
         for said in declared.infeasible.get(name, ()):
-            if _is_said(str(value).strip(), said):
+            if _is_written(str(value).strip(), said):
                 raise InfeasibleDesign(f"{name} is {said}")
 
 
-def _is_said(written: str, said: str) -> bool:
+def _is_written(written: str, said: str) -> bool:
     """Tell whether a value is what was declared: the same text, or the same number."""
     try:
         return float(written.partition(" ")[0]) == float(said)

@@ -13,7 +13,7 @@ from typing import Protocol
 from dse.contract.evaluators import Evaluator, Measurement, Value, key
 from dse.evaluators.local import (
     Attempt,
-    Inside,
+    InProcess,
     MeasuresOutside,
     Spawned,
     Threads,
@@ -65,7 +65,7 @@ def workers_for(evaluator: Evaluator, count: int) -> Workers:
     """
     if isinstance(evaluator, MeasuresOutside):
         return Threads(evaluator, count)
-    return Inside(evaluator) if count == 1 else Spawned(evaluator, count)
+    return InProcess(evaluator) if count == 1 else Spawned(evaluator, count)
 
 
 def measured(

@@ -85,7 +85,7 @@ def supervised(
         return Ended(unstarted=error.strerror or str(error))
     with process:
         try:
-            text = _heard(process, json.dumps(task).encode() + b"\n", timeout_s, stop)
+            text = _answer(process, json.dumps(task).encode() + b"\n", timeout_s, stop)
         except BaseException:
             _let_go(process)
             raise
@@ -102,7 +102,7 @@ def _supervisor() -> subprocess.Popen[bytes]:
     )
 
 
-def _heard(
+def _answer(
     process: subprocess.Popen[bytes],
     line: bytes,
     timeout_s: float | None,
@@ -117,7 +117,7 @@ def _heard(
     except BrokenPipeError:
         return b""
     end = None if timeout_s is None else time.monotonic() + timeout_s + PATIENCE_S
-    text, told = b"", False
+    text, ended = b"", False
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
@@ -126,8 +126,8 @@ def _heard(
                 text += chunk
                 if not chunk:
                     return text
-            if not told and stop():
-                told, end = True, time.monotonic() + PATIENCE_S
+            if not ended and stop():
+                ended, end = True, time.monotonic() + PATIENCE_S
                 process.stdin.close()
             if end is not None and time.monotonic() > end:
                 process.kill()

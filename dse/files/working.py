@@ -74,12 +74,12 @@ class WorkingFolder:
             When that fails: with the name of a temporary folder that `write` filled instead.
         """
         try:
-            with _told(self.target):
+            with _errors_of(self.target):
                 write(self.path)
                 _on_disk(self.path)
                 self._take_place()
         except OutputError as error:
-            raise OutputError(f"{error}; {self._kept(write)}") from error
+            raise OutputError(f"{error}; {self._spared(write)}") from error
 
     def _take_place(self) -> None:
         """Put the folder in its place; what is there stays whole until then."""
@@ -110,14 +110,14 @@ class WorkingFolder:
                 f"what was there is in {earlier}"
             ) from error
 
-    def _kept(self, write: Callable[[Path], object]) -> str:
+    def _spared(self, write: Callable[[Path], object]) -> str:
         """Write to a temporary folder what cannot be written here, and say where."""
         try:
             spare = Path(tempfile.mkdtemp(prefix=f"{self._place.name}-"))
         except OSError as error:
             return f"and there is no temporary folder to keep it in: {_reason(error)}"
         try:
-            with _told(spare):
+            with _errors_of(spare):
                 write(spare)
         except OutputError as error:
             shutil.rmtree(spare, ignore_errors=True)
@@ -137,7 +137,7 @@ def working_folder(target: Path, files: Collection[str]) -> Iterator[WorkingFold
     OutputError
         When the target holds anything else, cannot be written, or is being written.
     """
-    with _told(target):
+    with _errors_of(target):
         place = _free(target, files)
         made = [above for above in place.parents if not above.exists()]
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -161,13 +161,13 @@ def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
 
     As `working_folder`, for what takes no time to be made again: nothing is kept elsewhere.
     """
-    with working_folder(target, files) as working, _told(target):
+    with working_folder(target, files) as working, _errors_of(target):
         yield working.path
         working._take_place()
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
+def _errors_of(target: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # a ValueError is a name that no file can have

@@ -18,7 +18,7 @@ from dse.reports import ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import elided
 from dse.reports.words import violation_text
-from dse.runs.measurements import KEPT
+from dse.runs.measurements import STORED
 from dse.store.rows import STORE
 
 LONG = 10.0
@@ -42,7 +42,7 @@ def save_missed(
     """
     place = Path(os.path.realpath(out))
     measured = (place / STORE).is_file()
-    with new_folder(out, (*names, *also, *(KEPT if measured else ()))) as folder:
+    with new_folder(out, (*names, *also, *(STORED if measured else ()))) as folder:
         if measured:
             from dse.runs.run_store import carry  # a database, only where there is one
 

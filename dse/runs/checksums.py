@@ -44,15 +44,15 @@ def are_due(manifest: Mapping[str, Any]) -> bool:
 
 def files_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the checksums of the files that a run wrote, by name."""
-    return _told(manifest, "files")
+    return _of_kind(manifest, "files")
 
 
 def changed_files(
     manifest: Mapping[str, Any], folder: Path, but: tuple[str, ...] = ()
 ) -> Iterator[str]:
     """Yield what is wrong with the files of a run, but those that end so, by their checksums."""
-    sizes = _told(manifest, "sizes")
-    for name, sum_ in _told(manifest, "files").items():
+    sizes = _of_kind(manifest, "sizes")
+    for name, sum_ in _of_kind(manifest, "files").items():
         path = folder / name
         if name.endswith(but):
             continue
@@ -66,9 +66,9 @@ def changed_files(
 
 def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the entries of a manifest, by their checksums."""
-    told = _told(manifest, "entries")
-    kinds = ("files", "sizes", "entries") if _told(manifest, "sizes") else ("files", "entries")
-    sums = {kind: _told(manifest, kind) for kind in kinds}
+    told = _of_kind(manifest, "entries")
+    kinds = ("files", "sizes", "entries") if _of_kind(manifest, "sizes") else ("files", "entries")
+    sums = {kind: _of_kind(manifest, kind) for kind in kinds}
     if ENTRY not in manifest:
         yield f"{ENTRY} are missing from the manifest"
         return
@@ -84,7 +84,7 @@ def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} of the manifest was not written by the run"
 
 
-def _told(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _of_kind(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return the checksums of one kind, none where they are no such thing."""
     whole = manifest.get(ENTRY)
     found = whole.get(key) if isinstance(whole, dict) else None

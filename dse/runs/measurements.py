@@ -25,7 +25,7 @@ from dse.study.study import Study
 
 MEASUREMENTS = "measurements.json"
 MEASURING = "measuring"
-KEPT = (*STORE_FILES, MEASURING)
+STORED = (*STORE_FILES, MEASURING)
 """What a run that measures has in its folder from the first measurement on: its store, and the
 working folders of designs that failed."""
 

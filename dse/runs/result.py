@@ -26,10 +26,10 @@ from dse.reports.text import Printable
 from dse.runs import checksums, measurements, stored
 from dse.runs.manifest import feasible_rows, inputs_of, manifest_of, recommended_of, view_of
 from dse.runs.measurements import WATCH
-from dse.runs.runner import Options, Run, SolvedStudy
+from dse.runs.runner import Options, Run, SolvedStudy, points_of
 from dse.study import inputs
 from dse.study.study import prepare
-from dse.study.swept import at_value, sweep_of
+from dse.study.swept import sweep_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -252,7 +252,7 @@ class Result(Printable):
 
 
 @dataclass(frozen=True)
-class KeptRun:
+class RunPlace:
     """Where a run goes, in which it may measure, and what is to be said of it.
 
     Attributes
@@ -276,9 +276,9 @@ class KeptRun:
 
 
 @contextmanager
-def kept_run(
+def run_place(
     out: str | Path | None, document: Document, options: Options, keeping: Keeping
-) -> Iterator[KeptRun]:
+) -> Iterator[RunPlace]:
     """Yield the place of a run, in which measurements are kept if it measures.
 
     Raises
@@ -300,18 +300,19 @@ def kept_run(
         if getattr(options, name) is not None and not measures:
             raise ArgumentError(f"{name}: nothing of this study is measured; leave it out")
     if out is None:
-        yield KeptRun(None, plain)
+        yield RunPlace(None, plain)
     elif not measures:
         with run_folder(out, document) as place:
-            yield KeptRun(place, plain, notes=(AGAIN,) if keeping.resume else ())
+            yield RunPlace(place, plain, notes=(AGAIN,) if keeping.resume else ())
     else:
         from dse.runs import run_store  # a database, only where something is measured
+        from dse.runs.record import FAILED, resume_command
 
-        with run_folder(out, document, measurements.KEPT) as place:
-            command, again = run_store.commands_of(place, document, options, keeping)
-            notes: list[str] = []
-            measuring = run_store.keeping_in(place, document, options, keeping, command, notes)
-            yield KeptRun(place, measuring, command, again, notes)
+        with run_folder(out, document, measurements.STORED) as place:
+            facts, notes = run_store.begun(place, document, options, keeping), list[str]()
+            measuring = run_store.keeping_in(place, document, options, keeping, facts, notes)
+            on, again = (resume_command(facts, place.target, again=one) for one in ("", FAILED))
+            yield RunPlace(place, measuring, on, again, notes)
 
 
 @contextmanager
@@ -337,10 +338,7 @@ def run_folder(
 
 def _require_apart(target: Path, document: Document) -> None:
     """Refuse to replace a run by one that reads its copies of tables and records."""
-    sweep = sweep_of(document)
-    points = [document]
-    if sweep is not None:
-        points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
+    points = points_of(document, sweep_of(document))
     for written in inputs_of(prepare(point) for point in points).keys() - document.contents.keys():
         place = inputs.locate(document, written).resolve()
         if place.is_relative_to(target.resolve()):

@@ -6,8 +6,9 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dse.algebra.units import show, stem
 from dse.contract.evaluators import FAILURES, Measurement, Ranges, Shelf, Value
@@ -35,19 +36,20 @@ from dse.store.rows import STORE, StoredMeasurement, time_measuring
 from dse.store.store import STORE_FILES, Store, StoreShelf
 
 
-@dataclass
-class Remembered:
+class Remembered(MemoryShelf):
     """A shelf whose measurements stay known when its store is closed."""
 
-    shelf: Shelf | None
-    memory: MemoryShelf = field(default_factory=MemoryShelf)
+    def __init__(self, shelf: Shelf) -> None:
+        """Keep where to look."""
+        super().__init__()
+        self.shelf: Shelf | None = shelf
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
         """Return those of the measurements that are kept."""
-        left = [one for one in keys if one not in self.memory.found]
+        left = [one for one in keys if one not in self.found]
         if left and self.shelf is not None:
-            self.memory.keep(self.shelf.known(left), {})
-        return self.memory.known(keys)
+            self.found.update(self.shelf.known(left))
+        return super().known(keys)
 
     def keep(
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
@@ -55,15 +57,13 @@ class Remembered:
         """Keep measurements and the designs that they are of; on disk before this returns."""
         if self.shelf is not None:
             self.shelf.keep(found, designs)
-        self.memory.keep(found, {})
+        super().keep(found, {})
 
 
-def commands_of(
+def begun(
     place: WorkingFolder, document: Document, options: Options, keeping: Keeping
-) -> tuple[str, str]:
-    """Return what goes on with a run, and what measures again what failed of it.
-
-    Refuses to begin one over measurements that lie there.
+) -> dict[str, Any]:
+    """Return what a run is; refuse to begin one over measurements that lie there.
 
     Raises
     ------
@@ -72,8 +72,6 @@ def commands_of(
         makes no sense.
     """
     facts = run_facts(document, options, keeping.reuse)
-    command = resume_command(facts, place.target)
-    both = command, resume_command(facts, place.target, again=FAILED)
     if keeping.resume and keeping.fresh:
         raise OutputError(
             "--resume goes on, and --fresh begins again; "
@@ -84,17 +82,24 @@ def commands_of(
             "--measure-again goes with --resume: a run that begins has nothing to measure again; "
             "add --resume, or leave it out (`measure_again` and `resume` in Python)"
         )
+    for kind in keeping.again:
+        if kind not in (FAILED, VALUED, *FAILURES):
+            raise OutputError(
+                f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
+                f"all, or {', '.join(FAILURES)}, or {VALUED} for what has values (`measure_again` "
+                f"in Python)"
+            )
     if keeping.resume or keeping.fresh or not (place.place / STORE).is_file():
-        return both
+        return facts
     with open_to_read(place.place) as store:
         count = len(store)
     if not count:
-        return both
+        return facts
     what = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
     raise OutputError(
         f"{place.target} holds {plural(count, 'measurement')} of {what} run; go on with it: "
-        f"{command}; or name another --out, or remove them with --fresh (`out` and "
-        f"`fresh` in Python)"
+        f"{resume_command(facts, place.target)}; or name another --out, or remove them with "
+        f"--fresh (`out` and `fresh` in Python)"
     )
 
 
@@ -104,14 +109,13 @@ def keeping_in(
     document: Document,
     options: Options,
     keeping: Keeping,
-    command: str,
+    facts: Facts,
     notes: list[str],
 ) -> Iterator[tuple[Document, Options]]:
     """Yield a study whose measurements are kept where its run will lie, and how it is run.
 
-    What the user has to know of the store goes to `notes`.
-
-    The note of an error that ends it says how to go on: by `command`.
+    `facts` are what the run is; what the user has to know of the store goes to `notes`.  The note
+    of an error that ends it says how to go on.
 
     Raises
     ------
@@ -121,8 +125,6 @@ def keeping_in(
         They, or those of another run that are to be used, cannot be read.
     """
     folder = place.place
-    _require_kinds(keeping.again)
-    facts = run_facts(document, options, keeping.reuse)
     with ExitStack() as opened:
         others = tuple(opened.enter_context(open_to_read(other)) for other in keeping.reuse)
         if keeping.fresh:
@@ -147,11 +149,9 @@ def keeping_in(
         try:
             yield replace(document, shelves=shelf), inside
         except BaseException as error:
-            if isinstance(
-                error, MeasurementError | FailingError
-            ):  # going on as it was would say the same
-                command = resume_command(facts, place.target, again=FAILED)
-            _say_how_to_go_on(error, store, command)
+            in_vain = isinstance(error, MeasurementError | FailingError)  # so it would end again
+            again = FAILED if in_vain else ""
+            _say_how_to_go_on(error, store, resume_command(facts, place.target, again=again))
             raise
         finally:
             for each in shelves:
@@ -184,19 +184,7 @@ def _written_again(store: Store) -> str:
     return f"{store.path} was removed while the run measured; it is written again, with all rows"
 
 
-def _require_kinds(again: Sequence[str]) -> None:
-    for kind in again:
-        if kind not in (FAILED, VALUED, *FAILURES):
-            raise OutputError(
-                f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
-                f"all, or {', '.join(FAILURES)}, or {VALUED} for what has values (`measure_again` "
-                f"in Python)"
-            )
-
-
-def _begin(
-    store: Store, facts: dict[str, object], target: Path, keeping: Keeping, document: Document
-) -> None:
+def _begin(store: Store, facts: Facts, target: Path, keeping: Keeping, document: Document) -> None:
     """Write down what the run is, unless it goes on as it was."""
     before = last_description(store)
     require_same(before, facts, target, len(store))

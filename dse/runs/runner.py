@@ -216,7 +216,7 @@ def _swept(
     is to stop, the others are left to this process, in which nothing more is searched.
     """
     total = len(sweep.values)
-    points = [at_value(document, sweep, position) for position in range(total)]
+    points = points_of(document, sweep)
     first = study.prepare(points[0])
     spending = options.spending(first.settings)  # of all values together
 
@@ -242,6 +242,13 @@ def _swept(
                 yield alone(prepared) if solved is None else SolvedStudy(prepared, *solved)
             if progress is not None:
                 progress(position + 1, total)
+
+
+def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
+    """Return a study at each value of its sweep; itself without one."""
+    if sweep is None:
+        return [document]
+    return [at_value(document, sweep, position) for position in range(len(sweep.values))]
 
 
 def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, float]:

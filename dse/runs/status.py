@@ -26,7 +26,7 @@ from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.record import read_watch
-from dse.runs.unfinished import Kept, cost_so_far, read_kept, run_so_far
+from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
 from dse.store.rows import STORE
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
         question = str(manifest["question"]) if manifest else ""
         return Status(question=question, preference="", sections=_plain(manifest, alive))
-    kept = read_kept(folder)
+    kept = read_store(folder)
     state = _state(manifest, alive)
     found = [_state_section(kept, state, watch, manifest)]
     if alive and watch:
@@ -119,7 +119,7 @@ def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ..
 
 
 def _state_section(
-    kept: Kept, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
+    kept: StoredRun, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
 ) -> Section:
     from dse.store.rows import time_measuring  # a database, only where something is measured
 
@@ -183,7 +183,7 @@ def _states(ledger: Ledger) -> str:
     return f"{infeasible}, {ledger.failed:,} of them failed"
 
 
-def _spent(kept: Kept, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _spent(kept: StoredRun, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what is spent and left of the budgets of time and cost; add the cost to the facts."""
     asked = kept.facts["search"]
     if (time_s := asked.get("time_s")) is not None:
@@ -242,7 +242,7 @@ def _running(watch: Mapping[str, Any], most: int) -> Section:
     return Section("running", title, rows=rows, remarks=more, facts=running)
 
 
-def _failed(kept: Kept, most: int) -> Iterator[Section]:
+def _failed(kept: StoredRun, most: int) -> Iterator[Section]:
     causes: dict[str, list[StoredMeasurement]] = {}
     for row in kept.rows:
         if row.measurement.failed:
@@ -261,7 +261,7 @@ def _failed(kept: Kept, most: int) -> Iterator[Section]:
     yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
 
 
-def _so_far(kept: Kept, rows: int, state: str) -> Iterator[Section]:
+def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
     """Yield the best designs so far, and how the front grew; or why there is none."""
     from dse.runs.result import Result
 

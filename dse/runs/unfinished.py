@@ -23,13 +23,13 @@ from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.checksums import MANIFEST
-from dse.runs.runner import Run, SolvedStudy, answer_of
+from dse.runs.runner import Run, SolvedStudy, answer_of, points_of
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.store.rows import STORE
 from dse.study import study
 from dse.study.study import Study
-from dse.study.swept import Sweep, at_value, sweep_of
+from dse.study.swept import Sweep, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.record import Facts
@@ -42,7 +42,7 @@ BATCH = 50_000
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredRun:
     """What lies in the store of a run: what the run is, and its measurements in their order."""
 
     folder: Path
@@ -80,7 +80,7 @@ def is_unfinished(folder: Path) -> bool:
     return not os.path.lexists(folder / MANIFEST) or bool(writing and writing[1])
 
 
-def read_kept(folder: Path) -> Kept:
+def read_store(folder: Path) -> StoredRun:
     """Return what lies in the store of a run, which may go on meanwhile.
 
     Raises
@@ -98,10 +98,10 @@ def read_kept(folder: Path) -> Kept:
                 f"{store.path} does not say of which study it is; use what it has by: "
                 f"dse run STUDY --reuse {folder} --out NEW"
             )
-        return Kept(folder, facts, tuple(store.rows()))
+        return StoredRun(folder, facts, tuple(store.rows()))
 
 
-def cost_so_far(kept: Kept) -> tuple[Cost, float] | None:
+def cost_so_far(kept: StoredRun) -> tuple[Cost, float] | None:
     """Return what a design costs and what all cost together, None where the study does not say."""
     document = kept.document
     if "cost" not in (document.data.get(EVALUATE) or {}):
@@ -117,14 +117,12 @@ def cost_so_far(kept: Kept) -> tuple[Cost, float] | None:
 
 def _prepared(document: Document, sweep: Sweep | None) -> list[Study]:
     """Return a study at each value of its sweep."""
-    if sweep is None:
-        return [study.prepare(document)]
-    points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
-    first = study.prepare(points[0])
-    return [first, *(study.prepare(point, first) for point in points[1:])]
+    first, *points = points_of(document, sweep)
+    prepared = study.prepare(first)
+    return [prepared, *(study.prepare(point, prepared) for point in points)]
 
 
-def run_so_far(kept: Kept) -> Run:
+def run_so_far(kept: StoredRun) -> Run:
     """Return what is known of a run so far, as if it had been interrupted.
 
     Raises
@@ -208,7 +206,7 @@ def readable(folder: Path) -> Iterator[Path]:
         return
     from dse.runs.result import Result
 
-    so_far = run_so_far(read_kept(folder))
+    so_far = run_so_far(read_store(folder))
     if not any(answer.outcome.feasible for answer in so_far.answers):
         done = sum(answer.outcome.evaluated for answer in so_far.answers)
         raise NothingFoundError(

@@ -125,11 +125,11 @@ def test_all_is_lost_with_a_scheduler_and_the_next_one_is_asked() -> None:
 
 def test_what_became_of_an_attempt_is_told_by_how_it_ended() -> None:
     workers = cluster()
-    assert workers._told(Future(status="finished", found=GOOD)) == GOOD
+    assert workers._result(Future(status="finished", found=GOOD)) == GOOD
     lost = [Future(status="finished", found=OSError("x")), Future(status="cancelled")]
-    assert [workers._told(one) for one in [*lost, Future(status="lost")]] == [None] * 3
-    died = workers._told(Future(status="error", found=distributed.KilledWorker("t", "w", 3)))
-    other = workers._told(Future(status="error", found=ValueError("x")))
+    assert [workers._result(one) for one in [*lost, Future(status="lost")]] == [None] * 3
+    died = workers._result(Future(status="error", found=distributed.KilledWorker("t", "w", 3)))
+    other = workers._result(Future(status="error", found=ValueError("x")))
     assert died
     assert (died.kind, died.cause) == ("worker", dask._DIED)
     assert other
@@ -138,7 +138,7 @@ def test_what_became_of_an_attempt_is_told_by_how_it_ended() -> None:
         "the worker could not measure: ValueError: x",
     )
     with pytest.raises(DseError, match=r"^the disk$"):
-        workers._told(Future(status="error", found=DseError("the disk")))
+        workers._result(Future(status="error", found=DseError("the disk")))
 
 
 def test_a_scheduler_is_waited_for_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

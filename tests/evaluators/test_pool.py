@@ -11,7 +11,7 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
-from dse.evaluators.local import Attempt, Inside, Spawned, Threads, UnusableProgramError
+from dse.evaluators.local import Attempt, InProcess, Spawned, Threads, UnusableProgramError
 from dse.evaluators.pool import measured, workers_for
 from tests.evaluators.evaluators import Acts, shell
 
@@ -34,7 +34,7 @@ def numbers(count: int, **others: Value) -> list[dict[str, Value]]:
 def test_workers_are_chosen_by_what_measures(tmp_path: Path) -> None:
     acts = Acts(counts="")
     assert isinstance(workers_for(shell(DOUBLE), 1), Threads)
-    assert isinstance(workers_for(acts, 1), Inside)
+    assert isinstance(workers_for(acts, 1), InProcess)
     assert isinstance(workers_for(acts, 2), Spawned)
 
 

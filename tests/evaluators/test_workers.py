@@ -20,7 +20,7 @@ from dse.errors import DseError
 from dse.evaluators import local, processes
 from dse.evaluators.local import (
     Attempt,
-    Inside,
+    InProcess,
     Spawned,
     Threads,
     UnusableProgramError,
@@ -120,7 +120,7 @@ def test_what_was_given_and_dropped_is_not_measured(
 ) -> None:
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
-    with Inside(Acts(counts=str(tmp_path))) as workers:
+    with InProcess(Acts(counts=str(tmp_path))) as workers:
         workers.begin(attempt(tmp_path / "work"))
         workers.drop()
         assert workers.ended(7.0) == []
@@ -260,7 +260,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_answer_may_come_in_parts() -> None:
     with other("printf '{'; sleep 0.3; echo '}'") as process:
-        assert processes._heard(process, b"\n", None, lambda: False) == b"{}\n"
+        assert processes._answer(process, b"\n", None, lambda: False) == b"{}\n"
 
 
 @pytest.mark.parametrize(("timeout_s", "stops"), [(0.1, False), (None, True)])
@@ -268,7 +268,7 @@ def test_a_supervisor_that_does_not_answer_is_given_up(
     timeout_s: float | None, stops: bool, hasty: None
 ) -> None:
     with other("exec sleep 300") as process:
-        assert processes._heard(process, b"\n", timeout_s, lambda: stops) == b""
+        assert processes._answer(process, b"\n", timeout_s, lambda: stops) == b""
         assert process.wait(60) == -signal.SIGKILL
 
 
