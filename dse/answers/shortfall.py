@@ -16,7 +16,7 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import blocks
 from dse.reports.words import percent, rule_text
-from dse.runs.quality import ENUMERABLE
+from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome
 from dse.search.exact.enumeration import CHUNK
 

@@ -18,7 +18,8 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import listed, plural, rule_text
 from dse.runs import checksums, finished
-from dse.runs.finished import TOLERANCE, Finished, Row, stands_for
+from dse.runs.finished import Finished, Row, stands_for
+from dse.runs.limits import TOLERANCE
 from dse.study import study
 from dse.study.study import Study
 

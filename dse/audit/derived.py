@@ -12,7 +12,8 @@ from dse.audit.verdict import MISSED, Check, check_of
 from dse.files.json import jsonable
 from dse.files.position import shortened
 from dse.runs import checksums
-from dse.runs.finished import TOLERANCE, Finished
+from dse.runs.finished import Finished
+from dse.runs.limits import TOLERANCE
 from dse.runs.manifest import UNMET, front_facts, study_facts
 from dse.runs.notes import Counts, FrontOfPart
 from dse.runs.quality import measure_front

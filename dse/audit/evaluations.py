@@ -15,7 +15,8 @@ from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.words import plural
 from dse.runs import finished
-from dse.runs.finished import TOLERANCE, Finished
+from dse.runs.finished import Finished
+from dse.runs.limits import TOLERANCE
 from dse.runs.stored import evaluations_file, read_evaluations
 
 FEASIBLE = "feasible"

@@ -16,6 +16,7 @@ from string import Formatter
 from dse.algebra.units import factor
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import FOREIGN, UnitError, nearest
+from dse.evaluators.limits import CAUSE_CHARACTERS
 from dse.evaluators.outputs import NOTHING, Declared, UnusableOutputError, read, values
 from dse.evaluators.processes import Ended, how_it_ended, supervised
 from dse.evaluators.supervisor import OUTPUT
@@ -23,8 +24,6 @@ from dse.evaluators.supervisor import OUTPUT
 PLACES = ("input", "output", "study")
 """Placeholders that are no axes: the file of the design, that of the outputs, the study's folder"""
 
-LAST_WORDS = 100
-"""Most characters of the last line of standard error that are part of a cause."""
 
 INPUT_NAME, OUTPUT_NAME = "design.json", "outputs"
 
@@ -288,7 +287,7 @@ def _wrong(name: str, unit: str, axes: Mapping[str, str | None]) -> tuple[str, s
 def _last_words(said: str) -> str:
     """Return the last line of standard error in words, as far as it is short; nothing if none."""
     last = said.strip().rpartition("\n")[2].strip()
-    shown = last if len(last) <= LAST_WORDS else f"{last[:LAST_WORDS]}..."
+    shown = last if len(last) <= CAUSE_CHARACTERS else f"{last[:CAUSE_CHARACTERS]}..."
     return f" and said {shown!r}" if shown else ""
 
 

@@ -18,12 +18,9 @@ from uuid import uuid4
 
 from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError, MissingLibraryError
+from dse.evaluators.limits import SCHEDULER_ATTEMPT_S, SCHEDULER_PATIENCE_S
 from dse.evaluators.local import Attempt, attempted, failed
 
-PATIENCE_S = 30.0
-"""So long a scheduler is waited for, when it is first asked and whenever it is gone."""
-
-_ATTEMPT_S = 1.0
 _DIED = "its worker died, or the machine that it ran on"
 
 
@@ -31,7 +28,7 @@ class Cluster:
     """The workers behind the scheduler at an address: one attempt at once for each thread."""
 
     def __init__(
-        self, evaluator: Evaluator, address: str, *, patience_s: float = PATIENCE_S
+        self, evaluator: Evaluator, address: str, *, patience_s: float = SCHEDULER_PATIENCE_S
     ) -> None:
         """Keep what measures, and whom to ask."""
         try:
@@ -124,7 +121,7 @@ class Cluster:
             self.gone_at = time.monotonic()
         try:
             self.client = self.library.Client(
-                self.address, timeout=_ATTEMPT_S, set_as_default=False, name="dse"
+                self.address, timeout=SCHEDULER_ATTEMPT_S, set_as_default=False, name="dse"
             )
         except (OSError, TimeoutError, ValueError) as error:
             if time.monotonic() - self.gone_at > self.patience_s or isinstance(error, ValueError):
@@ -135,7 +132,7 @@ class Cluster:
     def _leave(self) -> None:
         client, self.client = self.client, None
         with suppress(Exception):  # it may be gone
-            client.close(timeout=_ATTEMPT_S)
+            client.close(timeout=SCHEDULER_ATTEMPT_S)
 
 
 def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:

@@ -23,14 +23,9 @@ from typing import Protocol, Self, runtime_checkable
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import FOREIGN, DseError, OutputError
+from dse.evaluators.limits import WORKER_LAST_S, WORKER_PATIENCE_S
 from dse.evaluators.processes import how_it_ended
 from dse.workers import follow_the_program
-
-PATIENCE_S = 60.0
-"""So long a new worker may take to import what it measures with."""
-
-LAST_S = 1.0
-"""So long a worker that says nothing more may take to end."""
 
 
 @runtime_checkable
@@ -229,7 +224,9 @@ class Spawned:
         for worker in busy.values():
             if not worker.ready and time.monotonic() > worker.end:
                 self._dismiss(worker)
-                raise UnusableProgramError(_unready(f"it was not ready after {PATIENCE_S:g} s"))
+                raise UnusableProgramError(
+                    _unready(f"it was not ready after {WORKER_PATIENCE_S:g} s")
+                )
         return [each for each in found if each]
 
     def drop(self) -> None:
@@ -248,7 +245,7 @@ class Spawned:
             raise _unsendable(error) from error
         finally:
             there.close()
-        return _Worker(process, here, end=time.monotonic() + PATIENCE_S)
+        return _Worker(process, here, end=time.monotonic() + WORKER_PATIENCE_S)
 
     def _send(self, worker: _Worker) -> None:
         worker.began = time.monotonic()
@@ -265,7 +262,7 @@ class Spawned:
         try:
             found = worker.connection.recv()
         except (EOFError, OSError):
-            status = self._dismiss(worker, LAST_S)
+            status = self._dismiss(worker, WORKER_LAST_S)
             if not worker.ready:
                 raise UnusableProgramError(_unready(how_it_ended(status))) from None
             lost = failed("worker", f"its worker died: {how_it_ended(status)}")

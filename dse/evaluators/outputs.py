@@ -12,10 +12,9 @@ from typing import Any
 from dse.algebra.units import parse, show, stem
 from dse.contract.evaluators import InfeasibleDesign, Ranges
 from dse.errors import DseError, UnitError, nearest
-from dse.evaluators.processes import MOST_OUTPUT
+from dse.evaluators.limits import NAME_CHARACTERS, OUTPUT_BYTE
 
 _LINE = re.compile(r"\s*([^\s=]+)\s*=\s*(.*?)\s*")
-_MOST_SHOWN = 60
 
 
 class UnusableOutputError(DseError):
@@ -79,8 +78,8 @@ def values(
     """
     if not text.strip():
         raise UnusableOutputError(f"{file} is empty")
-    if len(text) > MOST_OUTPUT:
-        raise UnusableOutputError(f"{file} has more than {MOST_OUTPUT} bytes")
+    if len(text) > OUTPUT_BYTE:
+        raise UnusableOutputError(f"{file} has more than {OUTPUT_BYTE} bytes")
     try:
         words = text.decode()
     except UnicodeDecodeError as error:
@@ -127,7 +126,7 @@ def read(path: Path) -> bytes:
         if not path.is_file():
             raise UnusableOutputError(f"there is no file {path.name}")
         with path.open("rb") as file:
-            return file.read(MOST_OUTPUT + 1)
+            return file.read(OUTPUT_BYTE + 1)
     except OSError as error:
         raise UnusableOutputError(f"{path.name} cannot be read: {error.strerror}") from error
 
@@ -181,7 +180,7 @@ def _found(
 
 def _missing(name: str, others: list[str], file: str) -> str:
     """Return that there is no output of a name; only a few others are shown, cut to size."""
-    shown = [other[:_MOST_SHOWN] for other in others[:100]]
+    shown = [other[:NAME_CHARACTERS] for other in others[:100]]
     return f"{file} has no {name!r}" + (f"; {nearest(name, shown)}" if shown else "")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dse.contract.evaluators import Evaluator, Measurement, Value, key
+from dse.evaluators.limits import FOLDERS_KEPT, RETRY_WAIT_S, STOP_PERIOD_S
 from dse.evaluators.local import (
     Attempt,
     InProcess,
@@ -19,18 +20,12 @@ from dse.evaluators.local import (
     Threads,
     UnusableProgramError,
 )
-from dse.evaluators.processes import LOOK_S
-
-MOST_KEPT = 100
-"""Working folders of failed designs that a call keeps; a few more where several fail at once."""
-
 
 REPEATED = ("exit", "signal", "timeout", "output", "worker")
 """Kinds of failure that are tried again: another time a licence or a disk may be there.
 
 Too little memory is not, for the limit is the same another time."""
 
-LONGEST_WAIT_S = 60.0
 
 Running = tuple[Mapping[str, Value], float]
 """A design that is measured, and since when, in seconds since the epoch."""
@@ -79,7 +74,7 @@ def measured(
     may_begin: Callable[[], bool] = lambda: True,
     watch: Callable[[Mapping[int, Running]], None] | None = None,
     backoff_s: float = 1.0,
-    most_kept: int = MOST_KEPT,
+    most_kept: int = FOLDERS_KEPT,
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
 
@@ -123,7 +118,7 @@ def measured(
                     return
                 if watch is not None:
                     watch(batch.running)
-                for number, found in crew.ended(LOOK_S):
+                for number, found in crew.ended(STOP_PERIOD_S):
                     if stop() and (found is None or found.failed):
                         continue  # it may be the stop that it failed of
                     if last := batch.take(number, found):
@@ -206,4 +201,4 @@ def before_next_s(attempts: int, backoff_s: float) -> float:
     >>> [before_next_s(attempts, 1.0) for attempts in (1, 2, 3, 10)]
     [1.0, 2.0, 4.0, 60.0]
     """
-    return float(min(LONGEST_WAIT_S, backoff_s * 2.0 ** min(attempts - 1, 30)))
+    return float(min(RETRY_WAIT_S, backoff_s * 2.0 ** min(attempts - 1, 30)))

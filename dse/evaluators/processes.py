@@ -14,18 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.evaluators import supervisor
-
-LOOK_S = 0.1
-"""Time after which it is asked again whether to stop."""
-
-PATIENCE_S = 10.0
-"""So much longer than it should take, a supervisor is waited for."""
-
-MOST_OUTPUT = 1_000_000
-"""Bytes that are read of what a program writes about a design."""
-
-MOST_SAID = 4_000
-"""Bytes that are kept of the end of what it writes on standard error."""
+from dse.evaluators.limits import ERROR_BYTE, OUTPUT_BYTE, STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +65,8 @@ def supervised(
         "environment": dict(environment),
         "folder": str(folder),
         "timeout_s": timeout_s,
-        "most_output": MOST_OUTPUT,
-        "most_error": MOST_SAID,
+        "most_output": OUTPUT_BYTE,
+        "most_error": ERROR_BYTE,
     }
     try:
         process = _supervisor()
@@ -116,18 +105,18 @@ def _answer(
         process.stdin.flush()
     except BrokenPipeError:
         return b""
-    end = None if timeout_s is None else time.monotonic() + timeout_s + PATIENCE_S
+    end = None if timeout_s is None else time.monotonic() + timeout_s + SUPERVISOR_PATIENCE_S
     text, ended = b"", False
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
-            if selector.select(LOOK_S):
+            if selector.select(STOP_PERIOD_S):
                 chunk = os.read(process.stdout.fileno(), 1 << 16)
                 text += chunk
                 if not chunk:
                     return text
             if not ended and stop():
-                ended, end = True, time.monotonic() + PATIENCE_S
+                ended, end = True, time.monotonic() + SUPERVISOR_PATIENCE_S
                 process.stdin.close()
             if end is not None and time.monotonic() > end:
                 process.kill()
@@ -139,7 +128,7 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None and not process.stdin.closed:
         process.stdin.close()
     try:
-        process.wait(PATIENCE_S)
+        process.wait(SUPERVISOR_PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()
 

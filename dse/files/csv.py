@@ -21,10 +21,8 @@ import numpy as np
 
 from dse.contract import Column
 from dse.errors import Fault, StudyError, comma
+from dse.files.limits import TABLE_BYTE
 from dse.files.position import Position, line_column, quoted
-
-LARGEST_BYTE = 256_000_000
-"""Largest table, in bytes."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PLAIN = frozenset("0123456789.+-")
@@ -216,8 +214,8 @@ def _any(cells: Sequence[str]) -> bool:
 
 
 def _decoded(content: bytes, file: str) -> str:
-    if len(content) > LARGEST_BYTE:
-        rule = f"a table has at most {LARGEST_BYTE} bytes"
+    if len(content) > TABLE_BYTE:
+        rule = f"a table has at most {TABLE_BYTE} bytes"
         fault = Position(1, 1, file).fault((), "more", rule, "keep the rows that matter")
         raise StudyError([fault])
     try:

@@ -12,8 +12,9 @@ from typing import Any
 
 from dse.contract.evaluators import Ranges, RecordedEvaluator, Shelf
 from dse.errors import Fault, StudyError, nearest
+from dse.files.limits import STUDY_BYTE
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
-from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size
+from dse.files.yaml import YamlReader, check_size
 
 IN_MEMORY = "study"
 """What stands for the file name of a study that is no file."""
@@ -100,7 +101,7 @@ def read_document(path: str | Path) -> Document:
     start, shown = Position(1, 1, str(path)), repr(str(path))
     try:
         with path.open("rb") as stream:
-            content = stream.read(LARGEST_BYTE + 1)
+            content = stream.read(STUDY_BYTE + 1)
         check_size(len(content), start)
         return parse_document(content.decode(), str(path))
     except FileNotFoundError:

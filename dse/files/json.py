@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from dse.files.folder import read_regular
-
-MOST_BYTE, MOST_DEPTH = 1 << 28, 60
-"""The longest file of JSON that is read, and how deep it may be nested."""
+from dse.files.limits import JSON_BYTE, JSON_DEPTH
 
 
 def jsonable(value: Any) -> Any:
@@ -36,9 +34,9 @@ def read_json(path: Path) -> Any:
     OSError, ValueError
         It is no file, is too long, no JSON, nested too deeply, or says something twice.
     """
-    content = read_regular(path, MOST_BYTE + 1)
-    if len(content) > MOST_BYTE:
-        raise ValueError(f"{path.name} has more than {MOST_BYTE} bytes")
+    content = read_regular(path, JSON_BYTE + 1)
+    if len(content) > JSON_BYTE:
+        raise ValueError(f"{path.name} has more than {JSON_BYTE} bytes")
     try:
         found = json.loads(content, object_pairs_hook=_once)
     except RecursionError:
@@ -46,7 +44,7 @@ def read_json(path: Path) -> Any:
     level, depth = [found], 0
     while level := [part for one in level for part in _parts(one)]:
         depth += 1
-        if depth > MOST_DEPTH:
+        if depth > JSON_DEPTH:
             raise ValueError(f"{path.name} is nested too deeply")
     return found
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from dse.errors import Fault, StudyError
 from dse.files.document import IN_MEMORY, NOWHERE, Document, parse_document
+from dse.files.limits import STUDY_DEPTH
 from dse.files.position import KeyPath, quoted
-from dse.files.yaml import DEEPEST, to_yaml
+from dse.files.yaml import to_yaml
 
 PLAIN = "a study holds mappings, lists, text, numbers and data frames"
 
@@ -50,7 +51,7 @@ class _PlainReader:
 
     def plain(self, value: Any, path: KeyPath) -> Any:
         """Return a value that stands at `path` as YAML has it."""
-        if len(path) > DEEPEST:
+        if len(path) > STUDY_DEPTH:
             return self._refuse(path[:3], "", "a study is less deep", "does it hold itself?")
         if _is_frame(value):
             return self._table(value, path)
@@ -115,6 +116,6 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield every text of plain data, so that no table gets the name of a file that it names."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping | list | tuple) and depth <= DEEPEST:
+    elif isinstance(value, Mapping | list | tuple) and depth <= STUDY_DEPTH:
         for entry in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(entry, depth + 1)

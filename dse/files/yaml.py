@@ -31,19 +31,8 @@ from ruamel.yaml.events import (
 from ruamel.yaml.reader import ReaderError
 
 from dse.errors import Fault, StudyError
+from dse.files.limits import STUDY_BYTE, STUDY_DEPTH, STUDY_DIGITS, STUDY_NODES
 from dse.files.position import KeyPath, Position, line_column, quoted, shortened
-
-LARGEST_BYTE = 256_000
-"""Largest file, in bytes."""
-
-DEEPEST = 32
-"""Deepest nesting of mappings and lists."""
-
-MOST_NODES = 20_000
-"""Most keys, values, mappings and lists in one file."""
-
-MOST_DIGITS = 300
-"""Most characters of a whole number."""
 
 _NULL = ("", "~", "null", "Null", "NULL")
 _BOOLEANS = {"true": True, "True": True, "TRUE": True}
@@ -146,11 +135,11 @@ class YamlReader:
 
     def _count(self, event: Event, path: KeyPath) -> None:
         self.nodes += 1
-        if self.nodes > MOST_NODES:
-            rule = f"a study has at most {MOST_NODES} keys and values"
+        if self.nodes > STUDY_NODES:
+            rule = f"a study has at most {STUDY_NODES} keys and values"
             self._stop(path, event.start_mark, "one more", rule, "write ranges instead of lists")
-        if len(path) > DEEPEST:
-            rule = f"a study is at most {DEEPEST} levels deep"
+        if len(path) > STUDY_DEPTH:
+            rule = f"a study is at most {STUDY_DEPTH} levels deep"
             self._stop(path[:3], event.start_mark, "one more level", rule, "check the brackets")
 
     def _list(self, path: KeyPath) -> list[Any]:
@@ -230,13 +219,13 @@ def _resolve(text: str) -> str | float | bool | None:
 
 
 def _whole(text: str, base: int) -> float:
-    return int(text, base) if len(text) <= MOST_DIGITS else math.inf
+    return int(text, base) if len(text) <= STUDY_DIGITS else math.inf
 
 
 def check_size(size_byte: int, start: Position) -> None:
-    """Raise `StudyError` when a text is larger than `LARGEST_BYTE`."""
-    if size_byte > LARGEST_BYTE:
-        rule = f"a study has at most {LARGEST_BYTE} bytes"
+    """Raise `StudyError` when a text is larger than `STUDY_BYTE`."""
+    if size_byte > STUDY_BYTE:
+        rule = f"a study has at most {STUDY_BYTE} bytes"
         fault = start.fault((), "more", rule, "keep tables in files of their own")
         raise StudyError([fault])
 

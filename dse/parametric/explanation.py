@@ -23,7 +23,7 @@ from dse.reports.designs import described
 from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, paragraph, violation_text
 from dse.runs.instead import without_accelerators
-from dse.runs.quality import ENUMERABLE
+from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome, Stop
 from dse.search.exact.work import limited
 from dse.study import study

@@ -26,6 +26,7 @@ from dse.model.space import Index
 from dse.reports.front_view import FrontView
 from dse.runs import checksums, stored
 from dse.runs.checksums import MANIFEST
+from dse.runs.limits import TOLERANCE
 from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.stored import EVALUATIONS, EVALUATIONS_CSV, FRONT
@@ -43,9 +44,6 @@ READ = (FRONT, EVALUATIONS, EVALUATIONS_CSV, MEASUREMENTS)
 
 DRAWN = (".png", ".svg", ".html")
 """How files end that no command reads; `dse plot` draws them again."""
-
-TOLERANCE = 1e-9
-"""Relative difference between a written number and its value that is forgiven."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import plural
+from dse.runs.limits import ALIKE_CHARACTERS, CAUSE_DESIGNS, CAUSES
 from dse.store.rows import STORE_FILES
 from dse.study.study import Study
 
@@ -38,12 +39,6 @@ ONLY_RUNS = (
 
 WATCH = "watch.json"
 """The file, in the hidden folder of a run under way: it goes with the process."""
-
-SHOWN = 3
-"""Designs that a message shows of those that failed for one cause."""
-
-MOST_CAUSES = 8
-"""Causes that a message tells."""
 
 
 def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
@@ -158,9 +153,9 @@ def causes_text(bench: Bench, *, failed: bool) -> list[str]:
     causes = bench.causes(failed=failed)
     lines = [
         f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"
-        for cause, designs in [*causes.items()][:MOST_CAUSES]
+        for cause, designs in [*causes.items()][:CAUSES]
     ]
-    others = [*causes.values()][MOST_CAUSES:]
+    others = [*causes.values()][CAUSES:]
     if others:
         count = plural(sum(map(len, others)), "design")
         lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` tells them")
@@ -168,14 +163,15 @@ def causes_text(bench: Bench, *, failed: bool) -> list[str]:
 
 
 def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
-    shown = "; ".join(design_text(design, unit_names) for design in designs[:SHOWN])
-    return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
+    shown = "; ".join(design_text(design, unit_names) for design in designs[:CAUSE_DESIGNS])
+    return (
+        f"{shown}; and {len(designs) - CAUSE_DESIGNS} more"
+        if len(designs) > CAUSE_DESIGNS
+        else shown
+    )
 
 
 _NOTHING = object()
-
-ALIKE = 40
-"""Two values that begin with more equal signs are not shown from their beginning."""
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -221,6 +217,6 @@ def _beside(before: Any, after: Any) -> str:
     """Return both values; long ones that begin alike are shown from where they differ."""
     texts = ["not set" if value is _NOTHING else flow_yaml(value) for value in (before, after)]
     alike = next((at for at, (old, new) in enumerate(zip(*texts, strict=False)) if old != new), 0)
-    if alike > ALIKE:
-        texts = [f"...{text[alike - ALIKE // 2 :]}" for text in texts]
+    if alike > ALIKE_CHARACTERS:
+        texts = [f"...{text[alike - ALIKE_CHARACTERS // 2 :]}" for text in texts]
     return " -> ".join(visible(shortened(text)) for text in texts)

@@ -22,6 +22,7 @@ from dse.files.folder import write_text
 from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
+from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
 from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
@@ -179,10 +180,6 @@ def _require_unchanged(begun: Study, again: Study) -> None:
             )
 
 
-PERIOD_S = 0.5
-"""It is written at most so often."""
-
-
 @dataclass
 class _Watch:
     """Writes what is measured right now to a file; it may be lost, and nothing else is then."""
@@ -197,7 +194,7 @@ class _Watch:
     def __call__(self, running: Mapping[int, tuple[Design, float]]) -> None:
         """Write which attempts run, each with its design and when it began."""
         now, begun = time.monotonic(), [since for _, since in running.values()]
-        if self.shown == begun or now - self.written < PERIOD_S:
+        if self.shown == begun or now - self.written < WATCH_PERIOD_S:
             return
         self.shown, self.written = begun, now
         said = {
@@ -270,6 +267,7 @@ class _Asking:
         stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed = len(self.bench.failures)
         from dse.evaluators import pool
+        from dse.evaluators.limits import FOLDERS_KEPT
 
         found = pool.measured(
             self.bench.evaluator,
@@ -280,7 +278,7 @@ class _Asking:
             stop=stop,
             may_begin=spending.may_begin,
             watch=self.watch,
-            most_kept=pool.MOST_KEPT - sum(1 for _ in self.folder.iterdir()),
+            most_kept=FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir()),
         )
         for done, (position, measurement) in enumerate(found, 1):
             failed += measurement.failed

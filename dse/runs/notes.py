@@ -14,6 +14,7 @@ from dse.model.cells import opaque
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import in_words, listed, plural
+from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.quality import Quality
 from dse.runs.runner import SolvedStudy
 from dse.search.exact.enumeration import WHOLE
@@ -23,17 +24,6 @@ from dse.study.study import Study
 from dse.study.swept import Sweep
 
 INSTANCES = "instances"
-
-MOST_INSTANCES = 1e4
-"""The largest processors have some thousand cores."""
-
-MOST: Mapping[str, float] = {"m2": 1e-2, "w": 1e4}
-"""By unit: a dozen of the largest dies (a reticle is 858 mm2), and the power of a rack."""
-
-MATTERS = 0.25
-"""A figure matters where its half changes the result by this share."""
-
-MOST_FIELDS = 4
 
 
 @dataclass(frozen=True)
@@ -195,7 +185,7 @@ def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
         f"{size:,.0f} {name}" if name == INSTANCES else f"{in_words(name)} {units.show(size, name)}"
         for name, size in beyond.items()
     ]
-    fields = [*_mattering(study, design, next(iter(beyond)))][:MOST_FIELDS]
+    fields = [*_mattering(study, design, next(iter(beyond)))][:FIGURES]
     checked = listed([f"{name} ({written})" for name, written in fields]) or "all figures"
     text = f"check the units of {checked}: no chip has {listed(sizes)}"
     return Implausible(text, beyond, tuple(name for name, _ in fields))
@@ -204,12 +194,12 @@ def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
 def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
     """Yield what of a design (1, d) is beyond its limit."""
     instances = float(sum(problem.counts(point)[0].values()))
-    if instances > MOST_INSTANCES:
+    if instances > PLAUSIBLE_INSTANCES:
         yield INSTANCES, instances
     columns = problem.describe(point)
     told = [entry.name for entry in problem.quantities if entry.told]
     for name in dict.fromkeys([*(goal.name for goal in problem.goals), *told]):
-        if columns[name][0] > MOST.get(units.suffix(name), np.inf):
+        if columns[name][0] > PLAUSIBLE.get(units.suffix(name), np.inf):
             yield name, float(columns[name][0])
 
 
@@ -234,5 +224,5 @@ def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[t
         changed = entry.at(float(half))
         if (design < changed.sizes).all():  # counts that are searched may end before
             effect = abs(float(changed.describe(point)[name][0]) / today - 1.0)
-            effects += [(effect, entry.name, entry.show(entry.value))] * (effect > MATTERS)
+            effects += [(effect, entry.name, entry.show(entry.value))] * (effect > FIGURE_MATTERS)
     yield from ((path, shown) for _, path, shown in sorted(effects, reverse=True))

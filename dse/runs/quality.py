@@ -15,15 +15,9 @@ from dse.model.front import nondominated_by
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
+from dse.runs.limits import ENUMERABLE, OPEN_CELLS
 from dse.search.archive import Matrix, Searchable
 from dse.search.heuristic.start import product
-
-ENUMERABLE = 10_000_000
-"""A heuristic's front is held against the exact one on spaces up to this size."""
-
-
-MOST_CELLS = 50_000
-"""Cells that stay open at once: what bounds the time, to about a second."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +117,7 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
     axes = list(zip(problem.sizes, problem.ordered, strict=True))
     steps = [1 << (size - 1).bit_length() if ordered else 1 for size, ordered in axes]
     choices = [1 if ordered else size for size, ordered in axes]
-    if math.prod(choices) > MOST_CELLS:
+    if math.prod(choices) > OPEN_CELLS:
         return None
     cells = product(np.array(choices, dtype=np.int64))
     found: list[Matrix] = []
@@ -134,13 +128,13 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
         kept = np.setdiff1d(nondominated_by(least, loss), np.flatnonzero(useless))
         cells, least = cells[kept], least[kept]
         wide = [axis for axis, step in enumerate(steps) if step > 1]
-        if not wide or 2 * len(cells) > MOST_CELLS:
+        if not wide or 2 * len(cells) > OPEN_CELLS:
             known = np.isfinite(least).all(axis=1)
             found.append(least[known])
             cells = cells[~known]  # these alone go on
             if not len(cells):
                 return np.concatenate(found)
-            if not wide or 2 * len(cells) > MOST_CELLS:
+            if not wide or 2 * len(cells) > OPEN_CELLS:
                 return None
         widest = max(wide, key=lambda axis: single.spread(axis, steps[axis]))
         steps[widest] //= 2

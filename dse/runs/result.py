@@ -24,6 +24,7 @@ from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
 from dse.runs import checksums, measurements, stored
+from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, inputs_of, manifest_of, recommended_of, view_of
 from dse.runs.measurements import WATCH
 from dse.runs.runner import Options, Run, SolvedStudy, points_of
@@ -48,8 +49,6 @@ MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 REPLACED = (*FILES, stored.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *MISSED)
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
-MOST_EVALUATIONS = 120_000
-"""Most designs in the file of evaluations; of more, a uniform sample is kept."""
 
 PLAIN = (
     f"evaluations are written as {stored.EVALUATIONS_CSV}: {stored.EVALUATIONS} needs pyarrow, "
@@ -111,7 +110,7 @@ class Result(Printable):
     @property
     def _most(self) -> int:
         """Most designs of each answer that are kept."""
-        return max(1, MOST_EVALUATIONS // len(self.run.answers))
+        return max(1, EVALUATIONS_ROWS // len(self.run.answers))
 
     def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
         parts = []

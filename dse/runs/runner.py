@@ -19,6 +19,7 @@ from dse.model import invariants, tables
 from dse.model.ledger import Ledger
 from dse.model.spending import Spending
 from dse.plugins import registry
+from dse.runs.limits import COUNTED_DESIGNS, PREPARATION
 from dse.runs.quality import Quality, measure_front
 from dse.search import Outcome, Progress, Stop
 from dse.search.exact.work import limited
@@ -28,12 +29,6 @@ from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.measuring import Working
-
-PREPARATION = 10_000
-"""Preparing one value of a sweep takes as long as evaluating so many designs."""
-
-MOST_COUNTED = 1_000_000
-"""Designs of one value that count as work: of more, bounds leave few to evaluate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,12 +221,14 @@ def _swept(
 
     begun: list[SolvedStudy] = []
     method, work = options.apply(first.settings).method, first.problem.size
-    if work > MOST_COUNTED and registry.get(Method, method).proves:
+    if work > COUNTED_DESIGNS and registry.get(Method, method).proves:
         with limited() as taken:
             begun.append(alone(first))
         work = taken.spent
     left = points[len(begun) :]
-    count = workers.processes(jobs, len(left), len(left) * (PREPARATION + min(work, MOST_COUNTED)))
+    count = workers.processes(
+        jobs, len(left), len(left) * (PREPARATION + min(work, COUNTED_DESIGNS))
+    )
     with workers.shared(partial(_found_at, options), left, count, stop) as found:
         for position, point in enumerate(points):
             if position < len(begun):

@@ -25,6 +25,7 @@ from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
+from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
 from dse.runs.record import read_watch
 from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
 from dse.store.rows import STORE
@@ -33,14 +34,6 @@ if TYPE_CHECKING:
     from dse.runs.runner import SolvedStudy
     from dse.store.rows import StoredMeasurement
 
-MOST_ROWS = 5
-"""Designs of the front so far, running ones, and causes of failures that are shown."""
-
-POINTS = 30
-"""Numbers of evaluations at which the hypervolume is told."""
-
-QUARTERS = (0.25, 0.5, 0.75, 1.0)
-"""Shares of the measurements after which the hypervolume is told as a number."""
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -54,7 +47,7 @@ class Status(Readable):
         return str(self.sections[0].facts["state"])
 
 
-def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
+def status_of(folder: Path, *, rows: int = STATUS_ROWS) -> Status:
     """Return how far the run in a folder is, whether it goes on, was killed or is finished.
 
     Raises
@@ -301,15 +294,17 @@ def _growth(
     front = answer.outcome.front_loss
     reference, ideal = reference_point(front), front.min(axis=0)
     whole = hypervolume(front, reference, ideal=ideal).value
-    places = sorted({round(each) for each in np.linspace(1, len(rows), min(POINTS, len(rows)))})
+    places = sorted(
+        {round(each) for each in np.linspace(1, len(rows), min(GROWTH_POINTS, len(rows)))}
+    )
     shares = []
     for place in places:
         some = evaluation.loss[evaluation.feasible & (np.array(order) <= place)]
         value = hypervolume(some, reference, ideal=ideal).value if len(some) else 0.0
         shares.append(value / whole if whole else 0.0)
     line = "".join(BARS[min(int(share * len(BARS)), len(BARS) - 1)] for share in shares)
-    told = [int(np.abs(np.array(places) - part * len(rows)).argmin()) for part in QUARTERS]
-    numbers = ", ".join(f"{shares[at]:.3f} after {places[at]:,}" for at in dict.fromkeys(told))
+    marked = [int(np.abs(np.array(places) - part * len(rows)).argmin()) for part in GROWTH_SHARES]
+    numbers = ", ".join(f"{shares[at]:.3f} after {places[at]:,}" for at in dict.fromkeys(marked))
     facts = {"evaluations": places, "share": shares, "hypervolume": whole}
     title = "hypervolume over measurements, of that of the front so far"
     return Section("hypervolume", title, lines=(line, numbers), facts=facts)

@@ -21,11 +21,7 @@ from numpy.typing import NDArray
 from dse.errors import MissingLibraryError, OutputError
 from dse.files.csv import as_written, inert
 from dse.model.tables import Table
-
-MOST_ROW_BYTE, MOST_BYTE = 1 << 16, 1 << 30
-"""The longest row of evaluations and all of them, unpacked: a row has some 100 numbers of up to 24
-bytes.  What a run says of its rows sets the limit, for a file of few bytes may unpack to any
-length."""
+from dse.runs.limits import EVALUATIONS_BYTE, ROW_BYTE
 
 FRONT = "front.csv"
 EVALUATIONS = "evaluations.parquet"
@@ -93,7 +89,9 @@ def read_tables(run: Path, rows: object) -> tuple[Table, Table]:
 def _evaluations(run: Path, rows: object) -> Table:
     path = evaluations_file(run)
     most = (
-        min((max(rows, 0) + 1) * MOST_ROW_BYTE, MOST_BYTE) if isinstance(rows, int) else MOST_BYTE
+        min((max(rows, 0) + 1) * ROW_BYTE, EVALUATIONS_BYTE)
+        if isinstance(rows, int)
+        else EVALUATIONS_BYTE
     )
     if path.name == EVALUATIONS_CSV:
         return {name: _guessed(cells) for name, cells in _read_csv(path, most).items()}
@@ -108,7 +106,7 @@ def _evaluations(run: Path, rows: object) -> Table:
 
 
 @contextmanager
-def _opened(path: Path, mode: Literal["r", "w"], most: int = MOST_BYTE) -> Iterator[TextIO]:
+def _opened(path: Path, mode: Literal["r", "w"], most: int = EVALUATIONS_BYTE) -> Iterator[TextIO]:
     """Yield a CSV file as text, compressed where its name says so; same text, same bytes.
 
     What is compressed is read up to a length of `most`.
@@ -136,7 +134,7 @@ def _require(short: bool, most: int) -> None:
         raise ValueError(f"it unpacks to more than {most:,} bytes, longer than its rows may be")
 
 
-def _read_csv(path: Path, most: int = MOST_BYTE) -> dict[str, Sequence[str]]:
+def _read_csv(path: Path, most: int = EVALUATIONS_BYTE) -> dict[str, Sequence[str]]:
     try:
         with _opened(path, "r", most) as stream:
             headers, *rows = csv.reader(stream)

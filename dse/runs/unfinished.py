@@ -23,6 +23,7 @@ from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.checksums import MANIFEST
+from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
 from dse.runs.runner import Run, SolvedStudy, answer_of, points_of
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
@@ -34,11 +35,6 @@ from dse.study.swept import Sweep, sweep_of
 if TYPE_CHECKING:
     from dse.runs.record import Facts
     from dse.store.rows import StoredMeasurement
-
-MOST_DESIGNS = 1_000_000
-"""Most designs that a front so far is of, where a measurement is one of several designs."""
-
-BATCH = 50_000
 
 
 @dataclass(frozen=True)
@@ -146,8 +142,8 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
         index = _known_designs(problem.space, measured, folder)
     planned = max(search.planned(problem, settings), len(index))
     archive = Archive(problem, total=planned)
-    for first in range(0, len(index), BATCH):
-        archive.evaluate_new(index[first : first + BATCH])
+    for first in range(0, len(index), SO_FAR_BATCH):
+        archive.evaluate_new(index[first : first + SO_FAR_BATCH])
     reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
     if measured is None:
         reason = "the run is not finished; of its cores, what is measured so far is compared"
@@ -168,7 +164,7 @@ def _of_known_cores(prepared: Study, folder: Path) -> Index:
 
 
 def _require_few(count: int, folder: Path) -> None:
-    if count > MOST_DESIGNS:
+    if count > SO_FAR_DESIGNS:
         raise OutputError(
             f"{folder} is not finished, and its front so far would be of {count:,} designs; wait "
             f"for its end, or end it by Ctrl-C"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.errors import StoreError
+from dse.store.limits import WRITER_WAIT_S
 from dse.store.rows import COLUMNS
 
 try:
@@ -37,8 +38,6 @@ keeps rows writes here, after they are on disk, how many were written, those mea
 those that are to be, too; a store that counts fewer has lost some.
 """
 
-WAIT_S = 60.0
-"""So long a process waits for another that writes, in seconds."""
 
 RUN_COLUMNS = {
     "number": "INTEGER PRIMARY KEY",
@@ -89,7 +88,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     place = f"{path.absolute().as_uri()}?{mode}"
-    connection = sqlite3.connect(place, uri=True, timeout=WAIT_S, isolation_level=None)
+    connection = sqlite3.connect(place, uri=True, timeout=WRITER_WAIT_S, isolation_level=None)
     try:
         for setting in ("trusted_schema = OFF", "cell_size_check = ON", "fullfsync = ON"):
             connection.execute(f"PRAGMA {setting}")
@@ -230,7 +229,8 @@ GO_ON = "go on with --resume (`resume` in Python)"
 _REASONS = {
     "FULL": f"cannot be written: the disk is full; free some space and {GO_ON}",
     "IOERR": f"cannot be read or written: the disk fails; check it, and {GO_ON}",
-    "BUSY": f"has been held by another process for {WAIT_S:g} s; end that one, and try again",
+    "BUSY": f"has been held by another process for {WRITER_WAIT_S:g} s; end that one, "
+    "and try again",
     "LOCKED": "is held by another process; end that one, and try again",
     "READONLY": "may not be written; name another folder, or change its permissions",
     "PERM": "may not be written; name another folder, or change its permissions",

@@ -19,6 +19,7 @@ from dse.errors import StoreError
 from dse.files.working import flush
 from dse.store import database
 from dse.store.database import Tally, locked, raise_tally, tally_in
+from dse.store.limits import ROW_BYTE
 from dse.store.rows import StoredMeasurement, read_cells
 from dse.store.store import STORE, STORE_FILES, TALLY, Store, require_files
 
@@ -33,9 +34,6 @@ NETWORK = frozenset(
     ]
 )
 """Types of file systems that several machines can write to at a time, as Linux calls them."""
-
-LEAST_BYTE = 128
-"""A row takes more than this: its key and its checksum have 64 letters each."""
 
 
 def open_store(folder: Path) -> Store:
@@ -197,7 +195,7 @@ def salvage(folder: Path, target: Path) -> int:
 
 
 def _readable(folder: Path) -> Iterator[StoredMeasurement]:
-    most = sum(path.stat().st_size for path in folder.iterdir()) // LEAST_BYTE
+    most = sum(path.stat().st_size for path in folder.iterdir()) // ROW_BYTE
     try:
         connection = database.connect_to_read(folder / STORE)
     except sqlite3.Error:

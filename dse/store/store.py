@@ -18,6 +18,7 @@ from dse.errors import ContractError, StoreError
 from dse.files.working import flush
 from dse.store import database
 from dse.store.database import Tally, locked, raise_tally
+from dse.store.limits import ROWS_AT_ONCE
 from dse.store.rows import (
     COLUMNS,
     STORE,
@@ -40,8 +41,6 @@ def require_files(folder: Path) -> None:
 
 __all__ = ["STORE", "STORE_FILES", "TALLY", "Store", "StoreShelf", "require_files"]
 
-AT_ONCE = 500
-"""Rows that are read, or asked for, by one statement."""
 
 _INSERT = f"INSERT OR REPLACE INTO evaluations VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
@@ -104,7 +103,7 @@ class Store:
             with database.errors_of(self.path):
                 found = self._connection.execute(
                     "SELECT * FROM evaluations WHERE number > ? ORDER BY number LIMIT ?",
-                    (after, AT_ONCE),
+                    (after, ROWS_AT_ONCE),
                 ).fetchall()
             for cells in found:
                 after += 1
@@ -120,8 +119,8 @@ class Store:
         return {name: stored[name] for name in keys if name in stored and not stored[name].again}
 
     def _having(self, keys: Sequence[str]) -> Iterator[StoredMeasurement]:
-        for start in range(0, len(keys), AT_ONCE):
-            some = keys[start : start + AT_ONCE]
+        for start in range(0, len(keys), ROWS_AT_ONCE):
+            some = keys[start : start + ROWS_AT_ONCE]
             places = ", ".join("?" * len(some))
             with database.errors_of(self.path):
                 found = self._connection.execute(

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.errors import OutputError, StudyError, nearest
-from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
+from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import IN_MEMORY, Document
 from dse.files.folder import read_bytes, read_regular
 from dse.files.json import read_json
+from dse.files.limits import TABLE_BYTE
 from dse.files.position import KeyPath, dotted
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
     try:
         if content is not None:
             return Input(written, content), parse_csv(content, f"{dotted(path)} as CSV")
-        content = read_regular(place, LARGEST_BYTE + 1)
+        content = read_regular(place, TABLE_BYTE + 1)
         return Input(written, content), parse_csv(content, str(place))
     except StudyError as error:
         faults.found.extend(fault for fault in error.faults if fault not in faults.found)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dse.evaluators.limits import OUTPUT_BYTE
 from dse.evaluators.outputs import UnusableOutputError, read, values
-from dse.evaluators.processes import MOST_OUTPUT
 
 OUTPUTS = {"area_m2": "um2", "power_w": "mW", "share": "%"}
 LINES = "area = 12 um2\npower = 3\nshare = 50\n"
@@ -42,7 +42,7 @@ def test_numbers_are_read_in_their_unit(text: str) -> None:
         (b" \n", "outputs is empty"),
         (b"\xff\xfe\x00", "outputs is not text: byte 0 is not UTF-8"),
         (b"area = 1\0\n", "outputs is not text: it holds zero bytes"),
-        (b"x" * (MOST_OUTPUT + 1), "outputs has more than 1000000 bytes"),
+        (b"x" * (OUTPUT_BYTE + 1), "outputs has more than 1000000 bytes"),
         (
             b"area = 12 um2\npower = 3",
             "the last line of outputs does not end in a newline; was it cut? end every line with a "
@@ -92,7 +92,7 @@ def test_a_number_alone_is_in_the_unit_that_is_declared(text: str, value: float)
 
 def test_as_much_is_read_as_is_allowed(tmp_path: Path) -> None:
     line, path = "area = 3 um2\n", tmp_path / "outputs"
-    path.write_text(line + "x" * (MOST_OUTPUT - len(line) - 1) + "\n")
+    path.write_text(line + "x" * (OUTPUT_BYTE - len(line) - 1) + "\n")
     assert values(read(path), {"area_m2": "um2"}, "outputs") == {"area_m2": 3e-12}
     with path.open("a") as file:
         file.write("and more\n")

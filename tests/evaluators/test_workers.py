@@ -191,7 +191,7 @@ def test_a_worker_that_does_not_start_ends_all(act: str, how: str, tmp_path: Pat
 def test_a_worker_that_is_never_ready_ends_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(local, "WORKER_PATIENCE_S", 0.2)
     with pytest.raises(UnusableProgramError, match=r"it was not ready after 0\.2 s; its module"):
         all_of(Unready(counts="", act="crawl"), numbers(3), tmp_path)
 
@@ -255,7 +255,7 @@ def other(text: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(processes, "SUPERVISOR_PATIENCE_S", 0.2)
 
 
 def test_an_answer_may_come_in_parts() -> None:

@@ -170,7 +170,7 @@ def test_exact_fault(text, expected):
 
 
 def test_keys_and_values_are_limited(monkeypatch):
-    monkeypatch.setattr(yaml, "MOST_NODES", 6)
+    monkeypatch.setattr(yaml, "STUDY_NODES", 6)
     assert document.parse_document("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
     assert messages("a: [1, 2, 3, 4]") == [
         "s.yaml:1:14: a.3: one more; a study has at most 6 keys and values; "

@@ -19,7 +19,7 @@ from dse.model.space import Axis, Numbers, Space
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry
 from dse.runs import finished, quality
-from dse.runs.quality import ENUMERABLE
+from dse.runs.limits import ENUMERABLE
 from dse.runs.result import Result
 from dse.search import SearchSettings
 from dse.search.exact import prove
@@ -396,7 +396,7 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
     whole = hypervolume(best, reference, ideal=ideal)
     true = hypervolume(some, reference, ideal=ideal).share_of(whole).value
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quality, "MOST_CELLS", most)
+        patch.setattr(quality, "OPEN_CELLS", most)
         least = quality.share_at_least(problem, some, reference, problem.floor)
     if most == 20_000:
         assert least is not None
@@ -411,7 +411,7 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     reference = reference_point(loss)
     assert problem.size < quality.MOST_CELLS
     assert quality.share_at_least(problem, loss, reference, problem.floor).value <= 1.0
-    monkeypatch.setattr(quality, "MOST_CELLS", problem.size // 2)
+    monkeypatch.setattr(quality, "OPEN_CELLS", problem.size // 2)
     assert quality.share_at_least(problem, loss, reference, problem.floor) is None
 
 

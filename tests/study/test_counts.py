@@ -83,7 +83,7 @@ def test_too_many_values_are_refused_before_they_are_listed(
     case: str, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more, (rows, clock), expected = CASES[case]
-    monkeypatch.setattr(inputs, "LARGEST_BYTE", MIB)  # a buffer to read the table into
+    monkeypatch.setattr(inputs, "TABLE_BYTE", MIB)  # a buffer to read the table into
     tracemalloc.start()
     try:
         with pytest.raises(StudyError) as caught:
