@@ -13,7 +13,7 @@ import dse
 from dse import workers
 from dse.errors import DseError
 from dse.files.json import json_text
-from dse.runs import runner
+from dse.runs import limits
 
 SWEPT = """
 workload: {rate: 10 Gbit/s}
@@ -103,7 +103,7 @@ def test_large_spaces_that_take_little_work_stay_in_the_process(started: list[in
     large = large.replace("from: 10 Gbit/s, to: 30", "from: 70 Gbit/s, to: 100")
     result = dse.run(large, jobs=2)
     assert started == [1]
-    assert min(one.study.problem.size for one in result.run.answers) > runner.MOST_COUNTED
+    assert min(one.study.problem.size for one in result.run.answers) > limits.COUNTED_DESIGNS
 
 
 def test_a_sweep_finds_the_same_with_any_number_of_processes(
