@@ -32,6 +32,8 @@ settings.load_profile("any machine")  # a busy machine misses deadlines that say
 
 CACHE = tempfile.TemporaryDirectory(prefix="dse-tests-")  # not the user's own
 os.environ["XDG_CACHE_HOME"] = CACHE.name
+PROGRAMS = str(Path(sys.executable).parent)  # first, or `env python3` of a test's program may be a
+os.environ["PATH"] = os.pathsep.join((PROGRAMS, os.environ["PATH"]))  # script that looks for one
 os.environ.pop("COLUMNS", None)  # of processes that share tests
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that tests start compiles all
 

@@ -170,7 +170,7 @@ def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> No
     fields = {field.path: field for field in repair._fields(found)}
     for entry in repair.repairs_of(Attempts(found)):
         assert feasible(found, entry.path, entry.written), entry
-        for short in np.linspace(0.001, 1.0, 12):
+        for short in np.linspace(0.001, 1.0, 5):
             value = entry.value + short * (entry.nominal - entry.value)
             if short == 0.001:
                 value = entry.value * (1 + np.copysign(0.001, entry.nominal - entry.value))
