@@ -19,7 +19,8 @@ slow: $(VENV)/dev
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
 
 faults: $(VENV)/dev
-	DSE_FAULTS=all $(BIN)/python -m pytest --numprocesses auto --dist worksteal -v -rP --durations 20 tests/faults
+	DSE_FAULTS=all $(BIN)/python -m pytest --numprocesses auto --dist worksteal -v -rP --durations 20 \
+		-m "slow or not slow" tests/faults
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

@@ -1,6 +1,6 @@
 """Runs of every method that are cut, killed or refused the disk, and go on to the same front.
 
-`make test` does each a few times; `make faults` as often as docs/reliability.md tells.
+`make test` does most a few times, `make slow` the rest; `make faults` as often as docs/reliability.md tells.
 """
 
 from __future__ import annotations
@@ -223,6 +223,7 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(part: int, place: Path
     print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
 
 
+@pytest.mark.slow
 @linux
 def test_a_run_that_is_killed_measures_no_design_of_a_core_again(place: Path) -> None:
     """Of the 64 that the core has, which are all measured before the search."""
@@ -245,6 +246,7 @@ def limit(place: Path, budget: str) -> None:
     (place / "study.yaml").write_text(program.replace("retries: 0", "retries: 0, cost: u"))
 
 
+@pytest.mark.slow
 @linux
 def test_a_run_that_is_killed_keeps_within_its_cost(place: Path) -> None:
     limit(place, "{cost: 150}")
