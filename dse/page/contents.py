@@ -13,8 +13,8 @@ from dse.model.preference import KNEE, Preference
 from dse.page.columns import column_facts, packed, single, unit_facts
 from dse.page.shown_run import ShownRun, merged
 from dse.reports import front_view
+from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import FrontView
-from dse.reports.shown import RULE, shown_rows
 from dse.reports.words import in_words, plural
 
 MOST_LINES = 2_000
@@ -64,7 +64,7 @@ def contents(
         "described": packed(np.array(list(view.names), dtype=object)),
         "kind": packed(np.array([name for run in shown for name in run.kinds], dtype=object)),
         "group": packed(_groups(view, shown)),
-        "lines": shown_rows(view, MOST_LINES).tolist() if view.size else [],
+        "lines": representative_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preferences[0]),
         "same_rule": len({preference.text for preference in preferences}) == 1,
         "cloud": _cloud(view),

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports.front_text import facts_lines
+from dse.reports.front_text import RULE, facts_lines, representative_rows
 from dse.reports.front_view import FrontView
 from dse.reports.sections import Section, html
-from dse.reports.shown import RULE, shown_rows
 
 
 def table_columns(view: FrontView) -> list[str]:
@@ -24,7 +23,7 @@ def table_columns(view: FrontView) -> list[str]:
 def front_table(view: FrontView, title: str, most: int) -> Section:
     """Return the front as a table: all of it, or the `most` rows that tell most."""
     columns = table_columns(view)
-    chosen = shown_rows(view, most).tolist() if view.size else []
+    chosen = representative_rows(view, most).tolist() if view.size else []
     rows = tuple(
         (view.names[row], *(_cell(view.front[name][row], name) for name in columns))
         for row in chosen

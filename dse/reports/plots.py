@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.reports import front_view, labels, sweep_plots, ticks
 from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
+from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import (
     Columns,
     FrontView,
@@ -30,7 +31,6 @@ from dse.reports.front_view import (
     staircase,
     thinned,
 )
-from dse.reports.shown import RULE, shown_rows
 
 MOST_CLOUD_POINTS = 20_000
 MOST_FRONT_POINTS = 2_000
@@ -88,7 +88,7 @@ def _figure(view: FrontView) -> Picture:
         return figure
     view, notes = _varying(view)
     cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
-    shown = np.isin(np.arange(view.size), shown_rows(view, MOST_FRONT_POINTS))
+    shown = np.isin(np.arange(view.size), representative_rows(view, MOST_FRONT_POINTS))
     if view.size > MOST_FRONT_POINTS:
         notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
     shades, labels_of, cell = None, None, None
