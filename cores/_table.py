@@ -4,68 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.contract.published import read_published
+from dse.contract.published import read_published, si_columns
 
 PAPER = (
     "Battle & Hempstead, Characterizing the Costs and Benefits of Hardware Parallelism in "
     "Accelerator Cores"
 )
 
-_SI = {
-    "_um2": ("_m2", "e-12"),
-    "_mm2": ("_m2", "e-6"),
-    "_mhz": ("_hz", "e6"),
-    "_mw": ("_w", "e-3"),
-    "_uw": ("_w", "e-6"),
-    "_gbit_per_s": ("_bit_per_s", "e9"),
-    "_mtask_per_s": ("_task_per_s", "e6"),
-    "_gtask_per_s": ("_task_per_s", "e9"),
-}
+TABLES = files("dse.cores") / "tables"
 
 
-def read_table(
-    table: str | Path, headers: Sequence[str] = ()
-) -> tuple[tuple[str, ...], Mapping[str, Column]]:
-    """Return the design names and the columns of a table.
-
-    Parameters
-    ----------
-    table
-        A file, or the name of one in the folder ``tables``.  Lines that start with ``#`` give the
-        source; the first column names the designs; an empty cell is a figure that the source does
-        not give.
-    headers
-        The columns to read; all of them by default, which then hold numbers only.
-
-    Returns
-    -------
-    tuple
-        Names, and read-only columns of shape (n,) in SI under their SI name: ``area_um2``
-        becomes ``area_m2``.  A cell without a figure is NaN.
-    """
-    own = files("dse.cores") / "tables"
-    printed = read_published(table if isinstance(table, Path) else own / table)
-    rows, columns = printed.rows, {}
-    for written in headers or printed.header[1:]:
-        name, exponent = _si(written)
-        # The exponent goes into the text, so that 0.72 mm2 is the float nearest to 7.2e-7.
-        cells = [row[written] for row in rows]
-        column = np.array([float(cell + exponent) if cell else np.nan for cell in cells])
-        column.setflags(write=False)
-        columns[name] = column
-    return tuple(row["design"] for row in rows), columns
-
-
-def _si(written: str) -> tuple[str, str]:
-    for suffix, (si, exponent) in _SI.items():
-        if written.endswith(suffix):
-            return written.removesuffix(suffix) + si, exponent
-    return written, ""
+def read_table(name: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
+    """Return names of designs and columns in SI of a table of numbers in ``tables``."""
+    table = read_published(TABLES / name)
+    return table.designs, si_columns(table.rows, table.header[1:])
 
 
 def metrics(**columns: Column | float) -> CoreMetrics:

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.contract.published import read_published
-from dse.cores._table import metrics, outside, read_table, residuals
+from dse.contract.published import PublishedTable, read_published, si_columns
+from dse.cores._table import TABLES, metrics, outside, residuals
 from dse.cores.jacobi import SIDE
 
-_TABLES = files("dse.cores") / "tables"
 LIBRARIES = {
     "sky130": "SkyWater 130 nm, 1.8 V",
     "ihp130": "IHP 130 nm, 1.2 V",
@@ -140,10 +137,9 @@ _STEPS = 20
 """Of Gauss and Newton; the first one or two count."""
 
 
-def characterised_designs(table: Path) -> tuple[tuple[str, ...], CoreMetrics]:
-    """Return the names of the designs of a table of `dse characterise`, and their figures."""
-    designs, columns = read_table(table, _HEADERS)
-    return designs, metrics(**columns, extrapolated=0.0)
+def characterised_designs(table: PublishedTable) -> CoreMetrics:
+    """Return the figures of the designs of a table of `dse characterise`."""
+    return metrics(**si_columns(table.rows, _HEADERS), extrapolated=0.0)
 
 
 def _characterised(family: str, library: str) -> Core:
@@ -153,14 +149,10 @@ def _characterised(family: str, library: str) -> Core:
     times the clock.
     """
     kind, place = _FAMILIES[family], LIBRARIES[library]
-    name, table = kind.parameter.name, Path(str(_TABLES / f"{family}_{library}.csv"))
-    designs, known = characterised_designs(table)
-    rows = [
-        number
-        for number, row in enumerate(read_published(table).rows)
-        if kind.described.items() <= row.items()
-    ]
-    values = read_table(table, (kind.column,))[1][kind.column][rows]
+    name, table = kind.parameter.name, read_published(TABLES / f"{family}_{library}.csv")
+    designs, known = table.designs, characterised_designs(table)
+    rows = [n for n, row in enumerate(table.rows) if kind.described.items() <= row.items()]
+    values = si_columns(table.rows, (kind.column,))[kind.column][rows]
     area_m2, clock_hz, leakage_w, energy_j = (
         _straight_line(values**kind.power, figure[rows])
         for figure in (

@@ -6,20 +6,22 @@ Two tables: one report's synthesis of 88 lightweight ciphers, and single cores f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import groupby
 
 import numpy as np
 
 from dse.contract import Core, CoreMetrics, Model
-from dse.contract.published import read_published
-from dse.cores._table import metrics
+from dse.contract.published import read_published, si_columns
+from dse.cores._table import TABLES, metrics
 
-_TABLES = files("dse.cores") / "tables"
 _Row = Mapping[str, str]
 
 _MESSAGE_BIT = 1536 * 8.0
 _BIT_PER_BYTE = 8.0
+_FIGURES = (
+    *("area_um2", "area_ge", "area_lc", "clock_mhz", "payload_bit", "cycles_per_task"),
+    *("bandwidth_gbit_per_s", "tasks_in_flight"),
+)
 _ASSUMED = ("latency_cycles", "read_byte", "written_byte")
 _UNSTATED = (
     "a design works on one message at a time and moves it once each way, which the source does "
@@ -43,7 +45,7 @@ _PRINTED = {"photon_beetle": "beetle"}
 
 def _lightweight(cipher: str) -> Core:
     """Return the core of a cipher: a design for each row, alike ones under all their targets."""
-    table = read_published(_TABLES / "aead_65nm.csv")
+    table = read_published(TABLES / "aead_65nm.csv")
     start = _PRINTED.get(cipher, cipher) + "-"
     rows = [row for row in table.rows if row["design"].startswith(start)]
     least = _least_periods(rows)
@@ -101,9 +103,10 @@ def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreM
             for row in rows
         ]
     )
+    printed = si_columns(rows, ("area_um2", "GE"))
     return metrics(
-        area_m2=np.array([float(row["area_um2"] + "e-12") for row in rows]),
-        area_ge=np.array([float(row["GE"]) for row in rows]),
+        area_m2=printed["area_m2"],
+        area_ge=printed["GE"],
         clock_hz=1e9 / np.array([float(row["period_ns"]) for row in rows]),
         payload_bit=_MESSAGE_BIT,
         cycles_per_task=cycles,
@@ -144,20 +147,13 @@ def _single(name: str, rows: Sequence[_Row]) -> Core:
 
 def _printed_rates(rows: Sequence[_Row]) -> CoreMetrics:
     """Return columns of shape (n,); an area that no row gives is no figure."""
-
-    def column(name: str, unit: str = "", empty: float = np.nan) -> np.ndarray:
-        return np.array([float(row[name] + unit) if row[name] else empty for row in rows])
-
-    clock, payload = column("clock_mhz", "e6"), column("payload_bit")
-    by_rate = clock * payload / column("bandwidth_gbit_per_s", "e9")
-    cycles = column("cycles_per_task")
+    printed = si_columns(rows, _FIGURES)
+    payload, cycles = printed["payload_bit"], printed["cycles_per_task"]
+    by_rate = printed["clock_hz"] * payload / printed["bandwidth_bit_per_s"]
     cycles = np.where(np.isnan(cycles), by_rate, cycles)
-    slots = column("tasks_in_flight", empty=1.0)
+    slots = np.nan_to_num(printed["tasks_in_flight"], nan=1.0)
     return metrics(
-        area_m2=column("area_um2", "e-12"),
-        area_ge=column("area_ge"),
-        area_lc=column("area_lc"),
-        clock_hz=clock,
+        **{name: printed[name] for name in ("area_m2", "area_ge", "area_lc", "clock_hz")},
         payload_bit=payload,
         cycles_per_task=cycles,
         latency_cycles=cycles * slots,
@@ -168,7 +164,7 @@ def _printed_rates(rows: Sequence[_Row]) -> CoreMetrics:
     )
 
 
-_ROWS = read_published(_TABLES / "published.csv").rows
+_ROWS = read_published(TABLES / "published.csv").rows
 
 cores = (
     *map(_lightweight, CIPHERS),

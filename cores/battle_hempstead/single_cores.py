@@ -91,7 +91,8 @@ def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
 def _table(printed: PrintedNumbers, core: AskedCore) -> tuple[tuple[str, ...], CoreMetrics]:
     """Return the names and the figures of the designs."""
     if isinstance(core, Path):
-        return characterised.characterised_designs(core)
+        rows = read_published(core)
+        return rows.designs, characterised.characterised_designs(rows)
     table = _CORES[core].models["table"]
     of = table.function()
     return table.designs, replace(

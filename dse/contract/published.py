@@ -7,11 +7,26 @@ how the columns are to be read.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
+import numpy as np
+
+from dse.contract.columns import Column
+
 _SOURCE = "# source: "
+
+_SI = {
+    "_um2": ("_m2", "e-12"),
+    "_mm2": ("_m2", "e-6"),
+    "_mhz": ("_hz", "e6"),
+    "_mw": ("_w", "e-3"),
+    "_uw": ("_w", "e-6"),
+    "_gbit_per_s": ("_bit_per_s", "e9"),
+    "_mtask_per_s": ("_task_per_s", "e6"),
+    "_gtask_per_s": ("_task_per_s", "e9"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,33 @@ class PublishedTable:
     header_line: int
     lines: tuple[int, ...]
     source: str
+
+    @property
+    def designs(self) -> tuple[str, ...]:
+        """What the column ``design`` calls each row."""
+        return tuple(row["design"] for row in self.rows)
+
+
+def si_columns(rows: Sequence[Mapping[str, str]], headers: Iterable[str]) -> dict[str, Column]:
+    """Return numbers of a table as read-only columns (n,) in SI, under their SI name.
+
+    ``area_um2`` becomes ``area_m2``; a cell without a figure is NaN.
+
+    Examples
+    --------
+    >>> si_columns([{"clock_mhz": "645"}], ["clock_mhz"])
+    {'clock_hz': array([6.45e+08])}
+    """
+    columns = {}
+    for header in headers:
+        unit = next((unit for unit in _SI if header.endswith(unit)), "")
+        suffix, exponent = _SI.get(unit, ("", ""))
+        # The exponent goes into the text, so that 0.72 mm2 is the float nearest to 7.2e-7.
+        cells = [row[header] for row in rows]
+        column = np.array([float(cell + exponent) if cell else np.nan for cell in cells])
+        column.setflags(write=False)
+        columns[header.removesuffix(unit) + suffix] = column
+    return columns
 
 
 def read_published(table: Traversable) -> PublishedTable:
