@@ -107,16 +107,8 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
     ("text", "kind", "cause"),
     [
         ("echo no licence >&2; exit 3", "exit", "it returned 3 and said 'no licence'"),
-        ("kill -SEGV $$", "signal", "it was ended by SIGSEGV (Segmentation fault)"),
         ("kill -40 $$", "signal", "it was ended by signal 40 (Real-time signal 6)"),
         ("sleep 60", "timeout", "it took longer than 0.3 s"),
-        ("trap '' TERM; sleep 60; sleep 60", "timeout", "it took longer than 0.3 s"),
-        ("exec >&- 2>&-", "output", "standard output is empty"),
-        (
-            "head -c 3000000 /dev/zero",
-            "output",
-            "standard output is longer than what is read of it",
-        ),
         ("rm -rf ../work", "output", "there is no file standard_output"),
     ],
 )

@@ -70,12 +70,6 @@ def test_what_is_tried_again() -> None:
         again(Measurement(values={}, kind="start", cause="x"), 9, 2)
 
 
-def test_another_attempt_waits_as_long_as_it_should(tmp_path: Path) -> None:
-    begun = time.monotonic()
-    all_of(shell("exit 1"), numbers(1), tmp_path, retries=2, backoff_s=0.2)
-    assert time.monotonic() - begun >= 0.6
-
-
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_folder_that_was_taken_away_is_no_fault(keep: bool, tmp_path: Path) -> None:
     class Removes(Acts):

@@ -126,14 +126,6 @@ def test_a_store_that_is_cut_or_gone_is_refused(size: int | None, tmp_path: Path
     assert said.startswith("is damaged: " if size else lost)
 
 
-def test_a_kill_loses_nothing(tmp_path: Path) -> None:
-    folder = killed(tmp_path / "a", tmp_path / "b")
-    for opened in (open_to_read, open_store):
-        with opened(folder) as found:
-            assert len(found) == 8
-            assert not found.notes
-
-
 def test_a_lost_log_is_told(tmp_path: Path) -> None:
     folder = killed(tmp_path / "a", tmp_path / "b")
     (folder / WAL).unlink()

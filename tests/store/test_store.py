@@ -18,7 +18,7 @@ from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import ContractError, StoreError
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import StoredMeasurement, read_cells, stored_cells, time_measuring
-from dse.store.store import STORE, STORE_FILES, TALLY, StoreShelf
+from dse.store.store import STORE, TALLY, StoreShelf
 from tests.conftest import ROOT
 from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
 
@@ -87,16 +87,6 @@ def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
         assert (row.measurement, row.identity, row.key) == (failed, cause, name)
 
 
-def test_what_is_kept_first_stays(tmp_path: Path) -> None:
-    with open_store(tmp_path) as store:
-        shelf = StoreShelf(store, IDENTITY)
-        keys = keep(shelf, {1: measured(1), 2: FAILED})
-        keep(shelf, {1: measured(8), 2: measured(2), 3: measured(3)})
-        assert shelf.known([*keys, "unknown"]) == {keys[0]: measured(1), keys[1]: FAILED}
-        assert [row.number for row in store.rows()] == [1, 2, 3]
-        assert [row.design for row in store.rows(after=2)] == [design(3)]
-
-
 def test_failures_are_measured_again_when_asked_for(tmp_path: Path) -> None:
     late = Measurement(values={}, cause="took more than 10 min", kind="timeout")
     with open_store(tmp_path) as store:
@@ -150,21 +140,6 @@ def test_many_keys_are_asked_for_at_once(tmp_path: Path) -> None:
     with open_to_read(tmp_path) as store:
         assert [*store.find(keys[::-1])] == keys[::-1]
         assert [row.key for row in store.rows()] == keys
-
-
-def test_descriptions_come_back_in_their_order(tmp_path: Path) -> None:
-    told = [{"study": {"axes": {"u": [1, 2]}}, "seed": 1}, {"text": "\udcff\0", "seed": 2.5}]
-    for facts in told:
-        with open_store(tmp_path) as store:
-            store.describe(facts)
-    with open_to_read(tmp_path) as store:
-        assert store.descriptions() == told
-
-
-def test_a_closed_store_is_a_database_and_a_tally(tmp_path: Path) -> None:
-    filled(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [STORE, TALLY]
-    assert {STORE, TALLY} <= {*STORE_FILES}
 
 
 def test_a_copy_is_a_store(tmp_path: Path) -> None:
