@@ -72,14 +72,8 @@ def des_table() -> CoreMetrics:
     return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
 
 
-def published_des_table() -> CoreMetrics:
-    """Designs of Table I at the printed clock; an instance carries less than is printed.
-
-    Returns
-    -------
-    CoreMetrics
-        Columns of shape (6,).
-    """
+def _published_des_table() -> CoreMetrics:
+    """Designs of Table I at the printed clock; an instance carries less than is printed."""
     return _table(_PRINTED["clock_hz"])
 
 
@@ -131,18 +125,10 @@ def des_law(*, unroll: Column) -> CoreMetrics:
     )
 
 
-def published_des_law(*, unroll: Column) -> CoreMetrics:
+def _published_des_law(*, unroll: Column) -> CoreMetrics:
     """Unrolled designs by equations 2 to 4 as printed: power in W, n tasks per cycle, 625 MHz.
 
-    Parameters
-    ----------
-    unroll
-        Rounds in hardware, n.
-
-    Returns
-    -------
-    CoreMetrics
-        Columns shaped like `unroll`; power is a thousand times, rate sixteen times Table I.
+    Power is a thousand times that of Table I, the rate sixteen times.
     """
     return _law(
         unroll,
@@ -173,11 +159,11 @@ core = published_core(
             "dynamic and leakage is this project's",
         ),
         "published_table": (
-            published_des_table,
+            _published_des_table,
             "Table I as printed",
         ),
         "published_law": (
-            published_des_law,
+            _published_des_law,
             "eqs 2 to 4 as printed; split of power into dynamic and leakage is this project's",
         ),
     },

@@ -73,14 +73,8 @@ def fft_table() -> CoreMetrics:
     return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
 
 
-def published_fft_table() -> CoreMetrics:
-    """Designs of Table II at the printed clock, which is rounded to 1 MHz.
-
-    Returns
-    -------
-    CoreMetrics
-        Columns of shape (6,).
-    """
+def _published_fft_table() -> CoreMetrics:
+    """Designs of Table II at the printed clock, which is rounded to 1 MHz."""
     return _table(_PRINTED["clock_hz"])
 
 
@@ -134,18 +128,10 @@ def fft_law(*, pipeline_depth: Column) -> CoreMetrics:
     return _law(pipeline_depth, cycles_per_task=_CYCLES_PER_TASK)
 
 
-def published_fft_law(*, pipeline_depth: Column) -> CoreMetrics:
+def _published_fft_law(*, pipeline_depth: Column) -> CoreMetrics:
     """Designs by equations 5 to 7 as printed: P tasks per cycle at the 100 MHz target.
 
-    Parameters
-    ----------
-    pipeline_depth
-        Cycles from input to output.
-
-    Returns
-    -------
-    CoreMetrics
-        Columns shaped like `pipeline_depth`; the rate is about four times Table II.
+    The rate is about four times that of Table II.
     """
     return _law(pipeline_depth, cycles_per_task=1.0 / _parallelism(pipeline_depth))
 
@@ -171,11 +157,11 @@ core = published_core(
             "into dynamic and leakage is this project's",
         ),
         "published_table": (
-            published_fft_table,
+            _published_fft_table,
             "Table II as printed; latency of r4 to r32 is an upper bound",
         ),
         "published_law": (
-            published_fft_law,
+            _published_fft_law,
             "eqs 5 to 7 as printed; split of power into dynamic and leakage is this project's",
         ),
     },

@@ -135,21 +135,8 @@ def jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMet
     return _law(side, cell_bit, power_w=(1.12 * side - 0.73) * 1e-3)
 
 
-def published_jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
-    """Square arrays by equations 8 to 10 as printed: power is 1.12 n ** 2 - 0.73 W.
-
-    Parameters
-    ----------
-    side
-        Stencils along one edge, n.
-    cell_bit
-        Width of a cell.
-
-    Returns
-    -------
-    CoreMetrics
-        Columns shaped like `side` and `cell_bit` broadcast.
-    """
+def _published_jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+    """Square arrays by equations 8 to 10 as printed: power is 1.12 n ** 2 - 0.73 W."""
     return _law(side, cell_bit, power_w=1.12 * side**2 - 0.73)
 
 
@@ -178,7 +165,7 @@ core = published_core(
             "are assumptions",
         ),
         "published_law": (
-            published_jacobi_law,
+            _published_jacobi_law,
             "eqs 8 to 10 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
