@@ -49,7 +49,6 @@ class MemoryShelf:
     def __init__(self) -> None:
         """Start empty."""
         self.found: dict[str, Measurement] = {}
-        self.designs: dict[str, Design] = {}
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
         """Return those of the measurements that are kept."""
@@ -58,7 +57,6 @@ class MemoryShelf:
     def keep(self, found: Mapping[str, Measurement], designs: Mapping[str, Design]) -> None:
         """Keep measurements and the designs that they are of."""
         self.found.update(found)
-        self.designs.update(designs)
 
 
 class Bench:
@@ -129,12 +127,6 @@ class Bench:
             yield
         finally:
             self._ask = None
-
-    def take(self, design: Design, measurement: Measurement) -> None:
-        """Keep what another process measured, as if it had been asked for here."""
-        one = key(self.evaluator.identity, design)
-        self.shelf.keep({one: measurement}, {one: design})
-        self.seen[one] = design, measurement
 
     @property
     def open(self) -> bool:
