@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dse import errors as errors
     from dse.answers.answer import SweepAnswer as SweepAnswer
     from dse.api import fit as fit
-    from dse.api.answers import Answer as Answer
     from dse.api.answers import answer as answer
     from dse.api.answers import sensitivity as sensitivity
     from dse.api.audits import diff as diff
@@ -25,8 +24,11 @@ if TYPE_CHECKING:
     from dse.api.papers import reproduce as reproduce
     from dse.api.papers import reproduce_by_synthesis as reproduce_by_synthesis
     from dse.api.reports import report as report
+    from dse.api.results import Answer as Answer
     from dse.api.runs import status as status
     from dse.api.silicon import characterise as characterise
+    from dse.api.silicon import characterise_device as characterise_device
+    from dse.api.silicon import verilog as verilog
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
     from dse.api.studies import load as load
@@ -54,13 +56,14 @@ if TYPE_CHECKING:
 _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 
 _FROM = {
-    "dse.api.answers": ("Answer", "answer", "sensitivity"),
+    "dse.api.answers": ("answer", "sensitivity"),
+    "dse.api.results": ("Answer",),
     "dse.api.changes": ("decision_map", "flips", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce", "reproduce_by_synthesis"),
     "dse.api.reports": ("report",),
     "dse.api.runs": ("status",),
-    "dse.api.silicon": ("characterise",),
+    "dse.api.silicon": ("characterise", "characterise_device", "verilog"),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run"),
     "dse.answers.answer": ("SweepAnswer",),

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dse.answers.answer import (
-    Recommendation,
-    SweepAnswer,
-    recommend,
-    recommend_swept,
-)
-from dse.answers.source import KnownFront, KnownFronts, known_fronts
-from dse.api.arguments import public
-from dse.api.sources import Overrides, StudySource, also_unfinished, known, override_pairs
+from dse.api.arguments import Count, Duration, Percent, Seed, Size, public
+from dse.api.sources import also_unfinished, known, override_pairs
 from dse.errors import UnitError
-from dse.files.assignments import Assignments
-from dse.reports.sections import Section, Teller
-from dse.runs.runner import Options
-from dse.search.budget import Budget, budget_of
-from dse.study.arrivals import COLUMN
-from dse.study.preferring import share_of_best
-from dse.study.swept import Sweep
 
 if TYPE_CHECKING:
+    from dse.answers.answer import SweepAnswer
+    from dse.answers.source import KnownFront, KnownFronts
+    from dse.api.arguments import Overrides, Uncertainties
+    from dse.api.results import Answer
+    from dse.api.sources import StudySource
     from dse.model.preference import Preference
+    from dse.reports.sections import Section
     from dse.runs.result import Result
-    from dse.uncertainty.certainty import Certainty
+    from dse.search.budget import Budget
+    from dse.study.swept import Sweep
     from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity import SensitivityReport
 
@@ -41,19 +34,6 @@ SWEEP_FLIPS = (
 )
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class Answer(Recommendation):
-    """The answer of a study; as text it is what `dse answer` prints.
-
-    Attributes
-    ----------
-    certainty
-        How sure it is, when that was asked for.
-    """
-
-    certainty: Certainty | None = None
-
-
 @public
 @also_unfinished
 def answer(
@@ -61,19 +41,19 @@ def answer(
     *,
     rate: str | None = None,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
     all: bool = True,
     flips: bool | None = None,
-    within: str | None = None,
+    within: Percent | None = None,
     simulate: bool = True,
-    samples: int | None = None,
-    uncertainty: Assignments = (),
-    seed: int = 0,
-    time: str | None = None,
-    memory: str | None = None,
-    jobs: int = 1,
-    told: Callable[[str], None] | None = None,
+    samples: Count | None = None,
+    uncertainty: Uncertainties = (),
+    seed: Seed = 0,
+    time: Duration | None = None,
+    memory: Size | None = None,
+    jobs: Count = 1,
+    callback: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
     """Answer the question of a study: which design, why, and what any other choice would cost.
@@ -83,43 +63,45 @@ def answer(
     Parameters
     ----------
     source
-        A study as in `load`, a `Result`, or the folder of a finished run.
+        Study file, or the folder of a run.  Any study as in `load`, or a `Result`.
     rate
-        The demanded rate, with its unit: ``"100 Gbps"``.
+        Demanded rate: "100 Gbps" (default: that of the study).
     prefer
-        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; what the study
-        prefers, else power when it is an objective, otherwise the first objective.
+        What to minimise: power, area, knee, an objective or an expression.  What the study
+        prefers when None, else power when it is an objective, otherwise the first objective.
     tolerance
-        Among designs within this share of the best, ``"1 %"``, the other objectives decide, in
-        the order in which the study names them; the study's, else none.
+        Designs this near the best count as equal; other objectives decide: "1 %".  They do in the
+        order in which the study names them; the tolerance of the study when None, else none.
     overrides
-        Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+        As in `load`.
     all
-        Search what any other choice would cost, too, and tell all.  Without it, as on the command
-        line, there are no `others`, and `told` hears what fits one screen.
+        Show everything, not only what fits one screen.  Without it, as on the command line, what
+        any other choice would cost is not searched, and there are no `others`.
     flips
-        What would change the answer: None for what is near if the front is proven, True for
-        all of it, False for nothing.
+        Show every flip point, or none (default: the nearest).  The nearest are shown if the front
+        is proven.
     within
-        Say for each choice, too, with which values some design is within this share of the best
-        by the objective that is preferred: ``"5 %"``.  Not for a sweep.
+        Show which values of each choice stay so near the best: "5 %".  Near by the objective that
+        is preferred; not for a sweep.
     simulate
-        Where arrivals or sizes vary, let 20 000 offloads pass the design, say where the model
-        differs, and recommend none that cannot carry them or is outside a constraint: the next on
-        the front that holds, of the best five.  Not for a sweep.
-    samples, seed
-        Number of Monte Carlo samples of what is uncertain, which say how sure the answer is.
+        Simulate the design where arrivals or sizes vary, or not.  A design that cannot carry 20 000
+        offloads, or is outside a constraint, is not recommended, but the next on the front that
+        holds, of the best five.  Not for a sweep.
+    samples
+        Number of Monte Carlo samples, which say how robust the answer is.
     uncertainty
-        Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
-        as the command line takes them, ``["area=10 %"]``.
-    time, memory
-        CPU time of all that it takes, ``"60 s"``, half of it for the proof of the front at most,
-        and memory.  The study's ``search.effort`` and ``search.memory`` when None: then what would
-        change the answer takes 10 s at most, and as much as the proof may take with ``flips=True``.
-        What there was no time for is named.
+        Relative standard uncertainty: "area=10 %".  Besides those of the study.
+    seed
+        Seed of the samples.
+    time
+        Most CPU time: "10 min" (default: search.effort).  The proof of the front takes half of it
+        at most.  By default what would change the answer takes 10 s at most, and as much as the
+        proof may take with ``flips=True``.  What there was no time for is named.
+    memory
+        Most memory: "2 GiB" (default: search.memory).
     jobs
-        Most processes that search samples, as in `run`.
-    told
+        Most processes.  They search the samples, as in `run`.
+    callback
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
     progress
@@ -136,6 +118,12 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
+    from dse.answers.answer import recommend, recommend_swept
+    from dse.answers.source import known_fronts
+    from dse.api.results import Answer
+    from dse.reports.sections import Teller
+    from dse.runs.runner import Options
+    from dse.search.budget import Budget, budget_of
     from dse.uncertainty import sampling
 
     budget = budget_of(time, memory)  # nonsense is refused before anything is searched
@@ -152,16 +140,16 @@ def answer(
     )
     first = fronts.points[0]
     preference = first.study.preferring(prefer, tolerance)
-    told = told or (lambda text: None)
+    report = callback or (lambda text: None)
     if fronts.sweep is not None:
         if sampled is not None or share is not None:
             what = "samples ask" if sampled is not None else "within asks"
             raise _one_at_a_time(fronts.sweep, what)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
         swept = _without_flips(swept) if flips else swept
-        told(swept.text(all=all))
+        report(swept.text(all=all))
         return swept
-    teller = Teller(first.study.question, told, all=all)
+    teller = Teller(first.study.question, report, all=all)
     first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
     found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell, all=all)))
     if simulated is not None:
@@ -187,6 +175,8 @@ def answer(
 
 
 def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Section | None, bool]:
+    from dse.study.arrivals import COLUMN
+
     if COLUMN not in first.study.problem.available:
         return first, None, False
     from dse.simulation.held import held  # few studies have arrivals
@@ -195,6 +185,8 @@ def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
 
 
 def _share_within(written: str | float) -> float:
+    from dse.study.preferring import share_of_best
+
     try:
         return share_of_best(written)
     except UnitError as error:
@@ -273,11 +265,11 @@ def sensitivity(
     source: StudySource | Result,
     *,
     method: str = "sobol",
-    width: str = "10 %",
-    samples: int | None = None,
-    seed: int = 0,
+    width: Percent = "10 %",
+    samples: Count | None = None,
+    seed: Seed = 0,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
 ) -> SensitivityReport:
     """Say which assumptions move the objectives of the recommended design, and how much.
@@ -289,11 +281,11 @@ def sensitivity(
     source, prefer, tolerance, overrides
         As in `answer`.
     method
-        ``sobol`` or ``morris``.
+        Sensitivity analysis: sobol or morris.
     width
-        How far each assumption moves, to either side.
+        Range of each assumption, to either side.
     samples
-        Base samples (sobol) or trajectories (morris).
+        Number of base samples (sobol) or trajectories (morris).
     seed
         Seed of the samples.
 
@@ -302,6 +294,7 @@ def sensitivity(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
+    from dse.answers.source import known_fronts
     from dse.uncertainty.sensitivity import sensitivity_of
 
     return sensitivity_of(

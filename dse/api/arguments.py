@@ -1,4 +1,4 @@
-"""What arguments the public functions take: one table, by name, for programs and commands alike."""
+"""What arguments the public functions take: one table, by annotation, which commands read too."""
 
 from __future__ import annotations
 
@@ -8,22 +8,61 @@ from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from dse.contract import PRECISIONS
-from dse.errors import GONE, ArgumentError
+from dse.errors import ArgumentError, gone
 from dse.files.position import quoted
+
+if TYPE_CHECKING:
+    from dse.files.assignments import Assignments as Assignments
+    from dse.files.assignments import Assignments as Forms
+    from dse.files.assignments import Assignments as Overrides
+    from dse.files.assignments import Assignments as Settings
+    from dse.files.assignments import Assignments as Uncertainties
+
+    __all__ = ["Assignments", "Forms", "Overrides", "Settings", "Uncertainties"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+Count = int
+Limit = int
+Seed = int
+Seconds = float
+Percent = str
+Range = str
+Duration = str
+Size = str
+Names = str | Sequence[str]
+Values = str | Sequence[str]
+Paths = str | Path | Sequence[str | Path]
+Runs = str | Path | Sequence[str | Path]
+PerByte = Literal["latency", "computing"]
+Precision = Literal["single", "double"]
+
 
 @dataclass(frozen=True)
 class Kind:
-    """What an argument may be, in words, and whether a value is that."""
+    """What an argument may be, in words, and whether a value is that.
+
+    Attributes
+    ----------
+    word
+        The type of a word of the command line that gives it; None where none can.
+    several
+        Whether it may be given more than once there.
+    metavar
+        What stands for it in the help of a command.
+    positional
+        Whether it needs no name there where it needs none in Python.
+    """
 
     what: str
     allows: Callable[[Any], bool]
+    word: Any = None
+    several: bool = False
+    metavar: str | None = None
+    positional: bool = True
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
@@ -32,20 +71,39 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name in kwargs.keys() & GONE.keys() - shape.parameters.keys():
-            raise ArgumentError(f"{name}: {GONE[name]}")
+        for name in kwargs.keys() - shape.parameters.keys():
+            if instead := gone(function.__name__, name):
+                raise ArgumentError(f"{name}: {instead}")
         try:
             given = shape.bind(*args, **kwargs).arguments
         except TypeError:
             return function(*args, **kwargs)  # Python says which argument is missing or unknown
-        for name, value in given.items():
-            parameter = shape.parameters[name]
-            for each in value if parameter.kind is Parameter.VAR_POSITIONAL else (value,):
-                if each is not parameter.default and not KINDS[name].allows(each):
-                    raise ArgumentError(f"{name}={_shown(each)}: give {KINDS[name].what}")
+        check_kinds(shape.parameters, given)
         return function(*args, **kwargs)
 
     return call
+
+
+def check_kinds(shape: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
+    """Refuse what is neither the default of an argument nor of its kind.
+
+    Raises
+    ------
+    ArgumentError
+        It is not.
+    """
+    for name, value in given.items():
+        parameter = shape[name]
+        for each in value if parameter.kind is Parameter.VAR_POSITIONAL else (value,):
+            if each is not parameter.default and not argument_kind(parameter).allows(each):
+                what = argument_kind(parameter).what
+                raise ArgumentError(f"{name}={_shown(each)}: give {what}")
+
+
+def argument_kind(parameter: Parameter) -> Kind:
+    """Return the kind of an argument by its annotation; whatever is called is a function."""
+    written = str(parameter.annotation).removesuffix(" | None")
+    return FUNCTION if written.startswith("Callable[") else KINDS[written]
 
 
 def texts(given: str | Sequence[str]) -> list[str]:
@@ -73,16 +131,17 @@ def _whole(low: int, high: float = float("inf")) -> Kind:
         except TypeError:
             return False
 
-    return Kind(f"a whole number, {limit}", allows)
+    return Kind(f"a whole number, {limit}", allows, int, metavar="N")
 
 
-def _one_of(*names: str) -> Kind:
+def _one_of(choice: Any) -> Kind:
+    names = choice.__args__
     known = " or ".join(repr(name) for name in names)
-    return Kind(known, lambda value: isinstance(value, str) and value in names)
+    return Kind(known, lambda value: isinstance(value, str) and value in names, choice)
 
 
-def _instance(what: str, *types: type) -> Kind:
-    return Kind(what, lambda value: isinstance(value, types))
+def _instance(what: str, *types: type) -> Callable[..., Kind]:
+    return lambda **more: Kind(what, lambda value: isinstance(value, types), **more)
 
 
 def _is_study(value: Any) -> bool:
@@ -99,76 +158,64 @@ def _is_run(value: Any) -> bool:
     return isinstance(value, Result)
 
 
-def _are_texts(value: Any) -> bool:
-    several = isinstance(value, list | tuple | set | frozenset)
-    return isinstance(value, str) or (several and all(isinstance(one, str) for one in value))
+def _is_hardware(value: Any) -> bool:
+    from dse.silicon.requests import Verilog
+
+    return isinstance(value, str | Verilog)
 
 
-def _are_paths(value: Any) -> bool:
-    several = isinstance(value, list | tuple | set | frozenset)
-    return isinstance(value, str | Path) or (
-        several and all(isinstance(one, str | Path) for one in value)
-    )
+def _several(what: str, word: type, metavar: str, *types: type) -> Kind:
+    def allows(value: Any) -> bool:
+        many = isinstance(value, list | tuple | set | frozenset)
+        return isinstance(value, types) or (many and all(isinstance(one, types) for one in value))
+
+    return Kind(f"a {what} or a list of {what}s", allows, word, several=True, metavar=metavar)
 
 
-def _assigns(value: Any) -> bool:
-    return isinstance(value, str | list | tuple | Mapping)  # their reader checks the rest
+def _assigned(example: str, metavar: str) -> Kind:
+    def allows(value: Any) -> bool:
+        return isinstance(value, str | list | tuple | Mapping)  # their reader checks the rest
+
+    return Kind(example, allows, str, several=True, metavar=metavar, positional=False)
 
 
 _STUDY = "the path of a study, YAML text, a dict or a Study"
-_RUN = Kind("the folder of a run, or a Result that was saved", _is_run)
+_SOURCE = f"{_STUDY}, a Result or its folder"
 _PATH = _instance("a path", str, Path)
 _TEXT = _instance("a text", str)
-_WORDS = (
-    *("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock"),
-    *("time", "memory", "within", "other_range"),
-    *("top", "clock_port", "device", "wire", "mapping_tool", "time_limit", "cache_limit"),
-)
-_TEXTS = Kind("a text or a list of texts", _are_texts)
-_FLAG = _instance("True or False", bool)
-_COUNT = _whole(1)
-_FIELDS = Kind("{'workload.rate': '73 Gbps'} or 'workload.rate=73 Gbps'", _assigns)
+_FIELDS = "{'workload.rate': '73 Gbps'} or 'workload.rate=73 Gbps'"
+
+FUNCTION = Kind("a function", callable)
 
 KINDS: Mapping[str, Kind] = {
-    "study": Kind(_STUDY, _is_study),
-    "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
-    **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
-    **dict.fromkeys(("table", "data", "software", "hardware", "out", "check", "joined_by"), _PATH),
-    **dict.fromkeys((*_WORDS, "papers", "dask"), _TEXT),
-    **dict.fromkeys(("only", "by", "over", "targets", "measure_again", "supply"), _TEXTS),
-    **dict.fromkeys(
-        ("description", "library", "corners", "reuse"),
-        Kind("a path or a list of paths", _are_paths),
+    "StudySource": Kind(_STUDY, _is_study, Path, metavar="study"),
+    "StudySource | Result": Kind(
+        _SOURCE, lambda value: _is_study(value) or _is_run(value), Path, metavar="study"
     ),
-    **dict.fromkeys(
-        (
-            "cache",
-            "front",
-            "counts",
-            "pure",
-            "force",
-            "flips",
-            "simulate",
-            "plots",
-            "all",
-            "resume",
-            "fresh",
-        ),
-        _FLAG,
-    ),
-    **dict.fromkeys(
-        ("trials", "samples", "budget", "jobs", "workers", "offloads", "events", "rows"), _COUNT
-    ),
-    **dict.fromkeys(("tasks", "warm_up", "placements"), _COUNT),
-    "seed": _whole(0, 2**32 - 1),
-    "cloud": _whole(0),
-    **dict.fromkeys(("overrides", "settings"), _FIELDS),
-    "design": Kind("{'des.u16': 3} or 'des.u16=3 des.u8=1'", _assigns),
-    "uncertainty": Kind("{'area': '10 %'} or 'area=10 %'", _assigns),
-    "figures": Kind("{'payload': '64 bit'} or 'payload=64 bit'", _assigns),
-    "forms": Kind("{'area': 'affine'} or 'area=affine'", _assigns),
-    "per_byte": _one_of("latency", "computing"),
-    "precision": _one_of(*PRECISIONS),
-    **dict.fromkeys(("progress", "stop", "told", "evaluate"), Kind("a function", callable)),
+    "str | Path | Result": Kind("the folder of a run, or a Result that was saved", _is_run, Path),
+    "str | Path": _PATH(word=Path),
+    "Paths": _several("path", Path, "FILE", str, Path),
+    "Runs": _several("path", Path, "RUN", str, Path),
+    "str": _TEXT(word=str),
+    "Percent": _TEXT(word=str, metavar="PERCENT"),
+    "Range": _TEXT(word=str, metavar="NAME=FROM..TO"),
+    "Duration": _TEXT(word=str, metavar="TIME"),
+    "Size": _TEXT(word=str, metavar="SIZE"),
+    "Names": _several("text", str, "NAME", str),
+    "Values": _several("text", str, "VALUES", str),
+    "bool": _instance("True or False", bool)(word=bool),
+    "Count": _whole(1),
+    "Limit": _whole(0),
+    "Seed": _whole(0, 2**32 - 1),
+    "Seconds": Kind("seconds, 0.1 or more", lambda value: value >= 0.1, float, metavar="SECONDS"),
+    "Overrides": _assigned(_FIELDS, "PATH=VALUE"),
+    "Settings": _assigned(_FIELDS, "FIELD=VALUE"),
+    "Assignments": _assigned("{'des.u16': 3} or 'des.u16=3 des.u8=1'", "NAME=VALUE"),
+    "Uncertainties": _assigned("{'area': '10 %'} or 'area=10 %'", "PATH=PERCENT"),
+    "Forms": _assigned("{'area': 'affine'} or 'area=affine'", "QUANTITY=FORM"),
+    "PerByte": _one_of(PerByte),
+    "Precision": _one_of(Precision),
+    "str | Verilog": Kind("the name of a generator, or what dse.verilog returns", _is_hardware),
+    **dict.fromkeys(("Progress", "Stop"), FUNCTION),
 }
-"""By the name of the argument; what is given as its default is always right."""
+"""By the annotation of the argument; what is given as its default is always right."""

@@ -5,27 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public
+from dse.api.arguments import Count, Seed, public
 from dse.api.sources import folder_of
-from dse.files.assignments import Assignments
 
 if TYPE_CHECKING:
+    from dse.api.arguments import Assignments
     from dse.audit.diff import RunComparison
     from dse.audit.explain import Explanation
     from dse.audit.verdict import Verification
     from dse.runs.result import Result
     from dse.search import Progress
 
-TRIALS = 1_000_000
-"""Random designs held against a front unless told otherwise."""
-
 
 @public
 def verify(
     run: str | Path | Result,
     *,
-    trials: int = TRIALS,
-    seed: int = 0,
+    trials: Count = 1_000_000,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> Verification:
     """Check a finished run again, independently of its search, and try to beat its front.
@@ -35,11 +32,11 @@ def verify(
     Parameters
     ----------
     run
-        The folder of a run, or a `Result` that was saved.
+        Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
     trials
-        Random designs to hold against the front; the values of a sweep share them.
+        Number of random designs to hold against the front.  The values of a sweep share them.
     seed
-        The same seed tries the same designs.
+        Seed of the random designs.
     progress
         Called with the number of random designs tried and the number planned.
 
@@ -66,7 +63,7 @@ def explain(run: str | Path | Result, design: Assignments) -> Explanation:
     run
         As in `verify`.
     design
-        Its choices as a dict, or as in front.csv: ``"des.u16=2 des.u8=1"``.
+        Choices of the design, as in front.csv: "des.u16=2 des.u8=1".  Or a dict.
 
     Raises
     ------
@@ -87,7 +84,7 @@ def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparis
     Parameters
     ----------
     first, second
-        As in `verify`.
+        Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
 
     Raises
     ------

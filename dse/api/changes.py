@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public, texts
-from dse.api.sources import Overrides, StudySource, also_unfinished, study_of
-from dse.search.budget import budget_of
-from dse.study import study as studies
+from dse.api.arguments import Duration, Names, Percent, Range, Size, public, texts
+from dse.api.sources import also_unfinished, study_of
 
 if TYPE_CHECKING:
+    from dse.api.arguments import Overrides
+    from dse.api.sources import StudySource
     from dse.parametric.crossovers import Crossovers
     from dse.parametric.decision_map import DecisionMap
     from dse.parametric.flips import Flips
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def flips(
     source: StudySource | Result,
     *,
-    only: str | Sequence[str] = (),
+    only: Names = (),
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
-    time: str | None = None,
-    memory: str | None = None,
+    time: Duration | None = None,
+    memory: Size | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
@@ -36,13 +36,12 @@ def flips(
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides
+    source, prefer, tolerance, overrides, memory
         As in `answer`.
     only
-        Names of assumptions, or parts of their dotted names; all of them when empty.
-    time, memory
-        CPU time and memory that it may take; the study's ``search.effort``, ``search.memory``.
-        What there was no time for is named.
+        Only assumptions of this dotted name, or whose name has it between dots.
+    time
+        Most CPU time: "10 min" (default: search.effort).  What there was no time for is named.
     progress
         Called with the name of the assumption that is looked at next, how many were so far, and how
         many there are.
@@ -53,6 +52,8 @@ def flips(
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.parametric.flip_search import find_flips
+    from dse.search.budget import budget_of
+    from dse.study import study as studies
 
     prepared = studies.prepare(study_of(source, overrides))
     budget = budget_of(time, memory).within(prepared.settings)
@@ -69,16 +70,16 @@ def flips(
 @public
 def sweep(
     source: StudySource | Result,
-    range_: str | None = None,
+    range_: Range | None = None,
     *,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     front: bool = False,
     counts: bool = False,
-    by: str | Sequence[str] = (),
+    by: Names = (),
     overrides: Overrides | None = None,
-    time: str | None = None,
-    memory: str | None = None,
+    time: Duration | None = None,
+    memory: Size | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
     """Say which design holds which interval of a number, with exact crossovers.
@@ -87,19 +88,19 @@ def sweep(
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides
+    source, prefer, tolerance, overrides, memory
         As in `answer`.
     range_
-        ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
+        Assumption and range: rate=1..240Gbps (default: the sweep of the study).
     front
-        Follow which designs are on the front, whatever is preferred.
+        Follow every design of the front, not only the answer.
     counts
-        Tell designs apart by the number of instances too where it follows from the rate.
-    by
-        Axes that alone tell designs apart, ``device`` for instance; all of them when empty.
-    time, memory
-        CPU time and memory that it may take; the study's ``search.effort``, ``search.memory``.
-        Up to where the range is settled is said.
+        Tell designs apart by minimum instance counts too.
+    by : AXIS
+        Tell designs apart by this choice alone, device for instance.
+    time
+        Most CPU time: "10 min" (default: search.effort).  Up to where the range is settled is
+        said.
     progress
         Called with the share of the range that is done.
 
@@ -109,6 +110,7 @@ def sweep(
         When the range cannot be read, or names nothing that the study assumes.
     """
     from dse.parametric.sweep_search import find_crossovers
+    from dse.search.budget import budget_of
 
     return find_crossovers(
         study_of(source, overrides),
@@ -126,16 +128,16 @@ def sweep(
 @public
 def decision_map(
     source: StudySource | Result,
-    range_: str,
-    other_range: str,
+    range_: Range,
+    other_range: Range,
     *,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     counts: bool = False,
-    by: str | Sequence[str] = (),
+    by: Names = (),
     overrides: Overrides | None = None,
-    time: str | None = None,
-    memory: str | None = None,
+    time: Duration | None = None,
+    memory: Size | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> DecisionMap:
     """Say which answer is best where, over two numbers.
@@ -145,15 +147,16 @@ def decision_map(
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides
+    source, prefer, tolerance, overrides, memory
         As in `answer`.
-    range_, other_range
-        ``NAME=FROM..TO`` each, where NAME is an assumption.  Crossovers along the first are exact,
-        at values of the other that are closer where the answers differ.
+    range_
+        Assumption and range.  Crossovers along it are exact.
+    other_range
+        Another assumption and its range.  Its values are closer where the answers differ.
     counts, by
         As in `sweep`.
-    time, memory
-        CPU time and memory that it may take; the study's ``search.effort``, ``search.memory``.
+    time
+        Most CPU time: "10 min" (default: search.effort).
     progress
         Called with how many rows are done, and how many are known to be wanted.
 
@@ -163,6 +166,7 @@ def decision_map(
         When a range cannot be read, or names nothing that the study assumes.
     """
     from dse.parametric.decision_map import find_map
+    from dse.search.budget import budget_of
 
     return find_map(
         study_of(source, overrides),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from dse.api.arguments import public, texts
-from dse.files.assignments import Assignments, assignments
+from dse.api.arguments import Names, PerByte, Precision, public, texts
 
 if TYPE_CHECKING:
-    from dse.api.fitted import CoreFitReport, InterfaceFitReport, PlatformFitReport
+    from dse.api.arguments import Forms, Settings
+    from dse.api.results import CoreFitReport, InterfaceFitReport, PlatformFitReport
 
 
 @public
@@ -18,35 +17,36 @@ def core(
     table: str | Path,
     *,
     out: str | Path | None = None,
-    over: str | Sequence[str] = (),
-    forms: Assignments | None = None,
-    settings: Assignments | None = None,
+    over: Names = (),
+    forms: Forms | None = None,
+    settings: Settings | None = None,
     force: bool = False,
 ) -> CoreFitReport:
     """Fit laws of area, power and rate over one or two parameters to a table of designs.
 
     Parameters
     ----------
-    table
-        CSV with a row per design, headers as in a stage that names a table.
+    table : TABLE.csv
+        Table (CSV) with a row per design.  Headers are as in a stage that names a table.
     out
-        Record file to write; nothing is written when it is None.
+        Record to write.  Nothing is written when it is None.
     over
-        One or two columns that are the parameters.
+        Column that is a parameter (once or twice).
     forms
-        Forms that are given rather than chosen, by quantity: constant, affine, square, power
-        or exponential.
+        Form to fit instead of the best: constant, affine, square, power, exponential.  By
+        quantity: ``{"area": "affine"}``.
     settings
-        As in a stage with a table: ``{"values.payload": "64 bit"}``.
+        Set a field, as in a stage with a table: "values.payload=64 bit".
     force
-        Replace a record that is there.
+        Replace an existing record.
 
     Raises
     ------
     dse.errors.StudyError
         With everything that is wrong with the table and the settings.
     """
-    from dse.api.fitted import CoreFitReport
+    from dse.api.results import CoreFitReport
+    from dse.files.assignments import assignments
     from dse.fitting.core import fit_core
     from dse.fitting.core_report import core_record
     from dse.study import records
@@ -65,17 +65,17 @@ def platform(
     data: str | Path,
     *,
     out: str | Path | None = None,
-    precision: str = "single",
+    precision: Precision = "single",
     force: bool = False,
 ) -> PlatformFitReport:
     """Fit the energy roofline of a platform to measured runs.
 
     Parameters
     ----------
-    data
-        CSV with a row per run: work, traffic, time and energy, with units.
+    data : DATA.csv
+        Table (CSV) with a row per run: work, traffic, time, energy, with units.
     precision
-        Of the operations: ``single`` or ``double``.
+        Precision of the operations.
     out, force
         As in `core`.
 
@@ -84,7 +84,7 @@ def platform(
     dse.errors.StudyError
         With everything that is wrong with the table.
     """
-    from dse.api.fitted import PlatformFitReport
+    from dse.api.results import PlatformFitReport
     from dse.fitting.platform import fit_platform, platform_record
     from dse.study import records
 
@@ -105,7 +105,7 @@ def interface(
     clock: str | None = None,
     out: str | Path | None = None,
     pure: bool = False,
-    per_byte: Literal["latency", "computing"] = "latency",
+    per_byte: PerByte = "latency",
     force: bool = False,
 ) -> InterfaceFitReport:
     """Fit a kernel and an interface to host and offload times, or to openssl speed.
@@ -113,17 +113,19 @@ def interface(
     Parameters
     ----------
     data
-        CSV with columns such as granularity_byte, host_us, offload_us.
-    software, hardware
-        In its place: outputs of ``openssl speed`` without and with the accelerator.
+        CSV with granularity_byte, host_us, offload_us or the like.
+    software
+        Output of `openssl speed` without the accelerator.  In place of `data`, with `hardware`.
+    hardware
+        Output of `openssl speed` with the accelerator.
     algorithm
-        Which of several algorithms in both outputs.
+        Algorithm, where the outputs have several.
     clock
-        Of times that `data` has in cycles: ``"3 GHz"``.
+        Clock of times that the CSV has in cycles: "3 GHz".
     pure
-        LogCA as published: no fixed host time.
+        Fit LogCA as published, without a fixed host time.
     per_byte
-        What time per byte is taken for where the data cannot tell.
+        What a time per byte counts as where the data cannot tell.
     out, force
         As in `core`; pictures are drawn beside the record.
 
@@ -132,7 +134,7 @@ def interface(
     dse.errors.DseError
         When the times cannot be read or fitted.
     """
-    from dse.api.fitted import InterfaceFitReport
+    from dse.api.results import InterfaceFitReport
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import read_timings, report_on
 
@@ -142,6 +144,5 @@ def interface(
     found = report_on(
         read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
     )
-    if out is not None:
-        save_interface(found, Path(out), per_byte, force=force)
-    return InterfaceFitReport(**vars(found))
+    written = [] if out is None else save_interface(found, Path(out), per_byte, force=force)
+    return InterfaceFitReport(**vars(found), files=tuple(written))

@@ -6,27 +6,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public
+from dse.api.arguments import Count, Paths, public
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from dse.reproduction.by_synthesis import Synthesis
     from dse.reproduction.reproduce import Reproduction
 
 
 @public
-def reproduce(*papers: str, jobs: int = 1) -> Reproduction:
+def reproduce(*papers: str, jobs: Count = 1) -> Reproduction:
     """Check each number and statement of the papers against our models.
 
     >>> print(dse.reproduce("roofline"))
 
     Parameters
     ----------
-    papers
-        Keys of papers; all of them when none is given.
+    papers : PAPER...
+        Papers to check (default: all).
     jobs
-        Most processes, as in `run`.
+        As in `run`.
 
     Raises
     ------
@@ -41,10 +41,10 @@ def reproduce(*papers: str, jobs: int = 1) -> Reproduction:
 @public
 def reproduce_by_synthesis(
     *papers: str,
-    library: str | Path | Sequence[str | Path] = (),
+    library: Paths = (),
     mapping_tool: str | None = None,
     cache: bool = True,
-    jobs: int = 1,
+    jobs: Count = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Synthesis:
     """Ask what papers find of their hardware of cores that were made of descriptions.
@@ -53,11 +53,11 @@ def reproduce_by_synthesis(
 
     Parameters
     ----------
-    papers
-        Keys of papers; all of them when none is given.
-    library
-        Liberty files of one process at one corner, to which the cores are mapped now; without
-        them the tables that are shipped are asked, which have several libraries.
+    papers : PAPER...
+        Papers to check (default: all).
+    library : LIB
+        Liberty file to which the cores are mapped now; several make one.  They have one process
+        and one corner; without any the shipped tables of several libraries count.
     mapping_tool, cache, jobs, progress
         As in `characterise`.
 

@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.api.answers import answer
-from dse.api.arguments import public
+from dse.api.arguments import Duration, Limit, Percent, Size, public
 from dse.api.sources import folder_of
 from dse.errors import ArgumentError, InfeasibleError
 from dse.files.folder import write_text
-from dse.reports.sections import Readable, Section
-from dse.runs.checksums import MANIFEST
-from dse.runs.result import PAGE
-from dse.search.budget import budget_of
 
 if TYPE_CHECKING:
     from dse.page.shown_run import ShownRun
+    from dse.reports.sections import Readable, Section
     from dse.runs.result import Result
     from dse.study.study import Study
 
@@ -25,10 +22,7 @@ FLIPS = "flips"
 """Key of the section of an answer that says what would change it."""
 
 FLIPS_TIME = "10 s"
-"""CPU time for what would change the answer of a run, unless told otherwise."""
-
-CLOUD = 100_000
-"""Feasible designs that a page draws, unless told otherwise."""
+"""CPU time for what would change the answer of a run, where nobody says how much it may take."""
 
 
 @public
@@ -36,11 +30,11 @@ def report(
     *runs: str | Path | Result,
     out: str | Path | None = None,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     flips: bool = False,
-    time: str | None = None,
-    memory: str | None = None,
-    cloud: int = CLOUD,
+    time: Duration | None = None,
+    memory: Size | None = None,
+    cloud: Limit = 100_000,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Write finished runs as one web page, which needs no network and no other file.
@@ -49,19 +43,19 @@ def report(
 
     Parameters
     ----------
-    runs
-        Folders of finished runs, or `Result` s that were saved; several share a page when they have
-        the same objectives and sweep the same field, if any.
+    runs : RUN...
+        Folders of runs, as `dse run` wrote them.  Or `Result` s that were saved; several share a
+        page when they have the same objectives and sweep the same field, if any.
     out
-        The page; ``report.html`` in the folder of the first run when None.
-    prefer, tolerance
-        As in `answer`: what the page starts with.
+        Page to write (default: report.html in the first folder).
+    prefer, tolerance, memory
+        As in `answer`.
     flips
-        Whether it shows what would change the answers.
-    time, memory
-        CPU time for that, of each run, ``"10 s"``, and memory.
+        Include flip points: what would change the answer.
+    time
+        Most CPU time for the flip points of each run: "1 min" (default: 10 s).
     cloud
-        Most feasible designs that it draws, those of all runs together.
+        Most feasible designs to draw, over all runs.
     progress
         Called with how many assumptions were looked at, and how many there are.
 
@@ -79,7 +73,10 @@ def report(
     from dse.page import document
     from dse.page.contents import contents, remarks
     from dse.page.shown_run import read_shown
+    from dse.reports.sections import Section
+    from dse.runs.result import PAGE
     from dse.runs.unfinished import all_readable
+    from dse.search.budget import budget_of
 
     if not runs:
         raise ArgumentError("report(): give at least one run")
@@ -112,6 +109,7 @@ def report(
 def _told(shown: Sequence[ShownRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:
     """Return what a page says in words and tables, by its parts."""
     from dse.page import told
+    from dse.reports.sections import Section
 
     parts: dict[str, list[Section]] = {"answer": [], "more": []}
     for run, found in zip(shown, answers, strict=True):
@@ -146,6 +144,9 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
         The same, when the folder holds an earlier run, of which it would seem to be the page.
     """
     from dse.page import document
+    from dse.reports.sections import Section
+    from dse.runs.checksums import MANIFEST
+    from dse.runs.result import PAGE
 
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"

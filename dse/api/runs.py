@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public
+from dse.api.arguments import Count, public
 from dse.api.sources import folder_of
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @public
-def status(run: str | Path | Result, *, rows: int = 5) -> Status:
+def status(run: str | Path | Result, *, rows: Count = 5) -> Status:
     """Return how far a run is: what is measured, running and failed, and the best so far.
 
     >>> print(dse.status("runs/synth"))
@@ -22,9 +22,9 @@ def status(run: str | Path | Result, *, rows: int = 5) -> Status:
     Parameters
     ----------
     run
-        The folder of a run, which may go on meanwhile.
+        Folder of a run, as `dse run` wrote it.  The run may go on meanwhile.
     rows
-        Most designs, and causes of failures, that are shown.
+        Most designs, and causes of failures, to show.
 
     Raises
     ------

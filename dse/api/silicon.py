@@ -6,91 +6,142 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public, texts
-from dse.files.assignments import Assignments, assignments
+from dse.api.arguments import Count, Duration, Paths, Seed, Size, Values, paths, public, texts
+from dse.errors import ArgumentError, StudyError
 
 if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
+    from dse.silicon.characteriser import Characteriser, KeptResults
+    from dse.silicon.figures import Conditions
+    from dse.silicon.requests import Request, Verilog
+    from dse.silicon.tasks import DesignTask
+
+
+@public
+def verilog(
+    files: Paths,
+    *,
+    top: str | None = None,
+    check: str | Path | None = None,
+    payload: str | None = None,
+    cycles_per_task: str | None = None,
+    latency: str | None = None,
+    tasks_in_flight: str | None = None,
+    read: str | None = None,
+    written: str | None = None,
+    clock_port: str = "clk",
+    warm_up: Count | None = None,
+) -> Verilog:
+    """Describe hardware of one's own, for `characterise` and `characterise_device`.
+
+    >>> sha = dse.verilog("sha.v", top="sha", check="vectors.csv", payload="512 bit",
+    ...                   cycles_per_task="64 / unroll", latency="64 / unroll")
+
+    Parameters
+    ----------
+    files
+        Files of Verilog.
+    top
+        Verilog: name of the outermost module.
+    check : VECTORS.csv
+        Verilog: table of known answers, a row per cycle.
+    payload
+        Verilog: payload of a task: "64 bit".
+    cycles_per_task
+        Verilog: cycles from task to task: 16, or "16 / unroll".
+    latency
+        Verilog: cycles from input to answer.
+    tasks_in_flight
+        Verilog: tasks at once (default: latency / cycles per task).
+    read
+        Verilog: bytes into a task (default: payload).
+    written
+        Verilog: bytes out of a task (default: payload).
+    clock_port
+        Verilog: name of the clock input.
+    warm_up
+        Verilog: cycles not counted (default: to the first answer).
+    """
+    from dse.silicon.requests import FIGURES, Verilog
+
+    figures = (payload, cycles_per_task, latency, tasks_in_flight, read, written)
+    return Verilog(
+        files=tuple(map(str, paths(files))),
+        top=top,
+        check=None if check is None else str(check),
+        clock_port=clock_port,
+        figures={name: text for name, text in zip(FIGURES, figures, strict=True) if text},
+        warm_up=warm_up or 0,
+    )
 
 
 @public
 def characterise(
-    description: str | Path | Sequence[str | Path],
+    hardware: str | Verilog,
     *,
-    library: str | Path | Sequence[str | Path] = (),
-    device: str | None = None,
-    placements: int = 3,
-    over: str | Sequence[str] = (),
-    corners: Sequence[str | Path] = (),
-    supply: str | Sequence[str] = (),
+    library: Paths = (),
+    over: Values = (),
+    corners: Paths = (),
+    supply: Values = (),
     clock: str | None = None,
-    targets: str | Sequence[str] = (),
+    targets: Values = (),
     out: str | Path | None = None,
-    tasks: int = 200,
-    seed: int = 1,
-    top: str | None = None,
-    clock_port: str = "clk",
-    check: str | Path | None = None,
-    figures: Assignments | None = None,
-    warm_up: int | None = None,
+    tasks: Count = 200,
+    seed: Seed = 1,
     wire: str | None = None,
     joined_by: str | Path | None = None,
     mapping_tool: str | None = None,
-    time_limit: str = "3600 s",
+    time_limit: Duration = "3600 s",
     cache: bool = True,
-    cache_limit: str = "64 MB",
-    jobs: int = 1,
+    cache_limit: Size = "64 MB",
+    jobs: Count = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Characterisation:
     """Map hardware to the cells of a library, and find its area, clock and power.
 
     >>> dse.characterise("des", library="sky130.lib.gz", over="unroll=1,2,4", out="des_sky130.csv")
-    >>> dse.characterise("des", device="ice40:hx8k", over="unroll=1,2,4", out="des_ice40.csv")
 
     Each design is mapped, its timing analysed, random tasks are simulated at its clock with the
-    delays of its gates, and no table is written unless every answer is right.  On a device it is
-    placed and routed instead, for area and clock; its power is not known.
+    delays of its gates, and no table is written unless every answer is right.
 
     Parameters
     ----------
-    description
-        The name of a generator, or files of Verilog.
-    library
-        Liberty files of one process at one corner.
-    device
-        In place of a library: a field-programmable gate array, for which nextpnr is installed.
-    placements
-        How often each design is placed on a device; its clock is the median.
-    over
-        Values of parameters, every combination of which is a design: ``unroll=1,2,4``;
-        without, those that a generator ships.
-    corners
-        Libraries of the same cells at other supply voltages, one file each; the netlists mapped to
+    hardware
+        The name of a generator, or what `verilog` returns.
+    library : LIB
+        Liberty file, .lib or .lib.gz; several make one.  They have one process and one corner.
+    over : NAME=VALUES
+        Parameter and its values: unroll=1,2,4.  Every combination of several is a design; without,
+        those that a generator ships.
+    corners : LIB
+        The same cells at another voltage (may be repeated).  One file each; the netlists mapped to
         `library` get a row for each voltage.
-    supply
-        Voltages (V) between those of the libraries, where rows are fitted: ``"1.3, 1.4"``.
+    supply : VOLTS
+        Voltages in between, in V, by fitted laws: 1.3,1.4.
     clock
-        At which power is taken, and for which logic is mapped; without it the fastest of each.
-    targets
-        Clocks for which each design is mapped, a row each.
-    out
-        CSV to write, which `table` of a study and `dse.fit.core` read.
-    tasks, seed
-        Random tasks of a generator, at least.
-    top, clock_port, check, figures, warm_up
-        Of Verilog: the outermost module and its clock, the table of known answers, what one task
-        is (``{"payload": "64 bit", "cycles_per_task": "16 / unroll"}``), cycles not counted.
+        Clock of all designs: "225 MHz" (default: each at its fastest).  At this clock power is
+        taken, and for it logic is mapped.
+    targets : CLOCKS
+        Clocks that each design is mapped for: "200 MHz, 400 MHz".  Each is a row.
+    out : TABLE.csv
+        Table to write.  A study's `table` and `dse.fit.core` read it.
+    tasks
+        Generator: number of random tasks.
+    seed
+        Generator: seed of the random tasks.
     wire
-        A wire load of the library; without it wires have no capacitance.
-    joined_by
-        A table of what joins a fleet, characterised in the same library; each row then has what
-        one instance adds to it.
+        Wire load of the library (default: none).
+    joined_by : TABLE.csv
+        What joins a fleet: add to each row what a core takes of it.  A table that was
+        characterised in the same library.
     mapping_tool
-        ``pyosys`` or ``yosys``; by default the first that is installed.
+        pyosys or yosys (default: the first installed).
     time_limit
-        The longest that mapping a design may take.
-    cache, cache_limit
-        Keep results in this user's cache folder, and how much of them.
+        Longest time to map one design.
+    cache
+        Keep results, and use those of earlier runs.
+    cache_limit
+        Most disk space for kept results.
     jobs
         Most processes.
 
@@ -101,71 +152,144 @@ def characterise(
     dse.errors.MissingLibraryError
         There is no Yosys.
     """
-    from dse.errors import StudyError
-    from dse.files.folder import write_text
     from dse.silicon import requests
-    from dse.silicon.characterisation import characterise_all
-    from dse.silicon.characteriser import KeptResults, user_folder
-    from dse.silicon.characterisers import of_device, of_library
+    from dse.silicon.characterisers import of_library
     from dse.silicon.corners import at_supplies
-    from dse.silicon.figures import Conditions
     from dse.silicon.network import read_network, with_network
 
-    sources = [description] if isinstance(description, str | Path) else [*description]
-    asked = requests.Asked(
-        hardware=tuple(map(str, sources)),
-        over=assignments(texts(over), "unroll=1,2,4"),
-        top=top,
-        clock_port=clock_port,
-        check=None if check is None else str(check),
-        figures=assignments(figures, "payload=64 bit"),
-        warm_up=warm_up or 0,
-        tasks=tasks,
-        seed=seed,
-    )
-    clock_hz = requests.positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
+    files, others = paths(library), paths(corners)
+    conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit, wire=wire)
     targets_hz = [
         requests.positive_quantity(text, "clock_hz", "targets")
         for text in requests.between_commas(targets)
     ]
-    limit_s = requests.positive_quantity(time_limit, "time_limit_s", "time_limit")
+    request = _request(hardware, over, tasks=tasks, seed=seed)
+    if joined_by is not None and others:
+        raise StudyError([requests.ONE_SUPPLY])
+    wanted = request.design_tasks()
+    joined = () if joined_by is None else (Path(joined_by),)
+    if out is not None:
+        request.check_output(Path(out), wanted, (*files, *others, *joined))
+    networks = [read_network(path) for path in joined]
+    supplies_v = requests.supplies(supply, others, clock)
+    characterisers = of_library(files, others, conditions, kept)
+    tables = _tables(request, wanted, characterisers, targets_hz, jobs=jobs, progress=progress)
+    found = at_supplies(tables, supplies_v) if others else tables[0]
+    for network in networks:
+        found = with_network(found, network)
+    return _written(found, out)
+
+
+@public
+def characterise_device(
+    hardware: str | Verilog,
+    *,
+    device: str,
+    placements: Count = 3,
+    over: Values = (),
+    clock: str | None = None,
+    out: str | Path | None = None,
+    tasks: Count = 200,
+    seed: Seed = 1,
+    mapping_tool: str | None = None,
+    time_limit: Duration = "3600 s",
+    cache: bool = True,
+    cache_limit: Size = "64 MB",
+    jobs: Count = 1,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Characterisation:
+    """Place and route hardware on a device, and find its area and clock; its power is not known.
+
+    >>> dse.characterise_device("des", device="ice40:hx8k", over="unroll=1,2,4", out="des.csv")
+
+    Parameters
+    ----------
+    device
+        A field-programmable gate array, for which nextpnr is installed: ice40:hx8k.
+    placements
+        Times that a device is filled; the median clock counts.
+    hardware, over, clock, out, tasks, seed, mapping_tool, time_limit, cache, cache_limit, jobs
+        As in `characterise`.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        As `characterise`; or there is no such device, or its program is not installed.
+    """
+    from dse.silicon.characterisers import of_device
+
+    conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit)
+    request = _request(hardware, over, tasks=tasks, seed=seed)
+    wanted = request.design_tasks()
+    if out is not None:
+        request.check_output(Path(out), wanted, ())
+    characterisers = of_device(device, placements, conditions, kept)
+    (found,) = _tables(request, wanted, characterisers, jobs=jobs, progress=progress)
+    return _written(found, out)
+
+
+def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) -> Request:
+    from dse.files.assignments import assignments
+    from dse.silicon import requests
+
+    if isinstance(hardware, str) and requests.are_files([hardware]):
+        raise ArgumentError(f"hardware={hardware!r}: describe it: dse.verilog({hardware!r}, ...)")
+    values = assignments(texts(over), "unroll=1,2,4")
+    return requests.Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
+
+
+def _conditions(
+    clock: str | None,
+    mapping_tool: str | None,
+    time_limit: str,
+    cache: bool,
+    cache_limit: str,
+    *,
+    wire: str | None = None,
+) -> tuple[Conditions, KeptResults | None]:
+    from dse.silicon.characteriser import KeptResults, user_folder
+    from dse.silicon.figures import Conditions
+    from dse.silicon.requests import positive_quantity
+
+    clock_hz = positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
+    most_byte = positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
     conditions = Conditions(
         period_s=1.0 / clock_hz if clock_hz else 0.0,
         tool=mapping_tool,
         wire=wire,
-        time_limit_s=limit_s,
+        time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
     )
-    most = requests.positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
-    kept = KeptResults(user_folder() / "silicon", most) if cache else None
-    wanted = asked.design_tasks()
-    if joined_by is not None and corners:
-        raise StudyError([requests.ONE_SUPPLY])
-    files = [library] if isinstance(library, str | Path) else [*library]
-    if out is not None:
-        others = [*files, *corners, *([] if joined_by is None else [joined_by])]
-        asked.check_output(Path(out), wanted, map(Path, others))
-    network = None if joined_by is None else read_network(Path(joined_by))
-    supplies_v = requests.supplies(supply, corners, clock)
-    if device is None:
-        characterisers = of_library(files, corners, conditions, kept)
-    else:
-        given = {"library": library, "corner": corners, "targets": targets_hz, "wire": wire}
-        characterisers = of_device(device, placements, given, conditions, kept)
-    tables = [
+    return conditions, KeptResults(user_folder() / "silicon", most_byte) if cache else None
+
+
+def _tables(
+    request: Request,
+    wanted: Sequence[DesignTask],
+    characterisers: Sequence[Characteriser],
+    targets_hz: Sequence[float] = (),
+    *,
+    jobs: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> list[Characterisation]:
+    from dse.silicon.characterisation import characterise_all
+
+    return [
         characterise_all(
-            asked.name,
+            request.name,
             wanted,
             characteriser,
             jobs=jobs,
             targets_hz=targets_hz,
-            remarks=[*requests.origin_of(asked, characterisers, targets_hz)],
+            remarks=[*request.remarks(characterisers, targets_hz)],
             progress=progress,
         )
         for characteriser in characterisers
     ]
-    found = at_supplies(tables, supplies_v) if corners else tables[0]
-    if network is not None:
-        found = with_network(found, network)
+
+
+def _written(found: Characterisation, out: str | Path | None) -> Characterisation:
     if out is not None:
+        from dse.files.folder import write_text
+
         write_text(Path(out), found.csv())
     return found

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public
-from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
+from dse.api.arguments import Count, Percent, Seed, public
+from dse.api.sources import known, override_pairs, study_of
 from dse.errors import UnitError
-from dse.files.assignments import Assignments, assignments
-from dse.study import study as studies
-from dse.study.arrivals import COLUMN, FIELD
-from dse.study.overrides import override
 
 if TYPE_CHECKING:
+    from dse.api.arguments import Assignments, Overrides
+    from dse.api.sources import StudySource
     from dse.model.space import Index
     from dse.runs.result import Result
     from dse.search import Progress
@@ -25,11 +23,11 @@ def simulate(
     source: StudySource | Result,
     design: Assignments | None = None,
     *,
-    offloads: int | None = None,
-    events: int | None = None,
-    seed: int = 0,
+    offloads: Count | None = None,
+    events: Count | None = None,
+    seed: Seed = 0,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -42,14 +40,14 @@ def simulate(
     source, prefer, tolerance, overrides
         As in `answer`.
     design
-        As in `evaluate`; the recommended design when None.
+        Choices of the design (default: the recommended one).  As in `evaluate`.
     offloads
-        How many arrive; as many as make the mean wait sure to 5 %, from 20 000 to 500 000, when
-        None.
+        Number of offloads (default: until waits are known to 5 %).  The default is from 20 000 to
+        500 000.
     events
-        At most so many events; 50 million when None.
+        Most events (default: 50 million).
     seed
-        Seed of the arrivals and of the sizes.
+        Seed of the arrivals and sizes.
     progress
         Called with the number of offloads that have ended, and that arrive.
 
@@ -96,8 +94,11 @@ def _recommended(
 def _chosen(
     source: StudySource | Result, design: Assignments, overrides: Overrides | None
 ) -> tuple[Study, Index]:
+    from dse.files.assignments import assignments
     from dse.model.space import as_index, one_block
     from dse.runs import terms
+    from dse.study import study as studies
+    from dse.study.overrides import override
 
     pairs = assignments(design, "des.u16=3", joined=True)
     prepared = studies.prepare(override(study_of(source, overrides), [*pairs.items()]))
@@ -107,6 +108,10 @@ def _chosen(
 
 def _with_arrivals(prepared: Study) -> Study:
     """Return the study with the arrivals that it leaves out, so that the model tells of waits."""
+    from dse.study import study as studies
+    from dse.study.arrivals import COLUMN, FIELD
+    from dse.study.overrides import override
+
     problem = prepared.problem
     if COLUMN in problem.available or "interface_in_flight" not in problem.available:
         return prepared

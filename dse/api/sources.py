@@ -10,28 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from dse.errors import ArgumentError, OutputError
-from dse.files.assignments import Assignments, assignments
-from dse.files.document import Document, no_such
-from dse.study import study as studies
-from dse.study.overrides import EXAMPLE, override
-from dse.study.study import Study
 
 if TYPE_CHECKING:
+    from dse.api.arguments import Overrides
+    from dse.files.document import Document
     from dse.runs.result import Result
     from dse.runs.runner import Run
+    from dse.study.study import Study
+
+    StudySource = str | Path | Mapping[str, Any] | Study
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Overrides = Assignments
-"""Fields to replace: ``{"workload.rate": "73 Gbps"}``, or ``"workload.rate=73 Gbps"``."""
-
-StudySource = str | Path | Mapping[str, Any] | Study
-"""The path of a study file, YAML of more than one line, the same as a dict, or a `Study`."""
-
 
 def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Return overrides as pairs of dotted path and YAML."""
+    from dse.files.assignments import assignments
+    from dse.study.overrides import EXAMPLE
+
     return [*assignments(overrides, EXAMPLE).items()]
 
 
@@ -47,8 +44,11 @@ def document_of(
     StudyError
         When the study is not well-formed, or a field does not exist.
     """
+    from dse.study import study as studies
+    from dse.study.overrides import override
+
     pairs = override_pairs(overrides)
-    if isinstance(study, Study):
+    if isinstance(study, studies.Study):
         found = override(study.document, pairs)
     else:
         found = studies.read_study(study, pairs)
@@ -64,6 +64,9 @@ def document_of(
 
 def study_of(source: StudySource | Result, overrides: Overrides | None = None) -> Document:
     """Return the document of a study, of a `Result`, or of the run in a folder."""
+    from dse.files.document import Document
+    from dse.study.overrides import override
+
     found = known(source)
     if isinstance(found, Path) and found.is_dir():
         from dse.runs import finished
@@ -83,7 +86,10 @@ def known(source: StudySource | Result) -> Path | Document | Run:
     StudyError
         When nothing is at the path.
     """
-    if isinstance(source, Study):
+    from dse.files.document import no_such
+    from dse.study import study as studies
+
+    if isinstance(source, studies.Study):
         return source.document
     if isinstance(source, Mapping) or (isinstance(source, str) and "\n" in source):
         return studies.read_study(source)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import paths, public, texts
-from dse.api.sources import Overrides, StudySource, document_of, override_pairs, study_of
-from dse.files.assignments import Assignments, assignments
+from dse.api.arguments import Count, Names, Runs, Seed, paths, public, texts
+from dse.api.sources import document_of, override_pairs, study_of
 
 if TYPE_CHECKING:
+    from dse.api.arguments import Assignments, Overrides
+    from dse.api.sources import StudySource
     from dse.runs.result import Result
     from dse.runs.terms import DesignTerms
     from dse.search import Progress, Stop
@@ -33,9 +34,9 @@ def load(
     Parameters
     ----------
     study
-        Path of a study file, its text (more than one line), or the same as a dict.
+        Study file (YAML).  In a program also its text (more than one line), or a dict.
     overrides
-        Fields to replace: ``{"workload.rate": "73 Gbps"}``.
+        Replace a field: "workload.rate=73 Gbps".  Or several: ``{"workload.rate": "73 Gbps"}``.
     evaluate
         As in `run`; nothing is measured.
 
@@ -92,21 +93,21 @@ def run(
     *,
     out: str | Path | None = None,
     method: str | None = None,
-    seed: int | None = None,
-    budget: int | None = None,
+    seed: Seed | None = None,
+    budget: Count | None = None,
     overrides: Overrides | None = None,
     plots: bool = True,
-    jobs: int = 1,
+    jobs: Count = 1,
     evaluate: Callable[..., Mapping[str, float | str]] | None = None,
-    workers: int | None = None,
+    workers: Count | None = None,
     dask: str | None = None,
     resume: bool = False,
     fresh: bool = False,
-    reuse: str | Path | Sequence[str | Path] = (),
-    measure_again: str | Sequence[str] = (),
+    reuse: Runs = (),
+    measure_again: Names = (),
     progress: Progress | None = None,
     stop: Stop | None = None,
-    told: Callable[[Result], object] | None = None,
+    callback: Callable[[Result], object] | None = None,
 ) -> Result:
     """Run a study and return its front, evaluations and manifest.
 
@@ -117,39 +118,45 @@ def run(
     study, overrides
         As in `load`.
     out
-        Folder for the files of the run; nothing is written when it is None.
-    method, seed, budget
-        Replace those of the study's search section.
+        Output folder.  Nothing is written when it is None.
+    method
+        Search method (see `dse list methods`).
+    seed
+        Seed of the search.
+    budget
+        Most designs to evaluate.
     plots
-        Whether `out` gets pictures; ``dse plot`` draws them later.
+        Draw pictures (`dse plot` can do so later).
     jobs
-        Most processes for the values of a sweep, each with the memory that ``search.memory``
-        allows.  More than 1 needs ``if __name__ == "__main__":`` around what a script does.
+        Most processes.  They share the values of a sweep, each with the memory that
+        ``search.memory`` allows.  More than 1 needs ``if __name__ == "__main__":`` around what a
+        script does.
     evaluate
         Measures a design, for a study with an ``evaluate`` section without a command: a function
         of keyword arguments named as its axes (numbers in SI, choices as texts) that returns a
         dict of its outputs (numbers in the units of the section, or texts with their own).
     workers
-        How many designs are measured at once; as many as the ``evaluate`` section says.
+        Designs measured at once (default: `evaluate.workers`).
     dask
-        Address of the scheduler of a Dask cluster that measures the designs, as many at once as
-        it has threads.
+        Scheduler of a Dask cluster that measures, tcp://HOST:8786.  It measures as many designs
+        at once as it has threads.
     resume
-        Go on with the run in `out`: the same search, which takes what was measured from there.
-        A study whose designs are not measured is run again.
+        Go on with the run in the output folder: nothing is measured twice.  A study whose
+        designs are not measured is run again.
     fresh
-        Remove the measurements that lie in `out`; without this and `resume`, they are an error.
+        Remove the measurements in the output folder, and begin again.  Without this and `resume`,
+        they are an error.
     reuse
-        Folders of runs whose measurements are used where they hold.
-    measure_again
-        Kinds of failures that are measured again when a run goes on; ``"failed"`` for all,
-        ``"measured"`` for what has values: a warning tells of those that differ.
+        Use what another run measured, where it holds.
+    measure_again : KIND
+        When a run goes on, measure again what `failed`, a kind of it, or what is `measured`.  A
+        warning names the values of the last that differ.
     progress
         Called with the number of designs done and the number planned.
     stop
         Called before each batch of designs: once it returns True, the search ends, and the front
         so far is the result, with ``interrupted`` in its manifest.
-    told
+    callback
         Called with the result before anything is written.
 
     Returns
@@ -199,8 +206,8 @@ def run(
             require_any_feasible(done, stop)
         result = Result(done)
         result.resume, result.again = kept.command, kept.again
-        if told is not None:
-            told(result)
+        if callback is not None:
+            callback(result)
         if kept.place is not None:
             result.fill(kept.place, plots=plots)
             result.warnings = (*kept.notes, *result.warnings)
@@ -220,11 +227,13 @@ def evaluate(
 
     Parameters
     ----------
-    study, overrides
-        As in `load`; or the folder of a run, which knows what it measured.
+    study
+        Study file, or the folder of a run.  The latter knows what it measured.
+    overrides
+        As in `load`.
     design
-        Values of the axes that the study leaves open, as in `explain`; once one design of a
-        stage has a count, those that are left out have 0.
+        Choices that the study leaves open: "des.u16=2 des.u8=1".  Once one design of a stage has
+        a count, those that are not named have 0.
 
     Raises
     ------
@@ -233,6 +242,7 @@ def evaluate(
     dse.errors.ContractError
         When a model breaks one of its invariants.
     """
+    from dse.files.assignments import assignments
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms

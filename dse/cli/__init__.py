@@ -1,4 +1,4 @@
-"""The command line: one file per command; arguments in, text and exit status out, no logic.
+"""The command line: options made from public functions, text and exit status out, no logic.
 
 May import everything; what commands do is in `dse.api` and below.
 """
@@ -10,32 +10,15 @@ import gc
 import os
 import signal
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import DseError
 from dse.files.position import visible
 
-if TYPE_CHECKING:
-    from typer import Typer
-
-__all__ = ["application", "main"]
+__all__ = ["main"]
 
 RARELY = 100_000
 """New objects until Python looks for circles of them: imports make many objects and no circles."""
-
-
-def application(*names: str) -> Typer:
-    """Return the application with the commands `names`, or all if one is unknown or none given."""
-    from dse.cli.app import (
-        COMMANDS,
-        app,  # much is imported here: see `RARELY`
-    )
-
-    for name in names if names and {*names} <= {*COMMANDS} else COMMANDS:
-        import_module(f"{__name__}.{name}")
-    return app
 
 
 def main() -> None:
@@ -56,15 +39,16 @@ def _main() -> None:
     gc.set_threshold(RARELY, *gc.get_threshold()[1:])
     # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from dse.cli.app import write_in_any_encoding
+    from dse.cli.app import application  # much is imported here: see `RARELY`
+    from dse.cli.printing import write_in_any_encoding
 
     write_in_any_encoding()
     try:
         application(*sys.argv[1:2])()
     except DseError as error:
         sys.stdout.flush()
-        for said in (str(error), *getattr(error, "__notes__", ())):
-            print(visible(said), file=sys.stderr)
+        for line in (str(error), *getattr(error, "__notes__", ())):
+            print(visible(line), file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:
         if error.errno != errno.ENOSPC:

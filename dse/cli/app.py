@@ -1,18 +1,18 @@
-"""The application and its groups of commands, and the arguments that commands share."""
+"""The application: its commands in groups, each made when it is wanted."""
 
 from __future__ import annotations
 
-import codecs
-import io
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from dse.files.position import visible
+from dse.cli import environment as environment
+from dse.cli import own_data as own_data
+from dse.cli import questions as questions
+from dse.cli import studies as studies
+from dse.cli.options import COMMANDS, made
+from dse.errors import ArgumentError, gone
 from dse.reports import progress
 
 GROUPS = {
@@ -24,11 +24,33 @@ GROUPS = {
     "Environment": ("list", "show", "schema", "doctor"),
 }
 
-COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-"""Each module of this name adds its command when it is imported."""
+NAMES = tuple(name for names in GROUPS.values() for name in names)
+"""In the order in which they are listed."""
+
+INSIDE = {
+    "fit": "Fit a core, interface or platform to your own data.",
+    "measure": "Measure an interface or the host of this machine for a study.",
+    "new": "Write a starter: a study, or a package with a plug-in.",
+}
+"""Commands that have commands inside."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """Of all commands; help is as wide as the terminal up to a width that can be read."""
+
+
+class Command(TyperCommand):
+    """A command that names what there is instead of an option of earlier versions."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of the command line."""
+        known = {spelled for option in self.params for spelled in option.opts}
+        for word in args[: args.index("--")] if "--" in args else args:
+            option = word.partition("=")[0]
+            name = option.removeprefix("--").replace("-", "_")
+            instead = gone(str(self.name), name) if option.startswith("--") else ""
+            if instead and option not in known:
+                raise ArgumentError(f"{option}: {instead}")
+        return super().parse_args(ctx, args)
 
 
 class Commands(TyperGroup):
@@ -50,13 +72,13 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of use; those of no group as they were added."""
-        return sorted(self.commands, key=[*COMMANDS, *self.commands].index)
+        return sorted(self.commands, key=[*NAMES, *self.commands].index)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each group."""
         names = self.list_commands(ctx)
         width = max(map(len, names), default=0)
-        left = {"Commands": tuple(name for name in names if name not in COMMANDS)}
+        left = {"Commands": tuple(name for name in names if name not in NAMES)}
         for title, group in (GROUPS | left).items():
             rows = [
                 (
@@ -69,59 +91,6 @@ class Commands(TyperGroup):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
-
-
-REFUTED, FAILING = 1, 4
-"""Exit statuses: a run is not what it says; designs failed by accident, and the run stopped of it
-or is to be strict.
-"""
-
-app = typer.Typer(
-    name="dse",
-    cls=Commands,
-    context_settings=SETTINGS,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
-StudyFile = Annotated[Path, typer.Argument(help="Study file (YAML).", show_default=False)]
-StudyOrRun = Annotated[
-    Path, typer.Argument(help="Study file, or the folder of a run.", show_default=False)
-]
-RunFolder = Annotated[
-    Path, typer.Argument(help="Folder of a run, as `dse run` wrote it.", show_default=False)
-]
-Prefer = Annotated[
-    str | None,
-    typer.Option(help="What to minimise: power, area, knee, an objective or an expression."),
-]
-Tolerance = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PERCENT",
-        help='Designs this near the best count as equal; other objectives decide: "1 %".',
-    ),
-]
-Setting = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help='Replace a field: --set "workload.rate=73 Gbps".'
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Most processes (default: one per CPU core)."),
-]
-Time = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help='Most CPU time: "10 min" (default: search.effort).'),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(metavar="SIZE", help='Most memory: "2 GiB" (default: search.memory).'),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def _version(wanted: bool) -> None:
@@ -137,7 +106,6 @@ def _quiet(wanted: bool) -> None:
         progress.quieten()
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -156,75 +124,30 @@ def _main(
     """Find which accelerator cores, how many, behind which interface."""
 
 
-class Found(Protocol):
-    """What a command found: text for people, plain data for programs."""
-
-    def text(self) -> str:
-        """Return it as text."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-
-
-def show(found: Found, *, as_json: bool) -> None:
-    """Print what a command found."""
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        tell(found.text())
-
-
-def tell(text: str) -> None:
-    """Print text at once; what is in a name must not steer the terminal."""
-    print(visible(text), flush=True)
+def application(*names: str) -> typer.Typer:
+    """Return the application with the commands `names`, or all if one is unknown or none given."""
+    app = _group("dse")
+    app.callback()(_main)
+    groups: dict[str, typer.Typer] = {}
+    wanted = names if names and {*names} <= {*NAMES} else NAMES
+    for words, entry in COMMANDS.items():
+        first, _, inner = words.partition(" ")
+        if first not in wanted:
+            continue
+        if inner and first not in groups:
+            groups[first] = _group(first)
+            app.add_typer(groups[first], help=INSIDE[first])
+        into = groups[first] if inner else app
+        into.command(inner or first, help=entry.summary, cls=Command)(made(entry))
+    return app
 
 
-def warn(text: str) -> None:
-    """Print a warning on stderr: the command goes on, and ends with status 0 for all it knows."""
-    if not progress.is_quiet():
-        print(f"warning: {visible(text)}", file=sys.stderr)
-
-
-class Parts:
-    """Prints parts of a text as they come, a blank line between them if `apart`."""
-
-    def __init__(
-        self, before: Callable[[], None], after: Callable[[], None], *, apart: bool
-    ) -> None:
-        """Print nothing so far; call `before` and `after` around each part."""
-        self._before, self._after = before, after
-        self._apart = apart
-        self._started = False
-
-    def tell(self, text: str) -> None:
-        """Print a part, at once."""
-        self._before()
-        tell(f"\n{text}" if self._apart and self._started else text)
-        self._started = True
-        self._after()
-
-
-def show_json(value: Any) -> None:
-    """Print plain data as JSON."""
-    from dse.files.json import json_text
-
-    print(json_text(value), flush=True)
-
-
-_PLAIN = {"\u2500": "-", "\u2026": "...", "\u00b2": "2", "\u00b5": "u", "\u2013": "-"}
-"""What stands for a character where the encoding of a terminal or a file lacks it."""
-
-
-def write_in_any_encoding() -> None:
-    """Let an answer through whatever the locale: no character of it is worth losing it."""
-
-    def plain(error: UnicodeError) -> tuple[str, int]:
-        if not isinstance(error, UnicodeEncodeError):
-            raise error
-        lacking = error.object[error.start : error.end]
-        return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
-
-    codecs.register_error("plain", plain)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="plain")
+def _group(name: str) -> typer.Typer:
+    return typer.Typer(
+        name=name,
+        cls=Commands,
+        context_settings=SETTINGS,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )

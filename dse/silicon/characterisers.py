@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dse.errors import Fault, StudyError
@@ -39,36 +39,15 @@ def of_library(
 
 
 def of_device(
-    name: str,
-    placements: int,
-    given: Mapping[str, object],
-    conditions: Conditions,
-    kept: KeptResults | None,
+    name: str, placements: int, conditions: Conditions, kept: KeptResults | None
 ) -> list[Characteriser]:
     """Return what places and routes on a device.
-
-    Parameters
-    ----------
-    given
-        What else was asked that a device has not, by name.
 
     Raises
     ------
     StudyError
-        There is no such device, or it has not what was asked; its program is not installed.
+        There is no such device, or its program is not installed.
     """
-    faults = [
-        Fault(
-            where=what,
-            written="",
-            rule="a device has none",
-            remedy="leave it out",
-        )
-        for what, value in given.items()
-        if value
-    ]
-    if faults:
-        raise StudyError(faults)
     found = DeviceCharacteriser(
         device=device_called(name, FAMILIES),
         placements=placements,

@@ -1,4 +1,4 @@
-"""What a user asks to be characterised, as text: read, checked, and told in a table."""
+"""What a user wants characterised, as text: read, checked, and named in a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Generator, Value
-from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followed, nearest
+from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followed
 from dse.plugins import registry
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.tasks import (
@@ -46,41 +46,30 @@ NEEDED = ("payload", "cycles_per_task", "latency")
 """Those that nothing else tells."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Hardware by name or by files, as a user writes it; see `dse.api.silicon.characterise`."""
+def are_files(hardware: Iterable[str]) -> bool:
+    """Return whether hardware is files of Verilog, not the name of a generator."""
+    return any(Path(one).suffix in SOURCES for one in hardware)
 
-    hardware: tuple[str, ...]
-    over: Mapping[str, str]
+
+@dataclass(frozen=True, kw_only=True)
+class Verilog:
+    """Hardware of a user's own, as `dse.verilog` describes it."""
+
+    files: tuple[str, ...]
     top: str | None
-    clock_port: str
     check: str | None
+    clock_port: str
     figures: Mapping[str, str]
     warm_up: int
-    tasks: int
-    seed: int
 
-    @property
-    def is_own(self) -> bool:
-        """Whether these are files."""
-        return any(Path(one).suffix in SOURCES for one in self.hardware)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.top or Path(self.hardware[0]).stem
-
-    def design_tasks(self) -> list[DesignTask]:
-        """Return the designs with their answers.
+    def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
+        """Return the designs with their answers, each combination of parameters one.
 
         Raises
         ------
         StudyError
             Everything that is wrong with them.
         """
-        chosen = combinations(self.over) if self.over else []
-        if not self.is_own:
-            return self._generated(chosen)
         missing = {"top": self.top, "check": self.check}
         missing |= {name: self.figures.get(name) for name in NEEDED}
         faults = [
@@ -88,47 +77,20 @@ class Asked:
             for name, value in missing.items()
             if value is None
         ]
-        for name in self.figures.keys() - FIGURES.keys():
-            rule, remedy = "no figure has this name", nearest(name, FIGURES)
-            faults.append(Fault(where=name, written="", rule=rule, remedy=remedy))
         if faults or self.top is None or self.check is None:
             raise StudyError(faults)
-        _check_whole(self.over)
+        _check_whole(over)
+        chosen = combinations(over) if over else [{}]
         own = OwnHardware(
-            files=self.hardware,
+            files=self.files,
             top=self.top,
             clock=self.clock_port,
             check=self.check,
-            figures=self._figures(chosen or [{}]),
+            figures=self._figures(chosen),
             warm_up=self.warm_up,
-            chosen=chosen or [{}],
+            chosen=chosen,
         )
         return written_by_hand(own)
-
-    def _generated(self, chosen: Sequence[Mapping[str, Value]]) -> list[DesignTask]:
-        faults = [
-            Fault(
-                where=name,
-                written=str(value),
-                rule="the generator tells this itself",
-                remedy=_LEAVE,
-            )
-            for name, value in {"top": self.top, "check": self.check, **self.figures}.items()
-            if value is not None
-        ]
-        if len(self.hardware) != 1:
-            rule = "one generator at a time, or files of Verilog"
-            remedy = f"name one generator, or files that end in {' or '.join(SOURCES)}"
-            given = " ".join(self.hardware)
-            faults.append(Fault(where="hardware", written=given, rule=rule, remedy=remedy))
-        if faults:
-            raise StudyError(faults)
-        try:
-            return generated(self.hardware[0], chosen, seed=self.seed, tasks=self.tasks)
-        except UnknownPluginError as error:
-            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(SOURCES)}")
-            fault = Fault(where="hardware", written="", rule=error.rule, remedy=remedy)
-            raise StudyError([fault]) from None
 
     def _figures(self, chosen: Sequence[Mapping[str, Value]]) -> dict[str, list[float]]:
         """Return each figure in SI for each combination of parameters."""
@@ -148,6 +110,39 @@ class Asked:
         once = [payload / 8.0 for payload in found["payload_bit"]]
         return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
 
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is characterised: a generator by its name, or Verilog, over values of parameters."""
+
+    hardware: str | Verilog
+    over: Mapping[str, str]
+    tasks: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
+
+    def design_tasks(self) -> list[DesignTask]:
+        """Return the designs with their answers.
+
+        Raises
+        ------
+        StudyError
+            Everything that is wrong with them.
+        """
+        if not isinstance(self.hardware, str):
+            return self.hardware.design_tasks(self.over)
+        chosen = combinations(self.over) if self.over else []
+        try:
+            return generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
+        except UnknownPluginError as error:
+            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(SOURCES)}")
+            fault = Fault(where="hardware", written="", rule=error.rule, remedy=remedy)
+            raise StudyError([fault]) from None
+
     def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
         """Refuse to write over what is read: descriptions, tables of answers, `others`.
 
@@ -165,8 +160,22 @@ class Asked:
             rule, remedy = "the table would replace what it is made from", "name another file"
             raise StudyError([Fault(where="out", written=str(out), rule=rule, remedy=remedy)])
 
+    def remarks(
+        self, characterisers: Sequence[Characteriser], targets_hz: Sequence[float]
+    ) -> Iterator[str]:
+        """Yield what stands above a table: what was characterised, and where it comes from."""
+        origin, what = "", self.hardware
+        stimulus = f"{self.tasks} random tasks at least, seed {self.seed}"
+        if isinstance(what, str):
+            origin = f"{registry.get(Generator, what).source}; "
+        else:
+            stimulus = Path(str(what.check)).name
+            what = ", ".join(Path(one).name for one in what.files)
+        yield f"source: {origin}characterised by dse from {what}"
+        yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets_hz))
+        yield f"stimulus: {stimulus}"
 
-_LEAVE = "leave it out"
+
 _GIVE = {
     "top": "name the outermost module: --top NAME",
     "check": "give a table of known answers: --check vectors.csv",
@@ -274,20 +283,3 @@ def supplies(
     if faults:
         raise StudyError(faults)
     return [*dict.fromkeys(map(float, texts))]
-
-
-def origin_of(
-    asked: Asked, characterisers: Sequence[Characteriser], targets_hz: Sequence[float]
-) -> Iterator[str]:
-    """Yield what stands above a table: what was asked, and where it comes from."""
-    what = ", ".join(Path(one).name for one in asked.hardware)
-    yield f"source: {_source(asked)}characterised by dse from {what}"
-    yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets_hz))
-    random = f"{asked.tasks} random tasks at least, seed {asked.seed}"
-    yield f"stimulus: {Path(asked.check).name if asked.check else random}"
-
-
-def _source(asked: Asked) -> str:
-    if asked.is_own:
-        return ""
-    return f"{registry.get(Generator, asked.hardware[0]).source}; "

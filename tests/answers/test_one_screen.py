@@ -36,7 +36,7 @@ def test_every_shipped_study_fits_one_screen(study: Path, narrow: None) -> None:
 
 def test_what_it_tells_is_in_order_and_the_design_comes_first() -> None:
     told: list[str] = []
-    found = dse.answer(CRYPTO, all=False, told=told.append)
+    found = dse.answer(CRYPTO, all=False, callback=told.append)
     assert "Take 3 u16" in told[0]
     assert not any("Flips with" in part for part in told[:1])
     assert "\n".join(told) == found.text()

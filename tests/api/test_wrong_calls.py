@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import dse
-from dse.api import answers, audits, changes, papers, studies
+from dse.api import answers, audits, changes, papers, silicon, simulation, studies
 from dse.api import fit as fits
-from dse.api.arguments import KINDS
+from dse.api.arguments import argument_kind
 from dse.errors import GONE, ArgumentError, DseError
 from tests.conftest import STUDIES, run_dse
 
@@ -167,14 +167,14 @@ def test_what_makes_no_sense(
 def test_every_argument_has_a_kind() -> None:
     functions = [
         function
-        for module in (answers, audits, changes, fits, papers, studies)
+        for module in (answers, audits, changes, fits, papers, silicon, simulation, studies)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]
-    assert len(functions) == 17
+    assert len(functions) == 21
     for function in functions:
         assert inspect.unwrap(function) is not function, f"{function.__name__} is not checked"
-        assert inspect.signature(function).parameters.keys() <= KINDS.keys()
+        assert all(map(argument_kind, inspect.signature(function).parameters.values()))
 
 
 def test_a_remedy_for_one_design_is_one_that_works() -> None:
@@ -211,3 +211,25 @@ def test_what_is_gone_says_what_to_do_instead() -> None:
     assert said == f"search.storage: this key is not known here; {instead}"
     done = run_dse("run", str(SMALL), "--storage", "sqlite:///a.db")
     assert (done.returncode, done.stderr) == (2, f"--storage: {instead}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (("answer", str(SMALL), "--flips-budget=5 s"), "`time`"),
+        (("report", "run", "--flips-budget", "5 s"), "`time`"),
+        (("flips", str(SMALL), "--budget", "5 s"), "`time`"),
+        (("sweep", str(SMALL), "rate=1..2Gbps", "--budget", "5 s"), "`time`"),
+    ],
+)
+def test_an_old_option_names_the_new_one(words: tuple[str, ...], instead: str) -> None:
+    done = run_dse(*words)
+    assert done.returncode == 2
+    assert instead in done.stderr
+
+
+def test_an_old_argument_names_the_new_one() -> None:
+    assert sentence(dse.answer, (SMALL,), {"told": print}) == "told: it is called `callback`"
+    said = sentence(dse.characterise, ("des",), {"device": "ice40:hx8k"})
+    assert said == "device: see characterise_device"
+    assert "dse.verilog('a.v', ...)" in sentence(dse.characterise, ("a.v",), {})

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import dse
 from dse.audit.verify import verify_run
-from dse.cli import application
+from dse.cli.app import application
 from dse.errors import DseError
 from dse.runs import checksums
 from tests.conftest import STUDIES

@@ -21,7 +21,7 @@ from dse.audit import assignments, challenge
 from dse.audit.explain import explain_design
 from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
-from dse.cli import application
+from dse.cli.app import application
 from dse.errors import OutputError, StudyError
 from dse.files.assignments import assignments as read_assignments
 from dse.model.problem import Problem

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 import typer
 
-from dse.cli import application
-from dse.cli.app import COMMANDS, GROUPS
+from dse.cli.app import GROUPS, NAMES, application
 from dse.reports import progress
 from tests.conftest import STUDIES, run_dse
 
@@ -39,7 +38,7 @@ def test_help_shows_every_command_in_its_group_and_cuts_no_line(tmp_path: Path) 
     assert max(map(len, told.splitlines())) <= 80
     places = [told.index(f"\n{title}:\n") for title in GROUPS]
     assert places == sorted(places)
-    assert {name for name, _ in every_command(PROGRAM) if " " not in name} == {*COMMANDS}
+    assert {name for name, _ in every_command(PROGRAM) if " " not in name} == {*NAMES}
 
 
 @pytest.mark.parametrize(("name", "command"), [*every_command(PROGRAM)])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.cli import application
+from dse.cli.app import application
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
 from dse.parametric.sweep_search import find_crossovers

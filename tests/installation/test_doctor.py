@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dse import contract
-from dse.cli import application
+from dse.cli.app import application
 from dse.installation import doctor, libraries
 from dse.plugins import registry
 

@@ -11,7 +11,7 @@ import pytest
 import dse
 from dse import search
 from dse.answers import alternatives
-from dse.cli import application
+from dse.cli.app import application
 from dse.errors import TooLargeError, UnitError
 from dse.model.problem import Problem
 from dse.parametric import flip_search, sweep_search
@@ -125,7 +125,7 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
         noted("alternatives", alternatives.alternatives),
     )
     monkeypatch.setattr(flip_search, "find_flips", noted("flips", flip_search.find_flips))
-    answer = dse.answer(SETTOP, told=lambda text: events.append(text))
+    answer = dse.answer(SETTOP, callback=lambda text: events.append(text))
     told = [event for event in events if event not in ("alternatives", "flips")]
     assert "\n\n".join(told) == answer.text(all=True)
     assert [event if event in ("alternatives", "flips") else "text" for event in events] == [
@@ -136,7 +136,7 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
     assert "Runner-up" in events[2]
     assert events[4].startswith(LOOKED_FOR)
     events.clear()
-    dse.answer(SETTOP, all=False, told=lambda text: events.append(text))
+    dse.answer(SETTOP, all=False, callback=lambda text: events.append(text))
     assert "Take " in events[0]
     assert "bottleneck" in events[0]
     assert events[1] == "flips"  # one screen has no alternatives to wait for

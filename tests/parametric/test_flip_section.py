@@ -11,7 +11,7 @@ import pytest
 
 import dse
 from dse import search
-from dse.cli import application
+from dse.cli.app import application
 from dse.model.preference import prefer
 from dse.parametric.flip_search import find_flips
 from dse.parametric.screen import Screen, screened

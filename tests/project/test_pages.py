@@ -16,8 +16,7 @@ import typer.main
 
 import dse
 from dse import contract
-from dse.cli import application
-from dse.cli.app import COMMANDS
+from dse.cli.app import NAMES, application
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
 from dse.study.schema import SECTIONS
@@ -204,7 +203,7 @@ def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
     quantities = registry.names(contract.Objective)
     fields = [name for section in SECTIONS.values() for name in section.model_fields]
     for page, parts in {
-        "commands": [f"dse {name}" for name in COMMANDS],
+        "commands": [f"dse {name}" for name in NAMES],
         "fields": [f"<code>{name}</code>" for name in fields],
         "catalogue": [f"<td>{name}</td>" for name in quantities],
         "python": functions,

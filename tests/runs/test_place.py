@@ -99,7 +99,7 @@ def test_two_runs_do_not_write_one_place(tmp_path) -> None:
         with pytest.raises(OutputError, match=r"/run is being written by another process, into "):
             dse.run(STUDY, out=tmp_path / "run", plots=False)
 
-    dse.run(STUDY, out=tmp_path / "run", plots=False, told=second)
+    dse.run(STUDY, out=tmp_path / "run", plots=False, callback=second)
     assert verify_run(tmp_path / "run", trials=10).holds
     assert held(tmp_path) == {"run"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,6 +66,7 @@ def vectors(unroll: int) -> str:
 
 
 Run = Callable[..., Characterisation]
+VERILOG = {*inspect.signature(dse.verilog).parameters}
 
 
 def in_folder_of_hash(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,15 +83,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     in_folder_of_hash(tmp_path, monkeypatch)
 
     def call(**options: Any) -> Characterisation:
-        given = {
-            "library": TOY,
-            "top": "hash",
-            "over": "UNROLL=1,2,4,8",
-            "check": "vectors_{UNROLL}.csv",
-            "figures": TASK,
-            **options,
-        }
-        return dse.characterise("hash.v", **given)
+        given = {"library": TOY, "over": "UNROLL=1,2,4,8", **options}
+        own = {"top": "hash", "check": "vectors_{UNROLL}.csv", **TASK}
+        own |= {name: given.pop(name) for name in VERILOG & {*given}}
+        return dse.characterise(dse.verilog("hash.v", **own), **given)
 
     return call
 
@@ -271,11 +268,11 @@ def test_glitches_that_are_left_out_are_told_in_the_table(
     ]
     (tmp_path / "deep.v").write_text(DEEP)
     (tmp_path / "deep.csv").write_text("\n".join(["word,answer", *rows]))
-    asked = {"library": TOY, "top": "deep", "check": "deep.csv"}
     figures = {"payload": "16 bit", "cycles_per_task": "1", "latency": "2"}
-    whole = dse.characterise("deep.v", figures=figures, **asked)
+    own = dse.verilog("deep.v", top="deep", check="deep.csv", **figures)
+    whole = dse.characterise(own, library=TOY)
     monkeypatch.setattr(chain, "simulate_gates", partial(chain.simulate_gates, most_transitions=20))
-    capped = dse.characterise("deep.v", figures=figures, cache=False, **asked)
+    capped = dse.characterise(own, library=TOY, cache=False)
     told = r"transitions beyond 20 in a cycle are left out: .*% of gates, .*% of gates' cycles"
     assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)
     assert "are left out" not in whole.csv()
@@ -325,8 +322,8 @@ def test_faults_of_a_description_have_a_place_and_a_remedy(
     (tmp_path / "top.v").write_text(text + box)
     (tmp_path / "top.csv").write_text("a,b,c,q\n1,0,0,-\n1,0,0,1\n")
     figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
-    asked = {"library": TOY, "top": "top", "check": "top.csv", "mapping_tool": tool}
-    told = fails(lambda: dse.characterise("top.v", figures=figures, **asked))
+    own = dse.verilog("top.v", top="top", check="top.csv", **figures)
+    told = fails(lambda: dse.characterise(own, library=TOY, mapping_tool=tool))
     place, remedy = BROKEN[line]
     assert told.removeprefix(str(tmp_path / "top.v")).startswith(place)
     assert remedy in told
@@ -376,7 +373,7 @@ def test_faults_of_a_table_of_answers(run: Run, tmp_path: Path, table: str) -> N
 
 
 def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
-    assert fails(lambda: run(top=None, check=None, figures={"payloads": "1"})).splitlines() == [
+    assert fails(lambda: run(**dict.fromkeys(("top", "check", *TASK)))).splitlines() == [
         "top: Verilog of your own needs it; name the outermost module: --top NAME",
         "check: Verilog of your own needs it; give a table of known answers: --check vectors.csv",
         'payload: Verilog of your own needs it; give the payload of a task: --payload "64 bit"',
@@ -384,7 +381,6 @@ def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
         '--cycles-per-task "16 / unroll"',
         "latency: Verilog of your own needs it; give the cycles from input to answer: "
         '--latency "16"',
-        "payloads: no figure has this name; did you mean 'payload'?",
     ]
 
 
@@ -402,8 +398,8 @@ WRONG = {
         {"over": "UNROLL=1,1"},
         "over.UNROLL: 1,1; values stand between commas, each of them once",
     ),
-    "zero": ({"figures": {**TASK, "latency": "0"}}, "latency: '0'; it must be more than 0"),
-    "nan": ({"figures": {**TASK, "latency": "nan"}}, "'nan'; it must be a finite number; write"),
+    "zero": ({"latency": "0"}, "latency: '0'; it must be more than 0"),
+    "nan": ({"latency": "nan"}, "'nan'; it must be a finite number; write"),
     "text": (
         {"over": "UNROLL=1:2"},
         "over.UNROLL: 1:2; a parameter of Verilog is a whole number here, no fraction and no text; "
@@ -447,7 +443,7 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
 
 
 def test_cycles_may_be_arithmetic_without_parameters(run: Run) -> None:
-    (one,) = run(over="UNROLL=1", figures={**TASK, "cycles_per_task": "16 / 2"}).designs
+    (one,) = run(over="UNROLL=1", cycles_per_task="16 / 2").designs
     assert one.figures["cycles_per_task"] == 8
 
 
@@ -525,5 +521,5 @@ def test_tasks_are_counted_whatever_the_cycles_in_which_they_are_compared(
     ],
 )
 def test_a_pace_that_the_stimulus_refutes_is_a_fault(run: Run, cycles: str, rule: str) -> None:
-    said = fails(lambda: run(over="UNROLL=1", figures={**TASK, "cycles_per_task": cycles}))
+    said = fails(lambda: run(over="UNROLL=1", cycles_per_task=cycles))
     assert said.startswith(f"UNROLL1: cycles_per_task: {cycles}; {rule}; correct it")

@@ -26,7 +26,7 @@ from dse.silicon.characterisation import Characterisation
 from dse.silicon.devices import Device, read_device_netlist
 from dse.silicon.ice40 import ICE40
 from dse.silicon.yosys import chosen_yosys, found_yosys, run_yosys
-from tests.silicon.test_characterise import TASK, in_folder_of_hash, vectors
+from tests.silicon.test_characterise import TASK, VERILOG, in_folder_of_hash, vectors
 
 pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
 real = pytest.mark.skipif(not shutil.which("nextpnr-ice40"), reason="needs nextpnr-ice40")
@@ -54,9 +54,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     in_folder_of_hash(tmp_path, monkeypatch)
 
     def call(*hardware: str, **options: Any) -> Characterisation:
-        given = {"device": "ice40:hx1k", "top": "hash", "figures": TASK, "over": "UNROLL=1"}
-        given |= {"check": "vectors_{UNROLL}.csv"}
-        return dse.characterise([*hardware] or "hash.v", **given | options)
+        given = {"device": "ice40:hx1k", "over": "UNROLL=1", **options}
+        own = {"top": "hash", "check": "vectors_{UNROLL}.csv", **TASK}
+        own |= {name: given.pop(name) for name in VERILOG & {*given}}
+        described = dse.verilog([*hardware] or "hash.v", **own)
+        return dse.characterise_device("des" if "des" in hardware else described, **given)
 
     return call
 
@@ -237,9 +239,6 @@ WRONG = {
         {"device": "ice40:hx8"},
         "device: 'ice40:hx8'; no known device has this name; did you",
     ),
-    "library": ({"library": "toy.lib"}, "library: a device has none; leave it out"),
-    "targets": ({"targets": "1 MHz"}, "targets: a device has none; leave it out"),
-    "neither": ({"device": None}, "library: no file; name a .lib file, or a device: --device"),
     "clock": (
         {"clock": "200 MHz"},
         "the longest path takes 10 ns; the period of the clock is 5 ns",
@@ -269,7 +268,7 @@ def test_faults_of_a_description(run: Run, stand_in: Callable[..., None], line: 
     Path("top.v").write_text(f"module top (input clk, input a, output reg q); {line} endmodule")
     Path("top.csv").write_text("a,q\n1,-\n0,0\n1,1\n")
     figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
-    told = fails(lambda: run("top.v", top="top", over=(), check="top.csv", figures=figures))
+    told = fails(lambda: run("top.v", top="top", over=(), check="top.csv", **figures))
     assert BROKEN[line] in told
 
 
@@ -300,16 +299,12 @@ def test_paths_from_inputs_count_for_the_clock(run: Run) -> None:
     Path("top.v").write_text(text)
     Path("top.csv").write_text("a,q\n1,1\n3,0\n7,1\n15,0\n")
     figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
-    (one,) = run(
-        "top.v", top="top", over=(), check="top.csv", figures=figures, placements=1
-    ).designs
+    (one,) = run("top.v", top="top", over=(), check="top.csv", placements=1, **figures).designs
     assert one.figures["clock_hz"] > 1e6
     assert one.figures["flip_flops"] == 0
 
 
 @real
 def test_a_design_that_is_too_large_for_a_device(run: Run) -> None:
-    told = fails(
-        lambda: run("des", device="ice40:lp384", top=None, check=None, figures={}, over="unroll=1")
-    )
+    told = fails(lambda: run("des", device="ice40:lp384", over="unroll=1"))
     assert "logic cells, registers at its ports included; ice40:lp384 has 384" in told

@@ -1,16 +1,34 @@
-"""Fits that print as the commands do."""
+"""What public functions return where they add to what the packages below give."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from dse.answers.answer import Recommendation
 from dse.fitting.core import CoreFit
 from dse.fitting.core_report import core_facts, core_text
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import interface_facts, interface_text
 from dse.fitting.platform import PlatformFit, platform_facts, platform_text
 from dse.reports.text import Printable
+
+if TYPE_CHECKING:
+    from dse.uncertainty.certainty import Certainty
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Answer(Recommendation):
+    """The answer of a study; as text it is what `dse answer` prints.
+
+    Attributes
+    ----------
+    certainty
+        How sure it is, when samples were drawn.
+    """
+
+    certainty: Certainty | None = None
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -41,7 +59,15 @@ class PlatformFitReport(Printable, PlatformFit):
 
 @dataclass(frozen=True, repr=False, kw_only=True, eq=False)
 class InterfaceFitReport(Printable, InterfaceReport):
-    """A fitted interface and kernel; as text what `dse fit interface` prints of them."""
+    """A fitted interface and kernel; as text what `dse fit interface` prints of them.
+
+    Attributes
+    ----------
+    files
+        What was written.
+    """
+
+    files: tuple[Path, ...] = ()
 
     def text(self) -> str:
         """Return them as text."""

@@ -1,0 +1,232 @@
+"""Commands on papers, on what is installed, and on starters of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from dse.api.arguments import Count, Paths
+from dse.cli.options import Call, command
+from dse.cli.printing import show, show_json, write
+from dse.reports.progress import bar
+
+
+@command(
+    "dse.api.papers:reproduce",
+    "dse.api.papers:reproduce_by_synthesis",
+    without=("cache", "mapping_tool"),
+)
+def reproduce(
+    call: Call,
+    *,
+    all: bool = False,
+    by_synthesis: bool = False,
+    library: Paths = (),
+    out: str | Path | None = None,
+    json: bool = False,
+) -> None:
+    """Check the claims of the source papers against the models.
+
+    Parameters
+    ----------
+    all
+        Show every claim with its verdict and reason.
+    by_synthesis
+        Check claims on hardware with our own cores in three cell libraries.
+    library : LIB
+        By synthesis: in this library, mapped now; several make one.
+    out : FILE.md
+        Write Markdown pages FILE.md and FILE_all.md.
+    """
+    if by_synthesis:
+        if out is not None or all:
+            raise typer.BadParameter("--by-synthesis goes with neither --all nor --out")
+        with bar("designs", "reading descriptions and library") as progress:
+            found = call.of("reproduce_by_synthesis")(library=library, progress=progress)
+        show(found, json)
+        return
+    if library:
+        raise typer.BadParameter("--library goes with --by-synthesis")
+    with bar("claims", "checking claims"):
+        found = call.of("reproduce")()
+    pages = {} if out is None else found.pages(Path(out))
+    for page, text in pages.items():
+        from dse.files.folder import write_text
+
+        write_text(page, text)
+    if json:
+        show(found, json)
+    elif pages:
+        write(f"{found.summary()}\nwritten to {' and '.join(map(str, pages))}")
+    else:
+        write(found.full_text() if all else found.text())
+
+
+@command()
+def figure(
+    name: str,
+    *,
+    out: str | Path | None = None,
+    gallery: str | Path | None = None,
+    jobs: Count = 1,
+) -> None:
+    """Redraw a figure of a source paper from the models.
+
+    Parameters
+    ----------
+    name
+        Name of a figure (see `dse list figures`), or all.
+    out
+        Output folder (default: figures/).
+    gallery
+        Write a Markdown page of the figures too (PNG only).
+    """
+    from dse.reproduction.figures import draw_figures
+
+    places = [None if place is None else Path(place) for place in (out, gallery)]
+    with bar("figures", "drawing"):
+        drawn = draw_figures(name, *places, jobs=jobs)
+    for path in drawn:
+        write(str(path))
+
+
+@command()
+def list_(kind: str | None = None, *, provides: str | None = None, json: bool = False) -> None:
+    """List what studies can name, and studies to start from.
+
+    Parameters
+    ----------
+    kind
+        cores, functions, interfaces, kernels, platforms, objectives, methods, generators, figures
+        or studies (default: all).
+    provides
+        Only cores and kernels that provide this function.
+    """
+    from dse.installation import inventory
+
+    if json:
+        show_json(inventory.listed_facts(kind, provides))
+    else:
+        inventory.list_(kind, provides)
+
+
+@command(name="show")
+def show_name(name: str, *, json: bool = False) -> None:
+    """Show all that is known of a core, interface, objective.
+
+    Parameters
+    ----------
+    name
+        Name of a catalogue entry (see `dse list`), or a record file.
+    """
+    from dse.installation import details
+
+    if json:
+        show_json(details.details_of(name))
+    else:
+        details.show_name(name)
+
+
+@command()
+def schema() -> None:
+    """Print the JSON Schema of studies, for editors."""
+    from dse.study.schema import json_schema
+
+    show_json(json_schema())
+
+
+@command()
+def doctor(*, json: bool = False) -> None:
+    """Check the installation: versions, plug-ins, extras.
+
+    The exit status is 1 where something is broken.
+    """
+    from dse.installation.doctor import diagnose
+
+    found = diagnose()
+    show(found, json)
+    if found.findings:
+        raise typer.Exit(1)
+
+
+@command(name="new core")
+def new_core(name: str, *, out: str | Path | None = None) -> None:
+    """Write a package with a core: record, test and study.
+
+    Parameters
+    ----------
+    name
+        Name of the core in studies, such as aes.
+    out : DIR
+        Folder for the package (default: one called NAME).
+    """
+    from dse.installation import scaffold
+
+    _show_package(scaffold.new_core(name, None if out is None else Path(out)))
+
+
+@command(name="new objective")
+def new_objective(name: str, *, out: str | Path | None = None) -> None:
+    """Write a package with an objective: record, test and study.
+
+    Parameters
+    ----------
+    name
+        Name with its unit, such as silicon_energy_j.
+    out
+        As in `new_core`.
+    """
+    from dse.installation import scaffold
+
+    _show_package(scaffold.new_objective(name, None if out is None else Path(out)))
+
+
+@command(name="new method")
+def new_method(name: str, *, out: str | Path | None = None) -> None:
+    """Write a package with a search method: record, test and study.
+
+    Parameters
+    ----------
+    name
+        Name of the method in studies, such as hill-climb.
+    out
+        As in `new_core`.
+    """
+    from dse.installation import scaffold
+
+    _show_package(scaffold.new_method(name, None if out is None else Path(out)))
+
+
+@command(name="new study")
+def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
+    """Write a study to start from: a commented one, or a copy.
+
+    Parameters
+    ----------
+    name
+        File to write (default: study.yaml, or the name of --from).
+    from_ : STUDY
+        Study to copy (see `dse list studies`).
+    """
+    from dse.installation import scaffold
+
+    target, *records = scaffold.new_study(Path(name or from_ or "study"), from_)
+    for record in records:
+        write(f"{record} is written, which the study reads")
+    write(f"{target} is written; try: dse run {_quoted(target)}")
+
+
+def _show_package(folder: Path) -> None:
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        write(str(path))
+    write("\nIts figures are EXAMPLES, and marked as such; README.md says what to replace. Try:")
+    write(f"  python -m pip install --editable {_quoted(folder)}")
+    write(f"  python -m pytest {_quoted(folder)}")
+    write(f"  dse run {_quoted(folder / 'study.yaml')}")
+
+
+def _quoted(path: Path) -> str:
+    """Return a path for a shell; with ``./``, or pip would look for a distribution's name."""
+    text = str(path) if path.is_absolute() else f"./{path}"
+    return f'"{text}"' if " " in text else text

@@ -1,0 +1,223 @@
+"""Commands made from functions: their options from signatures, help from docstrings."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial, reduce
+from importlib import import_module
+from inspect import Parameter, Signature, getdoc, signature, unwrap
+from typing import Annotated, Any
+
+import typer
+
+from dse.api.arguments import argument_kind, check_kinds
+from dse.errors import ArgumentError
+from dse.workers import cores
+
+Function = Callable[..., Any]
+
+SPELLED = {
+    "overrides": ("--set",),
+    "settings": ("--set",),
+    "forms": ("--form",),
+    "corners": ("--corner",),
+    "from_": ("--from",),
+    "out": ("--out", "-o"),
+}
+"""Options that are not called as the argument is, or not only."""
+
+SHARED = {
+    "json": ("", "Print JSON instead of text."),
+    "jobs": ("", "Most processes (default: one per CPU core)."),
+}
+"""What options do in every command that has them."""
+
+EMPTY = Parameter.empty
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command: what it prints of which public functions.
+
+    Attributes
+    ----------
+    prints
+        Called with a `Call`, where it is of functions, and with the options of its own.
+    functions
+        ``module:name`` each, imported when the command is made.
+    without
+        Arguments of theirs that are no options.
+    """
+
+    prints: Function
+    functions: tuple[str, ...]
+    without: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """The help of the command: its docstring up to the arguments."""
+        return (getdoc(self.prints) or "").partition("\n\nParameters\n")[0]
+
+
+COMMANDS: dict[str, Entry] = {}
+"""By the words that call it."""
+
+
+def command(
+    *functions: str, name: str = "", without: tuple[str, ...] = ()
+) -> Callable[[Function], Function]:
+    """Make a function a command, which prints what public functions return."""
+
+    def register(prints: Function) -> Function:
+        COMMANDS[name or prints.__name__.rstrip("_")] = Entry(prints, functions, without)
+        return prints
+
+    return register
+
+
+class Call:
+    """Public functions, and what the command line gives them.
+
+    Attributes
+    ----------
+    given
+        Values of arguments, without those that are not given.
+    """
+
+    def __init__(
+        self, functions: list[Function], given: Mapping[str, Any], defaults: Mapping[str, Any]
+    ) -> None:
+        """Keep them."""
+        self.given = dict(given)
+        self._functions = {function.__name__: function for function in functions}
+        self._defaults = defaults
+
+    def __call__(self, **more: Any) -> Any:
+        """Call the function, if it is one, with what is given and `more`."""
+        (name,) = self._functions
+        return self.of(name)(**more)
+
+    def of(self, name: str, rule: str = "", *others: str) -> Function:
+        """Return a function with what is given to it, and refuse what only others take.
+
+        Raises
+        ------
+        ArgumentError
+            An option is given that neither it nor `others` have; `rule` says why.
+        """
+        shapes = {one: signature(self._functions[one]).parameters for one in (name, *others)}
+        shape, allowed = shapes[name], {each for one in shapes.values() for each in one}
+        for key, value in self.given.items():
+            if key not in allowed and value != self._defaults.get(key):
+                raise ArgumentError(f"{SPELLED.get(key, (_dashed(key),))[0]}: {rule}; leave it out")
+        given = {key: value for key, value in self.given.items() if key in shape}
+        several = [key for key in given if shape[key].kind is Parameter.VAR_POSITIONAL]
+        words = [word for key in several for word in given.pop(key)]
+        return partial(self._functions[name], *words, **given)
+
+
+def made(entry: Entry) -> Function:
+    """Return a command as a function that typer reads."""
+    functions = [imported(where) for where in entry.functions]
+    own = signature(entry.prints).parameters
+    mine = {name: each for name, each in own.items() if name != "call"}
+    theirs = {
+        name: each
+        for function in functions
+        for name, each in signature(function).parameters.items()
+        if name not in entry.without and argument_kind(each).word is not None
+    }
+    helps = SHARED | described(entry.prints)
+    for function in functions:
+        helps = described(function) | helps
+    shape = theirs | mine
+    defaults = {name: each.default for name, each in shape.items()}
+
+    def invoke(**words: Any) -> None:
+        given = {name: value for name, value in words.items() if value not in (None, [])}
+        if "jobs" in shape:
+            given.setdefault("jobs", cores())
+        check_kinds(shape, given)
+        values = {name: given[name] for name in mine if name in given}
+        if functions:
+            rest = {name: value for name, value in given.items() if name in theirs}
+            entry.prints(Call(functions, rest, defaults), **values)
+        else:
+            entry.prints(**values)
+
+    options = [_option(each, *helps[name]) for name, each in shape.items()]
+    options.sort(key=lambda option: option.name == "json")
+    vars(invoke)["__signature__"] = Signature(options)
+    invoke.__annotations__ = {option.name: option.annotation for option in options}
+    return invoke
+
+
+def imported(where: str) -> Function:
+    """Return the function that ``module:name`` says."""
+    module, _, name = where.partition(":")
+    found: Function = getattr(import_module(module), name)
+    return found
+
+
+def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:
+    """Return an argument of a function as typer wants it: with its type, its help, its default."""
+    kind, name = argument_kind(parameter), parameter.name
+    several = kind.several or parameter.kind is Parameter.VAR_POSITIONAL
+    default = None if parameter.default in ((), EMPTY) or name == "jobs" else parameter.default
+    required = parameter.default is EMPTY and parameter.kind is not Parameter.VAR_POSITIONAL
+    settings: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar}
+    if parameter.kind is not Parameter.KEYWORD_ONLY and kind.positional:
+        info: Any = typer.Argument(show_default=False, **settings)
+    else:
+        spelled = SPELLED.get(name, (_dashed(name),))
+        if kind.word is bool and default is not False:
+            spelled = (f"{_dashed(name)}/--no-{_dashed(name)[2:]}",)
+        info = typer.Option(
+            *spelled, show_default=default is not None and default is not False, **settings
+        )
+    word: Any = list[kind.word] if several else kind.word  # type: ignore[name-defined]
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=EMPTY if required else default,
+        annotation=Annotated[word if required else word | None, info],
+    )
+
+
+def _dashed(name: str) -> str:
+    return "--" + name.rstrip("_").replace("_", "-")
+
+
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+_AS_IN = re.compile(r"As in `([\w.]+)`")
+
+
+def described(function: Function) -> dict[str, tuple[str, str]]:
+    """Return what stands for each argument, and what the first sentence on it says."""
+    return {name: _sentence(function, name, *found) for name, found in _arguments(function)}
+
+
+def _arguments(function: Function) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each argument of a docstring, in which ``name : METAVAR`` may stand, and its text."""
+    _, _, rest = (getdoc(function) or "").partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-{3,}\n", rest)[0]
+    for entry in re.split(r"\n(?=\S)", section) if section else ():
+        head, _, text = entry.partition("\n")
+        names, _, metavar = head.partition(" : ")
+        for name in names.split(", "):
+            yield name, (metavar, " ".join(text.split()))
+
+
+def _sentence(function: Function, name: str, metavar: str, text: str) -> tuple[str, str]:
+    """Return the first sentence, that of another function where it is the same."""
+    refers = _AS_IN.match(text)
+    if refers is None:
+        return metavar, _SENTENCE.split(text)[0].replace("``", "`")
+    inside = sys.modules[unwrap(function).__module__]
+    first, *inner = refers[1].split(".")
+    other = getattr(inside, first, None) or getattr(import_module("dse"), first)
+    other = reduce(getattr, inner, other)
+    return _sentence(other, name, *dict(_arguments(other)).get(name, ("", "")))

@@ -1,0 +1,240 @@
+"""Commands that fit, measure and characterise what is one's own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dse.api.arguments import Count, Paths, PerByte, paths
+from dse.cli.options import Call, command
+from dse.cli.printing import show, show_json, write
+from dse.errors import ArgumentError
+from dse.reports.progress import bar
+
+COUNTED = "a path that counts from the folder of the study"
+
+
+@command("dse.api.fit:core", name="fit core")
+def fit_core(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Fit a core: area, power and rate over one or two parameters.
+
+    Parameters
+    ----------
+    out : RECORD.yaml
+        Record to write (default: records/NAME.yaml).
+    """
+    path = _record(call.given["table"], out)
+    _show_record(call(out=path), path, f"core: {path}", json=json)
+
+
+@command("dse.api.fit:platform", name="fit platform")
+def fit_platform(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Fit the energy roofline of a platform to measured runs.
+
+    Parameters
+    ----------
+    out
+        As in `fit_core`.
+    """
+    path = _record(call.given["data"], out)
+    _show_record(call(out=path), path, f"budget.platform: {path}", json=json)
+
+
+@command("dse.api.fit:interface", name="fit interface")
+def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Fit an interface and a kernel to measured times.
+
+    Parameters
+    ----------
+    out
+        As in `fit_core`.
+    """
+    files = [call.given[name] for name in ("data", "hardware", "software") if name in call.given]
+    found = call(out=_record(files[0] if files else Path("interface"), out))
+    _show_interface(found, found.files, json=json)
+
+
+def _record(data: Path, out: str | Path | None) -> Path:
+    from dse.study import records
+
+    return records.path_and_name(data, None if out is None else Path(out))[0]
+
+
+def _show_record(found: Any, path: Path, use: str, *, json: bool) -> None:
+    if json:
+        show_json({"record": str(path), **found.to_dict()})
+    else:
+        write(f"{found.text()}\n\nwritten to {path}: use it as `{use}`, {COUNTED}")
+
+
+def _show_interface(found: Any, files: Sequence[Path], *, json: bool) -> None:
+    from dse.reports.words import paragraph
+
+    if json:
+        show_json(found.to_dict() | {"files": [str(file) for file in files]})
+        return
+    write(f"{found.text()}\n")
+    for file in files:
+        write(f"written to {file}")
+    record = next(file for file in files if file.suffix == ".yaml")
+    used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
+    write(paragraph(f"{used}, {COUNTED}"))
+
+
+@command(name="measure interface")
+def measure_interface(
+    *,
+    out: str | Path,
+    algorithm: str = "sha256",
+    sizes: str = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
+    seconds: Count = 1,
+    repetitions: Count = 3,
+    pure: bool = False,
+    per_byte: PerByte = "latency",
+    json: bool = False,
+) -> None:
+    """Measure and fit AES or SHA instructions of this x86 machine.
+
+    Parameters
+    ----------
+    out
+        Output folder for measurements, CSV, record and picture.
+    algorithm
+        AES or SHA, as openssl calls it.
+    sizes
+        Granularities, with units, separated by commas.
+    seconds
+        Seconds per measurement.
+    repetitions
+        Repetitions; the median counts.
+    pure, per_byte
+        As in `fit.interface`.
+    """
+    from dse.api.results import InterfaceFitReport
+    from dse.fitting.interface.measure import measure_into, read_sizes
+    from dse.fitting.interface.record import save_interface
+    from dse.fitting.interface.report import report_on
+
+    folder, wanted = Path(out), read_sizes(sizes)
+    with bar("measurements") as progress:
+        timings, files = measure_into(
+            folder, algorithm, wanted, seconds=seconds, repetitions=repetitions, progress=progress
+        )
+    found = report_on(timings, pure=pure)
+    record = folder / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
+    saved = save_interface(found, record, per_byte, force=True)
+    _show_interface(InterfaceFitReport(**vars(found)), [*files, *saved], json=json)
+
+
+@command(name="measure host")
+def measure_host(
+    *,
+    out: str | Path = "records",
+    kernels: str = "",
+    sizes: str = "64 B, 256 B, 1500 B, 4 KiB, 16 KiB, 64 KiB",
+    seconds: Count = 1,
+    repetitions: Count = 1,
+    force: bool = False,
+    json: bool = False,
+) -> None:
+    """Measure ciphers, hashes and zlib on a core of this machine.
+
+    Parameters
+    ----------
+    out
+        Folder for the record files.
+    kernels
+        aes_128_gcm, sha256, zlib_6 and so on; all by default.
+    sizes, seconds, repetitions
+        As in `measure_interface`.
+    force
+        Replace an existing record.
+    """
+    from dse.fitting import host as hosts
+    from dse.fitting.interface.measure import read_sizes
+
+    wanted, granularities = hosts.chosen(kernels), read_sizes(sizes)
+    with bar("measurements") as progress:
+        found = hosts.measure_host(
+            wanted, granularities, seconds=seconds, repetitions=repetitions, progress=progress
+        )
+    files = hosts.write_hosts(found, Path(out), force=force)
+    records = [hosts.host_record(one)[0] for one in found]
+    if json:
+        show_json([{**one, "file": str(path)} for one, path in zip(records, files, strict=True)])
+        return
+    for one, path in zip(records, files, strict=True):
+        write(f"{one['index']} and {one['offset']} a call: use it as `kernel: {path}`")
+
+
+@command(
+    "dse.api.silicon:characterise",
+    "dse.api.silicon:characterise_device",
+    "dse.api.silicon:verilog",
+    without=("files",),
+)
+def characterise(
+    call: Call,
+    hardware: Paths,
+    *,
+    device: str | None = None,
+    json: bool = False,
+) -> None:
+    """Find area, clock and power of your hardware.
+
+    Parameters
+    ----------
+    hardware : NAME|FILE.v...
+        A generator (des, fft, jacobi, ...), or files of Verilog.
+    device
+        In place of a library, an FPGA: ice40:hx8k.
+    """
+    reached = [0, 0]
+
+    def progress(done: int, total: int, now: str = "") -> None:
+        reached[:] = done, total
+        shown(done, total, now)
+
+    described = _hardware(call, [*map(str, paths(hardware))])
+    function = "characterise" if device is None else "characterise_device"
+    rule = "only a device has it" if device is None else "a device has none"
+    characterised = call.of(function, rule, "verilog")
+    more = {} if device is None else {"device": device}
+    try:
+        with bar("designs", "reading descriptions") as shown:
+            found = characterised(hardware=described, progress=progress, **more)
+    except KeyboardInterrupt:
+        kept = "kept: the same command goes on from there"
+        after = kept if call.given["cache"] else "lost, as nothing is kept"
+        print(f"{reached[0]} of {reached[1]} designs are done, and {after}", file=sys.stderr)
+        raise
+    show(found, json)
+    if "out" in call.given and not json:
+        _suggest_use(found, call.given["out"])
+
+
+def _hardware(call: Call, words: Sequence[str]) -> Any:
+    """Return a generator's name, or files of Verilog as the options describe them."""
+    from dse.silicon.requests import are_files
+    from dse.silicon.tasks import SOURCES
+
+    if are_files(words):
+        return call.of("verilog", "", "characterise", "characterise_device")(words)
+    call.of("characterise", "a generator says this itself", "characterise_device")
+    if len(words) != 1:
+        rule = "one generator at a time, or files of Verilog"
+        remedy = f"name one generator, or files that end in {' or '.join(SOURCES)}"
+        raise ArgumentError(f"hardware: {' '.join(words)}; {rule}; {remedy}")
+    return words[0]
+
+
+def _suggest_use(found: Any, out: Path) -> None:
+    from dse.fitting.core import FEWEST
+
+    names = found.fitted_over() if len(found.designs) >= FEWEST else ()
+    over_which = " ".join(f"--over {name}" for name in names)
+    fit = f", or `dse fit core {out} {over_which}`" if over_which else ""
+    write(f"\nwritten to {out}: `table: {out}` in a stage{fit}")

@@ -1,0 +1,154 @@
+"""Commands that answer questions about a study, and hold a run to what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from dse.cli.options import Call, command, imported
+from dse.cli.printing import Parts, show, show_json
+from dse.errors import InfeasibleError
+from dse.reports.progress import LateBar, bar
+
+REFUTED = 1
+"""Exit status: a run is not what it says."""
+
+
+@command("dse.api.answers:answer")
+def answer(call: Call, *, all: bool = False, json: bool = False) -> None:
+    """Recommend a design: why, what limits it, what others cost.
+
+    Parameters
+    ----------
+    all
+        Show everything, not only what fits one screen.
+    """
+    shown = LateBar("assumptions")
+    shown.doing("searching")
+    parts = Parts(shown.close, lambda: shown.doing("looking further"), apart=all)
+    try:
+        found = call(all=all or json, callback=None if json else parts.write, progress=shown)
+    except InfeasibleError as error:
+        if json:
+            show_json(error.facts)
+        raise
+    finally:
+        shown.close()
+    if json:
+        show_json(found.to_dict())
+
+
+@command("dse.api.studies:evaluate")
+def evaluate(call: Call, *, json: bool = False) -> None:
+    """Evaluate one design and show every term of its model."""
+    found = call()
+    show(found, json)
+    if not found.feasible:
+        raise typer.Exit(InfeasibleError.exit_code)
+
+
+@command("dse.api.changes:flips")
+def flips(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Find how far each assumption may move until the answer flips.
+
+    Parameters
+    ----------
+    out
+        Output folder for a picture and JSON.
+    """
+    with bar("assumptions", "searching") as shown:
+        found = call(progress=lambda name, number, total: shown(number, total, name))
+    _show_and_save(found, out, "dse.parametric.plots:save_flips", json=json)
+
+
+@command("dse.api.changes:sweep")
+def sweep(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Find which design is best in which interval of a number.
+
+    Parameters
+    ----------
+    out
+        Output folder for crossovers.csv, pictures and JSON.
+    """
+    with bar("parts of the range", "searching") as shown:
+        found = call(progress=lambda share: shown(round(100 * share), 100))
+    _show_and_save(found, out, "dse.parametric.plots:save_crossovers", json=json)
+
+
+@command("dse.api.changes:decision_map", name="map")
+def decision_map(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Find which answer is best where, over two numbers.
+
+    Parameters
+    ----------
+    out
+        Output folder for map.csv, a picture and JSON.
+    """
+    with bar("rows", "searching") as shown:
+        found = call(progress=shown)
+    _show_and_save(found, out, "dse.parametric.map_plot:save_map", json=json)
+
+
+@command("dse.api.answers:sensitivity")
+def sensitivity(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Rank assumptions by how much they move the objectives.
+
+    Parameters
+    ----------
+    out
+        Output folder for a tornado plot and JSON.
+    """
+    with bar("samples", "searching, then sampling"):
+        found = call()
+    _show_and_save(found, out, "dse.uncertainty.plots:save_sensitivity", json=json)
+
+
+@command("dse.api.simulation:simulate")
+def simulate(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Simulate one design by discrete events, beside the model.
+
+    Parameters
+    ----------
+    out
+        Output folder for a picture and JSON.
+    """
+    with bar("offloads") as shown:
+        found = call(progress=shown)
+    _show_and_save(found, out, "dse.simulation.plots:save_simulation", json=json)
+
+
+def _show_and_save(found: Any, out: str | Path | None, save: str, *, json: bool) -> None:
+    """Print what was found, and save it with a function that draws, which few commands need."""
+    show(found, json)
+    if out is not None:
+        imported(save)(found, Path(out))
+
+
+@command("dse.api.audits:verify")
+def verify(call: Call, *, json: bool = False) -> None:
+    """Check a run independently of its search; try to beat it."""
+    with bar("designs") as shown:
+        found = call(progress=shown)
+    show(found, json)
+    if not found.holds:
+        raise typer.Exit(REFUTED)
+
+
+@command("dse.api.audits:explain")
+def explain(call: Call, *, json: bool = False) -> None:
+    """Explain why a design is on the front, or why it is not."""
+    with bar("designs", "evaluating"):
+        found = call()
+    show(found, json)
+    if found.verdict == "refutation":
+        raise typer.Exit(REFUTED)
+
+
+@command("dse.api.audits:diff")
+def diff(call: Call, *, json: bool = False) -> None:
+    """Compare two runs: designs gained, lost, moved, and why."""
+    with bar("designs", "comparing the runs"):
+        found = call()
+    show(found, json)

@@ -1,0 +1,256 @@
+"""Commands that make runs and look at them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from dse.api.arguments import Count, Seconds
+from dse.cli.interrupts import INTERRUPT
+from dse.cli.options import Call, command
+from dse.cli.printing import show, show_json, warn, write
+from dse.errors import DseError, InfeasibleError, OutputError, faults_of
+from dse.files.position import visible
+from dse.reports.progress import LateBar, bar
+
+if TYPE_CHECKING:
+    from dse.runs.result import Result
+
+FAILING = 4
+"""Exit status: designs failed by accident, and the run stopped of it or is to be strict."""
+
+RUNS = Path("runs")
+
+CLEAR = "\x1b[H\x1b[2J"
+"""Clears a terminal, and goes to its first line."""
+
+
+@command("dse.api.studies:load")
+def check(call: Call, *, json: bool = False) -> None:
+    """Read a study and report every fault, without running it."""
+    from dse import search
+    from dse.reports.words import paragraph
+
+    study = str(call.given["study"])
+    try:
+        found = call()
+        search.check_search(found.problem, found.settings)
+    except DseError as error:
+        if json:
+            show_json({"study": study, "faults": [*faults_of(error)]})
+        raise
+    if json:
+        show_json({"study": study, "faults": [], "summary": found.summary()})
+    else:
+        lines = f"{study}: {found.summary()}".splitlines()
+        write("\n".join(paragraph(line, indent="  ") for line in lines))
+
+
+@command("dse.api.studies:run")
+def run(
+    call: Call,
+    *,
+    out: str | Path | None = None,
+    rows: Count = 15,
+    report: bool = False,
+    strict: bool = False,
+    json: bool = False,
+) -> None:
+    """Find the Pareto front of a study and write it to a folder.
+
+    Parameters
+    ----------
+    out
+        Output folder (default: a new one under runs/).
+    rows
+        Most designs of the front to print (front.csv has all).
+    report
+        Write report.html too, a web page that works offline.
+    strict
+        End with status 4 where designs failed by accident.
+    """
+    folder, progress = Path(out or _fresh(call.given["study"].stem)), LateBar("designs")
+    progress.doing("reading the study")
+    found: list[Result] = []
+
+    def first(result: Result) -> None:
+        progress.close()
+        found.append(result)
+        if not json:
+            with INTERRUPT.read_or_not():
+                write(f"{result.text(rows=rows)}\n")
+        progress.doing(f"writing {folder}")
+
+    _name_programs(call)
+    try:
+        with _infeasible(call, folder, json=json, named=out is not None, report=report):
+            with INTERRUPT.asked() as stop:
+                result = call(out=folder, progress=progress, stop=stop, callback=first)
+            if report:
+                from dse.api import reports
+
+                reports.report(folder)
+    except OutputError:  # what was found is printed all the same
+        if json and found:
+            show_json({"folder": None} | found[0].to_dict())
+        raise
+    finally:
+        progress.close()
+    _show_run(result, folder, plots=call.given["plots"], json=json)
+    if result.run.ledger.failed:
+        _warn_of_failures(result)
+        if strict or result.run.failing:
+            raise typer.Exit(FAILING)
+
+
+def _fresh(stem: str) -> Path:
+    """Return a folder under ``runs/`` that does not exist yet."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    names = (f"{stem}-{stamp}" + (f"-{number}" if number else "") for number in range(1000))
+    return next(RUNS / name for name in names if not (RUNS / name).exists())
+
+
+def _name_programs(call: Call) -> None:
+    """Say what a study is about to run where a run goes on: whoever wrote it, it is a program."""
+    if not call.given["resume"]:
+        return
+    from dse.api.sources import document_of
+    from dse.runs.measurements import programs_of
+
+    study = call.given["study"]
+    for program in programs_of(document_of(study, call.given.get("overrides"))):
+        where = study.parent.absolute()
+        print(visible(f"this study runs a program, in {where}: {program}"), file=sys.stderr)
+
+
+@contextmanager
+def _infeasible(
+    call: Call, folder: Path, *, json: bool, named: bool, report: bool
+) -> Iterator[None]:
+    """Print, draw and write what is missed where no design is feasible."""
+    try:
+        yield
+    except InfeasibleError as error:
+        if json:
+            show_json(error.facts)
+        from dse.api import reports, studies
+
+        again = {"overrides": call.given.get("overrides")}
+        if named and call.given["plots"]:
+            _draw_missed(studies.load(call.given["study"], **again).question, error, folder)
+        if report:
+            reports.report_infeasible(studies.load(call.given["study"], **again), error, folder)
+        raise
+
+
+def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
+    """Leave a picture of what is missed in the folder that was named for the run."""
+    from dse.parametric.missed import save_missed
+    from dse.runs.result import MISSED, PAGE
+
+    try:
+        save_missed(question, error.facts, out, MISSED, (PAGE,))
+    except OutputError as fault:  # what is missed is printed all the same
+        warn(f"{', '.join(MISSED)} are not written: {fault}")
+
+
+def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
+    for warning in result.warnings:
+        warn(warning)
+    if json:
+        show_json({"folder": str(folder)} | result.to_dict())
+        return
+    marked = ", marked as interrupted" if result.run.interrupted else ""
+    write(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
+    if result.run.interrupted and result.resume:
+        write(f"go on with: {result.again if result.run.failing else result.resume}")
+
+
+def _warn_of_failures(result: Result) -> None:
+    """Say in a line that nothing is known of designs that failed, and how to change that."""
+    from dse.model.ledger import remedy_of
+    from dse.reports.words import plural
+
+    ledger, remedy = result.run.ledger, remedy_of(result.manifest)
+    what = (
+        f"the front is {ledger.but}" if ledger.but else f"{plural(ledger.failed, 'design')} failed"
+    )
+    warn(f"{result.run.failing or what}{f'; {remedy}' if remedy else ''}")
+
+
+@command("dse.api.runs:status")
+def status(
+    call: Call,
+    *,
+    watch: bool = False,
+    every: Seconds = 2.0,
+    salvage: str | Path | None = None,
+    json: bool = False,
+) -> None:
+    """Show how far a run is: measured, running, failed, best so far.
+
+    Parameters
+    ----------
+    watch
+        Show it again and again until the run ends, or Ctrl-C.
+    every
+        With --watch: seconds from one time to the next.
+    salvage : FOLDER
+        Copy what can be read of damaged measurements.
+    """
+    if salvage is not None:
+        _salvage(call.given["run"], Path(salvage))
+        return
+    while True:
+        found = call()
+        if watch and sys.stdout.isatty():
+            print(CLEAR, end="")
+        show(found, json)
+        if not watch or found.state != "running":
+            return
+        time.sleep(every)
+
+
+def _salvage(run: Path, folder: Path) -> None:
+    from dse.reports.words import plural
+    from dse.store.opening import salvage as save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    count = save(run, folder)
+    write(f"copied to {folder}: {plural(count, 'measurement')} of {run}")
+    write(f"use them in another run: dse run STUDY --reuse {folder}")
+
+
+@command()
+def plot(run: str | Path, *, out: str | Path | None = None) -> None:
+    """Draw the pictures of a finished run.
+
+    Parameters
+    ----------
+    run
+        Folder of a run, as `dse run` wrote it.
+    out
+        Output folder (default: that of the run).
+    """
+    from dse.runs.finished import plot_run
+    from dse.runs.unfinished import readable
+
+    with bar("pictures", "drawing"), readable(Path(run)) as found:
+        pictures = plot_run(found, Path(out or run))
+    for picture in pictures:
+        write(str(picture))
+
+
+@command("dse.api.reports:report")
+def report(call: Call) -> None:
+    """Write one or more runs as one web page that works offline."""
+    with bar("assumptions", "reading the runs") as progress:
+        page = call(progress=progress)
+    write(str(page))
