@@ -192,7 +192,7 @@ def _shown_quantities(
     shown = {name: columns[name] for name in wanted}
     for quantity in problem.quantities:
         value = columns[quantity.name]
-        if not quantity.told or quantity.name in shown or math.isnan(value):
+        if not quantity.report or quantity.name in shown or math.isnan(value):
             continue
         unit = units.suffix(quantity.name)
         if not any(value == known and unit == units.suffix(name) for name, known in shown.items()):

@@ -9,6 +9,9 @@ Function = TypeVar("Function")
 Declared = ParamSpec("Declared")
 Record = TypeVar("Record")
 
+RENAMED = {"told": "report"}
+"""Declarations of earlier versions, and what they are called."""
+
 
 def decorator(
     record: Callable[Concatenate[Function, Declared], Record],
@@ -16,6 +19,8 @@ def decorator(
     """Return a decorator that takes what a record declares, then the function it is about."""
 
     def declare(*none: Declared.args, **declared: Declared.kwargs) -> Callable[[Function], Record]:
+        for name in RENAMED.keys() & declared.keys():
+            raise TypeError(f"{name}= is called {RENAMED[name]}=")
         return lambda function: record(function, *none, **declared)
 
     declare.__doc__ = record.__doc__

@@ -132,7 +132,7 @@ class Objective(_Wired):
         exact composition of fronts relies on them.
     at_most
         Columns that the quantity never exceeds, each stage's if staged; proven like the above.
-    told
+    report
         True for a quantity that belongs in every answer about a design.
     limits, limited
         For a categorical quantity that tells what limits a design: one `Limit` per label, and
@@ -174,7 +174,7 @@ class Objective(_Wired):
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
     at_most: tuple[str, ...] = field(default=())
-    told: bool = False
+    report: bool = False
     limits: tuple[Limit, ...] = field(default=(), repr=False)
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)

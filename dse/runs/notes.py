@@ -197,8 +197,8 @@ def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
     if instances > PLAUSIBLE_INSTANCES:
         yield INSTANCES, instances
     columns = problem.describe(point)
-    told = [entry.name for entry in problem.quantities if entry.told]
-    for name in dict.fromkeys([*(goal.name for goal in problem.goals), *told]):
+    reported = [entry.name for entry in problem.quantities if entry.report]
+    for name in dict.fromkeys([*(goal.name for goal in problem.goals), *reported]):
         if columns[name][0] > PLAUSIBLE.get(units.suffix(name), np.inf):
             yield name, float(columns[name][0])
 

@@ -110,7 +110,7 @@ class Named:
 
     def _is_shown(self, name: str) -> bool:
         known = name in self.quantities and self.graph.provides(name)
-        return known and self.graph.quantities[name].told
+        return known and self.graph.quantities[name].report
 
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}

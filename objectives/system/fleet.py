@@ -52,7 +52,7 @@ def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
 @objective(
     source="fleet, buffers and attachment add",
     rises_with=("fleet_area_m2", "buffer_area_m2", "interface_attachment_area_m2"),
-    told=True,
+    report=True,
     undeclared={"grows_with_instances": "the area of the fleet alone is held to it"},
 )
 def area_m2(
@@ -73,7 +73,7 @@ def area_m2(
     grows_with_instances=True,
     rises_with=("stage_area_ge",),
     over_stages="sum",
-    told=True,
+    report=True,
 )
 def area_ge(*, stage_area_ge: Stages) -> Column:
     """Gate equivalents of all core instances; buffers, whose area is in m2, are no part of it.
@@ -92,7 +92,7 @@ def area_ge(*, stage_area_ge: Stages) -> Column:
     grows_with_instances=True,
     rises_with=("stage_area_lc",),
     over_stages="sum",
-    told=True,
+    report=True,
 )
 def area_lc(*, stage_area_lc: Stages) -> Column:
     """Logic cells of all core instances on FPGAs, without what joins and feeds them.

@@ -79,7 +79,7 @@ def offload_cores(
 
 @objective(
     source="offloads, and sizes that stay",
-    told=True,
+    report=True,
     simulated="cores",
     rises_with=("offload_cores", "staying_cores"),
 )

@@ -40,7 +40,7 @@ NEAR = 1e-9
         "common_rounds_bit settled": "what settles rounds in random systems bounds their sum",
         "serial_tasks settled": "no random system shows it beside common clocks: no proof",
     },
-    told=True,
+    report=True,
 )
 def offload_latency_s(
     *,
@@ -77,7 +77,12 @@ def offload_latency_s(
     return transfer_s + inside
 
 
-@objective(source=LOGCA, rises_with=("host_time_s",), falls_with=("offload_latency_s",), told=True)
+@objective(
+    source=LOGCA,
+    rises_with=("host_time_s",),
+    falls_with=("offload_latency_s",),
+    report=True,
+)
 def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
     """How many times faster one offload is than the host, T0 / T1.
 

@@ -74,7 +74,7 @@ def platform_memory_byte_per_s(
     source=f"{PLATFORMS}, eqs. 1 and 3 (eq. 7)",
     partial=True,
     rises_with=(*_RATES, "budget_constant_power_w", "budget_copies"),
-    told=True,
+    report=True,
     undeclared=dict.fromkeys(_ENERGIES, "under the cap it cancels in exact arithmetic only"),
 )
 def platform_power_w(
@@ -178,7 +178,7 @@ def platform_regime(
     source=f"{PLATFORMS}, eq. 4",
     partial=True,
     rises_with=("workload_intensity_op_per_byte", "platform_memory_byte_per_s"),
-    told=True,
+    report=True,
 )
 def platform_performance_op_per_s(
     *, workload_intensity_op_per_byte: Values, platform_memory_byte_per_s: Values
@@ -199,7 +199,7 @@ def platform_performance_op_per_s(
     partial=True,
     rises_with=("platform_performance_op_per_s",),
     falls_with=("platform_power_w",),
-    told=True,
+    report=True,
 )
 def platform_efficiency_op_per_j(
     *, platform_performance_op_per_s: Values, platform_power_w: Values

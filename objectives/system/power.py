@@ -20,7 +20,7 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("base_power_w", "clocked_power_w", "own_power_w", "buffer_leakage_power_w"),
-    told=True,
+    report=True,
 )
 def power_w(
     *,
@@ -82,7 +82,7 @@ def base_power_w(
     undeclared={
         "attachment_power_w settled": "no random system shows it beside a transfer: no proof",
     },
-    told=True,
+    report=True,
 )
 def total_power_w(
     *,
@@ -104,7 +104,7 @@ def total_power_w(
     source=ENERGY_ROOFLINE,
     rises_with=("total_power_w", "workload_payload_offloaded"),
     falls_with=("throughput_bit_per_s",),
-    told=True,
+    report=True,
     simulated="energy",
 )
 def energy_j_per_bit(

@@ -15,7 +15,7 @@ from dse.contract import WAIT_MODES, Column, objective
 
 @objective(
     source="Sriraman & Dhanotia, ASPLOS 2020",
-    told=True,
+    report=True,
     rises_with=("workload_program_share", "interface_host_clock_hz"),
     falls_with=(
         "workload_program_offloads_hz",

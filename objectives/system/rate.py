@@ -39,7 +39,7 @@ def limits_in_order(
         "link_bit_per_s",
         "pcie_payload_bit_per_s",
     ),
-    told=True,
+    report=True,
     simulated="rate",
 )
 def throughput_bit_per_s(
@@ -123,7 +123,7 @@ def bound(
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    told=True,
+    report=True,
     rises_with=("stage_clock_hz", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",

@@ -190,7 +190,7 @@ def host_wait_s(
     source="the largest wait of a station",
     rises_with=("fleet_wait_s", "link_wait_s", "slot_wait_s", "host_wait_s"),
     undeclared={"settled_while": "a fleet may be the busiest however offloads are transferred"},
-    told=True,
+    report=True,
     simulated="wait",
 )
 def wait_s(
@@ -275,7 +275,7 @@ def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Colu
     falls_with=("wait_decay_hz",),
     undeclared=STEADY | {"workload_granularity_byte": "only sizes that vary count"},
     over_sizes="together",
-    told=True,
+    report=True,
     simulated="rare_time",
 )
 def offload_latency_p99_s(

@@ -279,7 +279,7 @@ def test_a_rate_below_one_bit_per_second_is_met_too() -> None:
 
 
 def test_these_quantities_belong_in_every_answer() -> None:
-    told = {name for name, record in registry.records(Objective).items() if record.told}
+    told = {name for name, record in registry.records(Objective).items() if record.report}
     assert told == TOLD
 
 

@@ -291,6 +291,13 @@ def test_a_broken_model_stops_the_run(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_declaration_of_earlier_versions_names_the_new_one(install: Install) -> None:
+    module = OBJECTIVE.format(name="old_w", value="power_w", more=", told=True")
+    done = install(QUANTITY, "old_w = stranger:old_w", module, "show", "old_w")
+    assert done.returncode == 2
+    assert "TypeError: told= is called report=" in done.stderr
+
+
 # Only what is named is imported -------------------------------------------------------------
 
 LOADED = """
