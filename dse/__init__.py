@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dse.runs.result import Result as Result
     from dse.runs.status import Status as Status
     from dse.runs.terms import DesignTerms as DesignTerms
-    from dse.search.door import OpenProblem as OpenProblem
+    from dse.search.open_problem import OpenProblem as OpenProblem
     from dse.silicon.characterisation import Characterisation as Characterisation
     from dse.simulation.report import Simulation as Simulation
     from dse.study.study import Study as Study
@@ -77,7 +77,7 @@ _FROM = {
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),
     "dse.runs.terms": ("DesignTerms",),
-    "dse.search.door": ("OpenProblem",),
+    "dse.search.open_problem": ("OpenProblem",),
     "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),
     "dse.parametric.crossovers": ("Crossovers",),

@@ -150,10 +150,10 @@ class ContractError(DseError):
 class EvaluationError(ContractError):
     """The function of a plug-in fails for some designs."""
 
-    def __init__(self, said: str, remedy: str) -> None:
+    def __init__(self, message: str, remedy: str) -> None:
         """Keep what failed and the remedy apart, so that the design can be named between them."""
-        self.said = said
-        super().__init__(f"{said}; {remedy}")
+        self.message = message
+        super().__init__(f"{message}; {remedy}")
 
 
 class NotFiniteError(ContractError):

@@ -173,7 +173,7 @@ def design_with_most(
 
 @functions
 def line_over(
-    printed: PrintedNumbers, core: AskedCore, quantity: str, power: float, told: str
+    printed: PrintedNumbers, core: AskedCore, quantity: str, power: float, text: str
 ) -> float:
     """Return what a straight line over unrolled designs tells, over n to a power.
 
@@ -185,7 +185,7 @@ def line_over(
     ours = np.array([*plain.values()])
     columns = np.column_stack([over, np.ones_like(over)])
     (slope, start), *_ = np.linalg.lstsq(columns, ours, rcond=None)
-    if told == "step":
+    if text == "step":
         return float(slope / start)
     left = ours - slope * over - start
     return float(1 - (left**2).sum() / ((ours - ours.mean()) ** 2).sum())

@@ -16,8 +16,8 @@ from dse.answers.alternatives import (
     alternatives,
     alternatives_section,
 )
+from dse.answers.boundary import boundary_notes
 from dse.answers.design import Pick, pick
-from dse.answers.edges import edge_notes
 from dse.answers.instead import stay_line, without_section
 from dse.answers.source import REFUSED, KnownFront
 from dse.answers.staying import staying_sections
@@ -27,7 +27,7 @@ from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
-from dse.model.several import described_together
+from dse.model.scenarios import described_together
 from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.designs import parts as design_parts
@@ -150,7 +150,7 @@ def recommend(
         *_sections_of(others, chosen, goals, preferred),
     ]
     told(compared)
-    notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study)]
+    notes = [*boundary_notes(solved.study, ranked[0]), *_notes(solved.study)]
     unpublished = solved.study.sureness.unpublished(problem.space.axes, ranked[0].tolist())
     rest = ("the runner-up", "what any other choice costs")
     parts += [*compared, sections.notes_section(notes, unpublished, rest, solved.study.unchecked)]

@@ -121,7 +121,7 @@ def answer(
     from dse.answers.answer import recommend, recommend_swept
     from dse.answers.source import known_fronts
     from dse.api.results import Answer
-    from dse.reports.sections import Teller
+    from dse.reports.sections import Reporter
     from dse.runs.runner import Options
     from dse.search.budget import Budget, budget_of
     from dse.uncertainty import sampling
@@ -140,37 +140,37 @@ def answer(
     )
     first = fronts.points[0]
     preference = first.study.preferring(prefer, tolerance)
-    report = callback or (lambda text: None)
+    write = callback or (lambda text: None)
     if fronts.sweep is not None:
         if sampled is not None or share is not None:
             what = "samples ask" if sampled is not None else "within asks"
             raise _one_at_a_time(fronts.sweep, what)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
         swept = _without_flips(swept) if flips else swept
-        report(swept.text(all=all))
+        write(swept.text(all=all))
         return swept
-    teller = Teller(first.study.question, report, all=all)
+    reporter = Reporter(first.study.question, write, all=all)
     first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
-    found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell, all=all)))
+    found = Answer(**vars(recommend(first, preference, fronts.options, reporter.report, all=all)))
     if simulated is not None:
-        teller.tell([simulated])
+        reporter.report([simulated])
         found = found.with_section(simulated)
     budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
     if share is not None:
         section = _ranges(first, preference, share, budget)
-        teller.tell([section])
+        reporter.report([section])
         found = found.with_section(section)
     if flips is not False and not refused:  # by the model another design is the answer
         if not time and not flips:
             budget = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte)
         changing = _changing(first, preference, budget, full=bool(flips), progress=progress)
         for section in changing:
-            teller.tell([section])
+            reporter.report([section])
             found = found.with_section(section)
     if sampled is not None:
         found = _with_certainty(found, fronts, preference, sampled, jobs)
-        teller.tell(found.sections[-2:-1])
-    teller.tell(found.sections[-1:])
+        reporter.report(found.sections[-2:-1])
+    reporter.report(found.sections[-1:])
     return found
 
 
@@ -179,7 +179,7 @@ def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
 
     if COLUMN not in first.study.problem.available:
         return first, None, False
-    from dse.simulation.held import held  # few studies have arrivals
+    from dse.simulation.feasibility import held  # few studies have arrivals
 
     return held(first, preference)
 

@@ -13,7 +13,7 @@ from dse.errors import ArgumentError, InfeasibleError
 from dse.files.folder import write_text
 
 if TYPE_CHECKING:
-    from dse.page.shown_run import ShownRun
+    from dse.page.page_run import PageRun
     from dse.reports.sections import Readable, Section
     from dse.runs.result import Result
     from dse.study.study import Study
@@ -72,7 +72,7 @@ def report(
     """
     from dse.page import document
     from dse.page.contents import contents, remarks
-    from dse.page.shown_run import read_shown
+    from dse.page.page_run import read_page_runs
     from dse.reports.sections import Section
     from dse.runs.result import PAGE
     from dse.runs.unfinished import all_readable
@@ -83,7 +83,7 @@ def report(
     budget_of(time, memory)  # what makes no sense is refused before anything is read
     folders = [folder_of(run) for run in runs]
     with all_readable(folders) as readable:
-        shown = read_shown(readable)
+        shown = read_page_runs(readable)
         answers = [
             answer(
                 run.run.folder,
@@ -98,7 +98,7 @@ def report(
         ]
         preferences = [run.study.preferring(prefer, tolerance) for run in shown]
         data = contents(shown, preferences, cloud, _changing(shown, answers))
-        parts = _told(shown, answers) | {
+        parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }
     target = Path(out) if out is not None else folders[0] / PAGE
@@ -106,9 +106,9 @@ def report(
     return target
 
 
-def _told(shown: Sequence[ShownRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:
+def _sections(shown: Sequence[PageRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:
     """Return what a page says in words and tables, by its parts."""
-    from dse.page import told
+    from dse.page import sections
     from dse.reports.sections import Section
 
     parts: dict[str, list[Section]] = {"answer": [], "more": []}
@@ -118,14 +118,14 @@ def _told(shown: Sequence[ShownRun], answers: Sequence[Readable]) -> dict[str, l
         parts["answer"] += [title, first]
         parts["more"] += [title, *others]
     return parts | {
-        "front": [told.front_section(run) for run in shown],
-        "assumptions": [told.assumptions_section(run) for run in shown],
-        "certificate": [told.certificate_section(run) for run in shown],
-        "study": [told.study_section(run) for run in shown],
+        "front": [sections.front_section(run) for run in shown],
+        "assumptions": [sections.assumptions_section(run) for run in shown],
+        "certificate": [sections.certificate_section(run) for run in shown],
+        "study": [sections.study_section(run) for run in shown],
     }
 
 
-def _changing(shown: Sequence[ShownRun], answers: Sequence[Readable]) -> list[dict[str, Any]]:
+def _changing(shown: Sequence[PageRun], answers: Sequence[Readable]) -> list[dict[str, Any]]:
     """Return what would change the answers, in SI, as far as it was looked for."""
     return [
         {"run": run.name} | section.facts

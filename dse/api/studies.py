@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.runs.terms import DesignTerms
     from dse.search import Progress, Stop
-    from dse.search.door import OpenProblem
+    from dse.search.open_problem import OpenProblem
     from dse.study.study import Study
 
 
@@ -80,7 +80,7 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenPr
         When the study has faults: all of them at once.
     """
     from dse.runs.measurements import require_nothing_measured
-    from dse.search.door import opened
+    from dse.search.open_problem import opened
 
     prepared = load(study, overrides=overrides)
     require_nothing_measured(prepared)

@@ -49,8 +49,8 @@ class Interrupt:
                 signal.signal(each, signal.SIG_DFL if handler is None else handler)
 
     @contextmanager
-    def asked(self) -> Iterator[Callable[[], bool]]:
-        """Yield a function that tells whether a signal came, which raises nothing inside."""
+    def deferred(self) -> Iterator[Callable[[], bool]]:
+        """Yield a function that returns whether a signal came; none raises anything inside."""
         self._waits = True
         try:
             yield lambda: self.number != 0

@@ -91,7 +91,7 @@ def run(
     _name_programs(call)
     try:
         with _infeasible(call, folder, json=json, named=out is not None, report=report):
-            with INTERRUPT.asked() as stop:
+            with INTERRUPT.deferred() as stop:
                 result = call(out=folder, progress=progress, stop=stop, callback=first)
             if report:
                 from dse.api import reports

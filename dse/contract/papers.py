@@ -40,14 +40,14 @@ class PrintedNumbers:
 
     Attributes
     ----------
-    asked
+    names
         Names of the numbers that were read, in that order.
     """
 
     def __init__(self, ends: Mapping[str, int] = MappingProxyType({})) -> None:
         """Move numbers to an end of their rounding, by name: 1 is up, -1 is down."""
         self._ends = ends
-        self.asked: dict[str, None] = {}
+        self.names: dict[str, None] = {}
 
     def read(self, name: str, written: str, others: Iterable[str] = ()) -> float:
         """Return a number.
@@ -61,7 +61,7 @@ class PrintedNumbers:
         others
             Further entries of its column: see `last_digit`.
         """
-        self.asked[name] = None
+        self.names[name] = None
         return float(written) + self._ends.get(name, 0) * last_digit(written, others) / 2
 
     def share(self, name: str, written: str, others: Iterable[str] = ()) -> float:

@@ -33,7 +33,7 @@ def of_data(data: Mapping[str, Any]) -> Document:
         The data cannot be written as YAML; all faults at once, by their paths.
     """
     reader = _PlainReader(data)
-    plain = reader.plain(data, ())
+    plain = reader.as_yaml(data, ())
     if reader.faults:
         raise StudyError(reader.faults)
     read_back = parse_document(to_yaml(plain), IN_MEMORY)
@@ -49,7 +49,7 @@ class _PlainReader:
         self.contents: dict[str, bytes] = {}
         self.faults: list[Fault] = []
 
-    def plain(self, value: Any, path: KeyPath) -> Any:
+    def as_yaml(self, value: Any, path: KeyPath) -> Any:
         """Return a value that stands at `path` as YAML has it."""
         if len(path) > STUDY_DEPTH:
             return self._refuse(path[:3], "", "a study is less deep", "does it hold itself?")
@@ -58,9 +58,11 @@ class _PlainReader:
         if isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
         if isinstance(value, Mapping):
-            return {self._key(key, path): self.plain(of, (*path, key)) for key, of in value.items()}
+            return {
+                self._key(key, path): self.as_yaml(of, (*path, key)) for key, of in value.items()
+            }
         if isinstance(value, list | tuple):
-            return [self.plain(of, (*path, place)) for place, of in enumerate(value)]
+            return [self.as_yaml(of, (*path, place)) for place, of in enumerate(value)]
         if isinstance(value, os.PathLike):
             value = os.fspath(value)
         if isinstance(value, float) and not math.isfinite(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dse.contract import Index, Option, Search, method
-from dse.methods.needed import needed
+from dse.methods.extras import from_extra
 
 _ETA = Option(
     name="eta",
@@ -23,7 +23,7 @@ _ETA = Option(
 )
 def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
-    with needed("nsga2", "pymoo"):
+    with from_extra("nsga2", "pymoo"):
         from pymoo.algorithms.moo.nsga2 import NSGA2
 
     from dse.search.heuristic.pymoo import evolve
@@ -42,7 +42,7 @@ def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: floa
     There are as many Das-Dennis directions as fit into the population, which grows to the
     number of objectives where it is smaller.
     """
-    with needed("nsga3", "pymoo"):
+    with from_extra("nsga3", "pymoo"):
         from pymoo.algorithms.moo.nsga3 import NSGA3
         from pymoo.algorithms.moo.sms import cv_and_dom_tournament
         from pymoo.operators.selection.tournament import TournamentSelection
@@ -74,7 +74,7 @@ def sms_emoa(search: Search, *, seed: int, population: int, start: Index, eta: f
 
     A single objective has no hypervolume contributions to compare: there it is NSGA-II.
     """
-    with needed("sms-emoa", "pymoo"):
+    with from_extra("sms-emoa", "pymoo"):
         from pymoo.algorithms.moo.nsga2 import NSGA2
         from pymoo.algorithms.moo.sms import SMSEMOA
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.contract import Index, Option, Search, method
-from dse.methods.needed import needed
+from dse.methods.extras import from_extra
 
 
 @method(
@@ -23,7 +23,7 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
 
     One joint estimate per trial: better here than one per axis, in half the time.
     """
-    with needed("tpe", "optuna"):
+    with from_extra("tpe", "optuna"):
         from optuna.samplers import TPESampler
 
     from dse.search.heuristic.optuna import ask_and_tell
@@ -39,7 +39,7 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
 )
 def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Search with optuna's own NSGA-II."""
-    with needed("nsga2-optuna", "optuna"):
+    with from_extra("nsga2-optuna", "optuna"):
         from optuna.samplers import NSGAIISampler
 
     from dse.search.heuristic.optuna import ask_and_tell
@@ -56,7 +56,7 @@ def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) ->
 )
 def random(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Draw designs at random, whatever `start`: what every other method has to beat."""
-    with needed("random", "optuna"):
+    with from_extra("random", "optuna"):
         from optuna.samplers import RandomSampler
 
     from dse.search.heuristic.optuna import ask_and_tell

@@ -67,7 +67,7 @@ def _divided(step: Step, given: Mapping[str, Any]) -> tuple[Column, NDArray[np.b
             found[some] = step({name: _each(v, itemgetter(some)) for name, v in flat.items()})
         except EvaluationError as error:
             if some.stop - some.start == 1:
-                failed[some], reason = True, reason or error.said
+                failed[some], reason = True, reason or error.message
                 continue
             middle = (some.start + some.stop) // 2
             pending += [slice(middle, some.stop), slice(some.start, middle)]

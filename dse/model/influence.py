@@ -69,7 +69,7 @@ class Influence:
         )
 
     @cached_property
-    def plain(self) -> tuple[str, ...]:
+    def metrics(self) -> tuple[str, ...]:
         """Stage columns that are traits themselves."""
         problem = self.bounds.problem
         steps = (*problem.search_plan, *problem.requirement_steps)
@@ -82,7 +82,7 @@ class Influence:
 
     def traits(self, fleet: Fleet) -> dict[str, Column]:
         """Return the traits of fleets, enclosed where counts are."""
-        found = {name: fleet.column(name) for name in self.plain}
+        found = {name: fleet.column(name) for name in self.metrics}
         for name, step in self.joined.items():
             given = {
                 argument: self.settled[argument]
@@ -120,7 +120,7 @@ class Influence:
 
     def chain(self, stages: Sequence[Traits]) -> Columns:
         """Return what a chain of fleets offers to the quantities that are not traits."""
-        columns: Columns = {name: tuple(stage[name] for stage in stages) for name in self.plain}
+        columns: Columns = {name: tuple(stage[name] for stage in stages) for name in self.metrics}
         for name, step in self.joined.items():
             columns[name] = reduce(JOINS[_join(step)], [stage[name] for stage in stages])
         return columns
@@ -130,7 +130,7 @@ class Influence:
         pairs = list(zip(lows, highs, strict=True))
         columns: Columns = {
             name: tuple(_between(low[name], high[name]) for low, high in pairs)
-            for name in self.plain
+            for name in self.metrics
         }
         for name, step in self.joined.items():
             join = JOINS[_join(step)]
@@ -196,7 +196,7 @@ class Influence:
             helps[step.name] = helps[step.name] & (low != high)
             if step.name not in self.joined:
                 _pass_on(step, helps[step.name], helps, {})
-        names = (*self.plain, *self.joined)
+        names = (*self.metrics, *self.joined)
         return {name: want[name] for name in names}, {
             name: want[name] | helps[name] for name in names
         }

@@ -18,7 +18,7 @@ from dse.contract import Column, Guard
 from dse.errors import ContractError, DseError
 from dse.model.graph import Step, bind
 from dse.model.problem import Problem
-from dse.model.several import as_one
+from dse.model.scenarios import as_one
 from dse.model.space import Index
 from dse.plugins import registry
 

@@ -17,7 +17,7 @@ from dse.model.evaluation import Constraint, Evaluation, Goal
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import Graph, Step
-from dse.model.judging import Judge
+from dse.model.judge import Judge
 from dse.model.ledger import Ledger
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns

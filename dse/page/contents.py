@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.model.preference import KNEE, Preference
 from dse.page.columns import column_facts, packed, single, unit_facts
-from dse.page.shown_run import ShownRun, merged
+from dse.page.page_run import PageRun, merged
 from dse.reports import front_view
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import FrontView
@@ -29,7 +29,7 @@ OWN = "own"
 
 
 def contents(
-    shown: Sequence[ShownRun],
+    shown: Sequence[PageRun],
     preferences: Sequence[Preference],
     cloud: int,
     flips: Sequence[Mapping[str, Any]],
@@ -76,7 +76,7 @@ def contents(
     return data
 
 
-def remarks(shown: Sequence[ShownRun], preferences: Sequence[Preference], cloud: int) -> list[str]:
+def remarks(shown: Sequence[PageRun], preferences: Sequence[Preference], cloud: int) -> list[str]:
     """Return what the pictures of a page do not show, and what stands for it, in words."""
     view = merged(shown, cloud)
     said = [_cloud_words(run, cloud // len(shown)) for run in shown]
@@ -95,7 +95,7 @@ def remarks(shown: Sequence[ShownRun], preferences: Sequence[Preference], cloud:
     return said
 
 
-def _cloud_words(run: ShownRun, most: int) -> str:
+def _cloud_words(run: PageRun, most: int) -> str:
     """Say which feasible designs of a run are drawn in grey."""
     stored = front_view.row_count(run.view.cloud)
     drawn = min(stored, most)
@@ -115,7 +115,7 @@ def _preference(preference: Preference) -> dict[str, Any]:
     return {"by": by, "tolerance": preference.tolerance, "words": preference.best}
 
 
-def _merit(shown: Sequence[ShownRun], preferences: Sequence[Preference]) -> list[float]:
+def _merit(shown: Sequence[PageRun], preferences: Sequence[Preference]) -> list[float]:
     """Return what each run prefers least, for its designs."""
     return [
         float(value)
@@ -125,7 +125,7 @@ def _merit(shown: Sequence[ShownRun], preferences: Sequence[Preference]) -> list
     ]
 
 
-def _groups(view: FrontView, shown: Sequence[ShownRun]) -> np.ndarray:
+def _groups(view: FrontView, shown: Sequence[PageRun]) -> np.ndarray:
     """Return what colours each design: its run, or its category."""
     if len(shown) > 1:
         return np.repeat([run.name for run in shown], [run.view.size for run in shown])
@@ -151,7 +151,7 @@ def _places(view: FrontView, name: str) -> NDArray[np.float64]:
     return np.where(np.isin(values.astype(str), labels), found, np.nan)
 
 
-def _details(shown: Sequence[ShownRun], already: set[str]) -> dict[str, Any]:
+def _details(shown: Sequence[PageRun], already: set[str]) -> dict[str, Any]:
     """Return the other columns that vary, where they are few enough to be shown per design."""
     if len(shown) > 1:
         return {}

@@ -30,7 +30,7 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 def page_html(
-    title: str, told: Mapping[str, Sequence[Section]], data: Mapping[str, Any] | None
+    title: str, parts: Mapping[str, Sequence[Section]], data: Mapping[str, Any] | None
 ) -> str:
     """Return a page that needs no other file.
 
@@ -38,7 +38,7 @@ def page_html(
     ----------
     title
         Its heading.
-    told
+    parts
         Sections of words and tables by the part of the page: ``answer``, ``more`` of it,
         ``remarks``, ``front``, ``assumptions``, ``certificate`` and ``study``, whose lines are
         text as it was written.
@@ -52,9 +52,9 @@ def page_html(
         "library": _script(_read(LIBRARY)) if data is not None else "",
         "scripts": _script(f"(() => {{\n'use strict';\n{_scripts()}\n}})();") if data else "",
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
-        "study": "".join(map(_preformatted, told.get("study", ()))),
+        "study": "".join(map(_preformatted, parts.get("study", ()))),
         **{
-            name: sections.html("", told.get(name, ()))
+            name: sections.html("", parts.get(name, ()))
             for name in ("answer", "more", "remarks", "front", "assumptions", "certificate")
         },
     }

@@ -117,24 +117,24 @@ def brief_text(question: str, sections: Iterable[Section]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-class Teller:
+class Reporter:
     """Tells sections part by part; the parts are the text.
 
     Between them belong blank lines where `all` is told, and ends of lines otherwise.
     """
 
-    def __init__(self, question: str, told: Callable[[str], None], *, all: bool) -> None:
+    def __init__(self, question: str, write: Callable[[str], None], *, all: bool) -> None:
         """Begin with the question."""
         self._question = question
-        self._told = told
+        self._write = write
         self._text = sections_text if all else brief_text
 
-    def tell(self, sections: Iterable[Section]) -> None:
+    def report(self, sections: Iterable[Section]) -> None:
         """Tell some sections."""
         text = self._text(self._question, sections)
         self._question = ""
         if text:
-            self._told(text)
+            self._write(text)
 
 
 def _text(section: Section, widest: int) -> str:

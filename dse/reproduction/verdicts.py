@@ -39,7 +39,7 @@ DIFFERS: Final = "does not agree"
 VERDICTS = (CONTRADICTION, AGREES, WITHIN, RESIDUAL, READING, UNCHECKED)
 
 Agreement = Literal["agrees", "agrees within the inputs' rounding", "does not agree", ""]
-Asked = Callable[[PrintedNumbers], ClaimValue]
+Question = Callable[[PrintedNumbers], ClaimValue]
 
 BOUND = re.compile(r"(<=|>=|<|>) *(\S+)")
 _HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -182,16 +182,16 @@ def _reading(
 
 
 def _compare(claim: Claim, answer: ClaimAnswer, laboratory: Laboratory) -> _Compared:
-    def asked(printed: PrintedNumbers) -> ClaimValue:
+    def question(printed: PrintedNumbers) -> ClaimValue:
         return _answer(claim, answer, laboratory, printed)
 
     plain = PrintedNumbers()
-    value = asked(plain)
+    value = question(plain)
     if _agrees(claim, value, value):
         return _Compared(value, None, AGREES)
-    if not plain.asked:
+    if not plain.names:
         return _Compared(value, None, DIFFERS if _comparable(claim, value) else "")
-    moved = within_rounding(asked)
+    moved = within_rounding(question)
     if not all(map(is_numeric, moved)):
         agrees = any(_agrees(claim, one, one) for one in moved)
         return _Compared(value, None, WITHIN if agrees else DIFFERS)
@@ -200,23 +200,23 @@ def _compare(claim: Claim, answer: ClaimAnswer, laboratory: Laboratory) -> _Comp
     return _Compared(value, (low, high), WITHIN if agrees else DIFFERS)
 
 
-def within_rounding(asked: Asked) -> list[Any]:
+def within_rounding(question: Question) -> list[Any]:
     """Return what a question is answered with its inputs at ends of their rounding.
 
     First as printed, then with each input down and up alone; where all are numbers, last with all
     inputs at the ends that raise the answer, and at the others.
     """
     plain = PrintedNumbers()
-    answers = [asked(plain)]
+    answers = [question(plain)]
     pairs = {
-        name: (asked(PrintedNumbers({name: -1})), asked(PrintedNumbers({name: 1})))
-        for name in plain.asked
+        name: (question(PrintedNumbers({name: -1})), question(PrintedNumbers({name: 1})))
+        for name in plain.names
     }
     answers += [answer for pair in pairs.values() for answer in pair]
     if all(map(is_numeric, answers)):
         rising = {name: 1 if high >= low else -1 for name, (low, high) in pairs.items()}  # type: ignore[operator]
         falling = {name: -end for name, end in rising.items()}
-        answers += [asked(PrintedNumbers(ends)) for ends in (rising, falling)]
+        answers += [question(PrintedNumbers(ends)) for ends in (rising, falling)]
     return answers
 
 

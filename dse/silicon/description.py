@@ -9,7 +9,7 @@ from pathlib import Path
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.silicon.netlist import placed
-from dse.silicon.programs import Told, raise_errors
+from dse.silicon.programs import Output, raise_errors
 from dse.silicon.yosys import Yosys, run_yosys
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
@@ -102,7 +102,7 @@ def run_description(
     *,
     done: str,
     time_limit_s: float,
-) -> Told:
+) -> Output:
     """Run a script that reads a description and writes the file `done` last; see `run_yosys`.
 
     Raises

@@ -45,7 +45,7 @@ class LookUpTable:
             for k in ones
         )
         function = " + ".join(products) or "0"
-        return plain_cell(name, self.inputs, {self.output: function})
+        return cell_of(name, self.inputs, {self.output: function})
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Device:
         return f"{self.family.name}:{self.name}"
 
 
-def plain_cell(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> Cell:
+def cell_of(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> Cell:
     """Return a cell that is known by its functions alone."""
     pins = {pin: Pin(pin, "input") for pin in inputs}
     pins |= {pin: Pin(pin, "output", function=written) for pin, written in functions.items()}

@@ -113,7 +113,7 @@ def of_design(name: str, fault: Fault) -> Fault:
     return replace(fault, where=f"{name}: {fault.where}" if fault.where else name)
 
 
-def period_of(least_s: float, asked_s: float) -> float:
+def period_of(least_s: float, wanted_s: float) -> float:
     """Return the period that was asked for, or the least, rounded up.
 
     Raises
@@ -125,15 +125,15 @@ def period_of(least_s: float, asked_s: float) -> float:
         rule = "no path takes any time: outputs are constants, or inputs handed on"
         remedy = "drive every signal, and by one driver alone"
         raise StudyError([Fault(where="clock", written="", rule=rule, remedy=remedy)])
-    if not asked_s:
+    if not wanted_s:
         return rounded_up(least_s)
-    if settled(least_s / asked_s - 1.0) > 0.0:
-        digits = next(n for n in range(4, 18) if f"{least_s:.{n}g}" != f"{asked_s:.{n}g}")
+    if settled(least_s / wanted_s - 1.0) > 0.0:
+        digits = next(n for n in range(4, 18) if f"{least_s:.{n}g}" != f"{wanted_s:.{n}g}")
         written = f"the longest path takes {least_s * 1e9:.{digits}g} ns"
-        rule = f"the period of the clock is {asked_s * 1e9:.{digits}g} ns"
+        rule = f"the period of the clock is {wanted_s * 1e9:.{digits}g} ns"
         remedy = "ask for a slower clock, or leave this design out"
         raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
-    return asked_s
+    return wanted_s
 
 
 def rounded_up(value: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dse.silicon.devices import DeviceFamily, LookUpTable, Primitive, plain_cell
+from dse.silicon.devices import DeviceFamily, LookUpTable, Primitive, cell_of
 from dse.silicon.library import Cell, FlipFlop
 
 _DEVICES = ("lp384", "lp1k", "lp4k", "lp8k", "hx1k", "hx4k", "hx8k", "up3k", "up5k")
@@ -30,7 +30,7 @@ def _flip_flops() -> Iterator[Cell]:
             for ending, (taken, clear, preset) in _SETS.items():
                 name = f"SB_DFF{falling}{enable}{ending}"
                 pins = ["C", "D", *enable, *ending[-1:]]
-                cell = plain_cell(name, pins, {"Q": "IQ"})
+                cell = cell_of(name, pins, {"Q": "IQ"})
                 state = FlipFlop(
                     state="IQ",
                     inverted="IQN",
@@ -43,7 +43,7 @@ def _flip_flops() -> Iterator[Cell]:
                 yield replace(cell, pins={**cell.pins, "C": clock}, flip_flop=state)
 
 
-_CARRY = plain_cell("SB_CARRY", ("I0", "I1", "CI"), {"CO": "I0 I1 + I0 CI + I1 CI"})
+_CARRY = cell_of("SB_CARRY", ("I0", "I1", "CI"), {"CO": "I0 I1 + I0 CI + I1 CI"})
 # nextpnr takes a register whose logic has no input for a constant, which has no timing.
 _HOLD = {"I0": "port", "I1": "0", "I2": "0", "I3": "0", "O": "logic"}
 _PASS = Primitive("SB_LUT4", {"LUT_INIT": "10" * 8}, _HOLD, "O")

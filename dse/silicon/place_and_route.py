@@ -16,7 +16,7 @@ from typing import Any
 
 from dse.errors import Fault, StudyError
 from dse.silicon.devices import Device, Primitive
-from dse.silicon.programs import Told, raise_errors, run_program
+from dse.silicon.programs import Output, raise_errors, run_program
 
 _USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%", re.M)
 
@@ -158,10 +158,10 @@ def _written(one: Primitive, nets: Mapping[str, int | str]) -> dict[str, Any]:
     }
 
 
-def _raise_too_large(told: Told, device: Device) -> None:
+def _raise_too_large(output: Output, device: Device) -> None:
     """Raise what a device has too little of, if the log says so."""
     faults = []
-    for kind, needed, there in dict.fromkeys(_USED.findall(told.log)):
+    for kind, needed, there in dict.fromkeys(_USED.findall(output.log)):
         if int(needed) > int(there):
             what = "logic cells" if kind == device.family.logic_cell else kind
             written = f"{needed} {what}, registers at its ports included"

@@ -35,7 +35,7 @@ class ToolTimeError(DseError):
 
 
 @dataclass(frozen=True)
-class Told:
+class Output:
     """What a run said, and the files that it wrote: texts by name."""
 
     log: str
@@ -45,7 +45,7 @@ class Told:
 
 def run_program(
     command: Sequence[str], files: Mapping[str, str], *, what: str, time_limit_s: float
-) -> Told:
+) -> Output:
     """Run a program in a folder of its own, which is gone after.
 
     Parameters
@@ -61,7 +61,7 @@ def run_program(
 
     Returns
     -------
-    Told
+    Output
         Also where it ended with an error, which is in its log.
 
     Raises
@@ -91,11 +91,11 @@ def run_program(
             if path.is_file() and path.name not in {*files, OUTPUT, ERROR}
         }
     cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return Told(texts.pop("log", ended.unstarted), texts, cpu_s)
+    return Output(texts.pop("log", ended.unstarted), texts, cpu_s)
 
 
 def raise_errors(
-    told: Told, remedies: Sequence[tuple[str, str]], *, done: str, program: str = "Yosys"
+    output: Output, remedies: Sequence[tuple[str, str]], *, done: str, program: str = "Yosys"
 ) -> None:
     """Raise what a run ended with, when it did not write the file `done`.
 
@@ -115,8 +115,8 @@ def raise_errors(
     StudyError
         The errors of the log, with file and line where it has them.
     """
-    if done not in told.files:
-        raise StudyError(_errors(told.log, remedies, program))
+    if done not in output.files:
+        raise StudyError(_errors(output.log, remedies, program))
 
 
 def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iterator[Fault]:

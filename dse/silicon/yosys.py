@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from dse.errors import MissingLibraryError
-from dse.silicon.programs import Told, raise_errors, run_program
+from dse.silicon.programs import Output, raise_errors, run_program
 
 _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 
@@ -52,7 +52,7 @@ def chosen_yosys(name: str | None = None) -> Yosys:
 
 def run_yosys(
     yosys: Yosys, script: Sequence[str], files: Mapping[str, str], *, time_limit_s: float
-) -> Told:
+) -> Output:
     """Run a script, a command a line, that reads `files`: texts by name; see `run_program`."""
     written = {**files, "script.ys": "\n".join((*script, ""))}
     return run_program(yosys.command, written, what="mapping", time_limit_s=time_limit_s)

@@ -64,7 +64,7 @@ def simulated(
         kinds(shares=traffic.shares, count=count, seed=length.seed),
         times,
         most_events=length.events,
-        told=None if progress is None else lambda done: progress(done, count),
+        callback=None if progress is None else lambda done: progress(done, count),
     )
     return Simulation(
         design=pick(problem, index[0]).line,

@@ -16,10 +16,10 @@ import numpy as np
 from dse.contract import Column
 from dse.simulation.pipeline import Kinds, Pipeline, passed
 
-TOLD_EVERY = 50_000
+CALLBACK_EVERY = 50_000
 """Events between two reports of progress."""
 
-Told = Callable[[int], None]
+Callback = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def pass_through(
     arrived_s: Column,
     *,
     most_events: float,
-    told: Told | None = None,
+    callback: Callback | None = None,
 ) -> Passage:
     """Let offloads arrive, and return when each ends; each kind has a pipeline, of the same parts.
 
@@ -64,9 +64,9 @@ def pass_through(
     cut = ""
     try:
         while run.heap and not cut:
-            run.some(min(TOLD_EVERY, most_events - run.events))
-            if told is not None:
-                told(run.ended)
+            run.some(min(CALLBACK_EVERY, most_events - run.events))
+            if callback is not None:
+                callback(run.ended)
             if run.heap and run.events >= most_events:
                 cut = f"the limit of {run.events:,} events was reached"
     except KeyboardInterrupt:

@@ -185,14 +185,14 @@ def _designs(
 class _Watched(Archive):
     """An archive that loses patience with a method that does not come to an end."""
 
-    asked = 0
+    evaluated = 0
 
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
-        self.asked += max(1, len(index))
-        if self.asked > _PATIENCE * (self.total + 10):
+        self.evaluated += max(1, len(index))
+        if self.evaluated > _PATIENCE * (self.total + 10):
             raise ContractError(
-                f"it has asked for {self.asked} designs, has {self.room} of {self.total} left to "
-                f"evaluate, and does not come to an end; ask for designs that are not `seen`"
+                f"it has asked for {self.evaluated} designs, has {self.room} of {self.total} left "
+                f"to evaluate, and does not come to an end; ask for designs that are not `seen`"
             )
         return super().evaluate(index)
 

@@ -13,7 +13,7 @@ from dse.algebra import units
 from dse.reports.sections import Section
 from dse.reports.words import LARGE, listed, multiple, percent, plural, unit_suffix
 from dse.study.uncertain import NINETY_FIVE
-from dse.uncertainty.unsure import Uncertain
+from dse.uncertainty.inputs import Uncertain
 
 KEY = "certainty"
 TITLE = "How sure is it"

@@ -23,7 +23,7 @@ from dse.study.assumptions import growing_stages, highest_rate
 from dse.study.demand import followers
 from dse.study.stages import mixed_axes
 from dse.study.study import Study
-from dse.uncertainty.unsure import RATE, Uncertain
+from dse.uncertainty.inputs import RATE, Uncertain
 
 PACE = ("clock_hz", "cycles_per_task", "payload_bit")
 """Metrics that say how much an instance carries, and so how many may be needed."""

@@ -24,7 +24,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search import Progress, SearchSettings
 from dse.study.study import Study, prepare
-from dse.uncertainty import draws, unsure
+from dse.uncertainty import draws, inputs
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.draws import Draws
 from dse.uncertainty.outcomes import Outcomes
@@ -122,12 +122,12 @@ def sampling_options(
     """
     if samples is None and not uncertainty:
         return None
-    shares = unsure.read_shares(assignments(uncertainty, unsure.EXAMPLE))
+    shares = inputs.read_shares(assignments(uncertainty, inputs.EXAMPLE))
     return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 
 def _draw(study: Study, options: SamplingOptions) -> Draws:
-    found = unsure.uncertain_of(study, options.uncertainty)
+    found = inputs.uncertain_of(study, options.uncertainty)
     return draws.draw_study(study, found, options.samples if found else 1, options.seed)
 
 

@@ -31,7 +31,7 @@ def test_a_number_is_read_as_printed_and_remembered() -> None:
     printed = PrintedNumbers()
     assert printed.read("area", "5226") == 5226.0
     assert printed.share("power", "0.93") == 1.0
-    assert list(printed.asked) == ["area", "power"]
+    assert list(printed.names) == ["area", "power"]
 
 
 def test_a_number_is_moved_by_half_a_unit_of_its_last_digit() -> None:

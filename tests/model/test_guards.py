@@ -19,7 +19,7 @@ from dse.model.evaluation import Evaluation
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
 from dse.model.problem import Problem
-from dse.model.several import described_together
+from dse.model.scenarios import described_together
 from dse.model.space import Index, Points, as_index, one_block
 from dse.plugins import registry
 from dse.study import study, swept

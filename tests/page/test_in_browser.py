@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import dse
-from dse.page.shown_run import read_shown
-from dse.page.told import front_section
+from dse.page.page_run import read_page_runs
+from dse.page.sections import front_section
 from tests.conftest import STUDIES
 from tests.page.browser import PROGRAM, Browser, browser
 
@@ -114,7 +114,7 @@ def test_a_page_loads_without_network_and_without_an_error(
 
 def test_the_table_says_what_the_program_says(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("jacobi") / "report.html")
-    (shown,) = read_shown([run("jacobi")])
+    (shown,) = read_page_runs([run("jacobi")])
     assert table_of(tab) == [list(row) for row in front_section(shown).rows]
 
 
@@ -135,7 +135,7 @@ def test_the_recommended_design_follows_as_the_rule_of_the_program_has_it(
     name: str, tab: Browser, run: Callable[[str], Path]
 ) -> None:
     tab.open(run(name) / "report.html")
-    (shown,) = read_shown([run(name)])
+    (shown,) = read_page_runs([run(name)])
     ((study, index),) = shown.points
     for prefer in (*(goal.name for goal in study.problem.goals), "knee"):
         for tolerance in ("0 %",) if prefer == "knee" else ("0 %", "3 %", "40 %"):
@@ -165,7 +165,7 @@ def test_a_limit_moved_with_keys_gives_the_answer_of_a_study_with_that_constrain
     tab.value(f"document.querySelector('[data-limit={goal}]').focus()")
     for _ in range(5):
         tab.key(*key)
-    (shown,) = read_shown([run("jacobi")])
+    (shown,) = read_page_runs([run("jacobi")])
     values = shown.view.front[goal].tolist()
     limit = sorted(set(values))[5 if ">=" in rule else -6]
     constraints = {"constraints": f"[{rule.format(limit)}]"}
@@ -225,7 +225,7 @@ def test_the_table_sorts_and_filters(tab: Browser, run: Callable[[str], Path]) -
     rows = table_of(tab)
     assert {row[1] for row in rows} == {"sparc_t4_engine"}
     tab.value("document.querySelector('[data-column=total_power_w] button').click()")
-    (shown,) = read_shown([run("crypto")])
+    (shown,) = read_page_runs([run("crypto")])
     rows = "[...document.getElementById('table').tBodies[0].rows]"
     order = json.loads(tab.value(f"JSON.stringify({rows}.map(row => Number(row.dataset.row)))"))
     powers = [shown.view.front["total_power_w"][row] for row in order]
@@ -243,7 +243,7 @@ def test_along_a_sweep_the_shades_are_the_answers_of_the_program(
     for low, high, design in table_of(tab, "winners-table"):
         for rate in range(int(low.split()[0]), int(high.split()[0]) + 1):
             told[rate] = design
-    (shown,) = read_shown([run("sweep")])
+    (shown,) = read_page_runs([run("sweep")])
     for point in manifest["points"]:
         assert told[round(point["value"] / 1e9)] == shown.kinds[point["recommended"]["row"] - 1]
 

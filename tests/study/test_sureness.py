@@ -9,7 +9,7 @@ import pytest
 import dse
 from dse.errors import StudyError
 from dse.study import study
-from dse.uncertainty import unsure
+from dse.uncertainty import inputs
 
 LINK = """\
 interface:
@@ -45,7 +45,7 @@ def drawn(
 ) -> dict[str, list[float]]:
     """Return what is uncertain of the study, with its shares, by column."""
     prepared = study.prepare(study.read_study(folder / "study.yaml", pairs))
-    found = unsure.uncertain_of(prepared, options)
+    found = inputs.uncertain_of(prepared, options)
     assert len({one.column for one in found}) == len(found)
     assert options or len({one.name for one in found}) == len(found)
     return {one.column: one.share.tolist() for one in found}

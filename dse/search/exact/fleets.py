@@ -307,7 +307,7 @@ class Fleets:
             yield from self._blocks() if self._whole is None else self._whole
             return
         influence, capacities = self.influence, self.influence.capacities
-        names = (*influence.plain, *influence.joined)
+        names = (*influence.metrics, *influence.joined)
         wanted = dict(zip(names, directions, strict=True))
         more = {name for name in capacities if wanted[name] == (False, True)}
         low, high = self.hull or ({}, {})

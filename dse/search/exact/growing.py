@@ -1,7 +1,7 @@
 """The best fleets of a stage with many: put together design by design, the worse parts left out.
 
 Two parts of fleets that lack the same designs are compared by their ingredients
-(`dse.model.ingredients`).  Stage columns rise or fall with these, and the ingredients of a whole
+(`dse.model.aggregates`).  Stage columns rise or fall with these, and the ingredients of a whole
 fleet with those of its part: a part that is as good as another in all of them makes fleets that
 are as good, whatever is added.  So one is as good as any fleet of the stage at the end, by
 induction over the designs (Pareto sums, or the principle of optimality of dynamic programming).
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.model.aggregates import BANDWIDTH, INGREDIENTS, MADE_OF
 from dse.model.fleet import AREA_COLUMNS
 from dse.model.front import nondominated
-from dse.model.ingredients import BANDWIDTH, INGREDIENTS, MADE_OF
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Space
 from dse.model.stage import ROUNDING

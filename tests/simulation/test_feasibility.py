@@ -11,7 +11,7 @@ import pytest
 import dse
 from dse.answers.source import known_fronts
 from dse.errors import InfeasibleError
-from dse.simulation import held
+from dse.simulation import feasibility
 from dse.simulation.traffic import traffic_of
 
 Write = Callable[[str], Path]
@@ -62,9 +62,9 @@ def test_a_design_that_cannot_carry_its_offloads_is_found_out(write: Write) -> N
     solved = known_fronts(write(STUDY)).points[0]
     index = solved.front[:1]
     traffic = traffic_of(solved.study, index)
-    assert held._tried(solved.study.problem, index, traffic).load < 0.5
+    assert feasibility._tried(solved.study.problem, index, traffic).load < 0.5
     more = replace(traffic, demand_bit_per_s=4 * traffic.demand_bit_per_s)
-    assert "lines grow without end" in held._tried(solved.study.problem, index, more).fault
+    assert "lines grow without end" in feasibility._tried(solved.study.problem, index, more).fault
 
 
 def test_what_does_not_vary_is_not_simulated(write: Write) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dse import contract
 from dse.model.ledger import ledger_of, remedy_of
-from dse.page.shown_run import ShownRun
+from dse.page.page_run import PageRun
 from dse.plugins import registry
 from dse.reports.front_table import front_table
 from dse.reports.sections import Section
@@ -32,12 +32,12 @@ MOST_ASSUMPTIONS = 2_000
 """Numbers that a page lists."""
 
 
-def front_section(run: ShownRun) -> Section:
+def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
     return front_table(run.view, run.name, MOST_ROWS)
 
 
-def assumptions_section(run: ShownRun) -> Section:
+def assumptions_section(run: PageRun) -> Section:
     """Return every number that the study assumes, and where it comes from."""
     found = assumptions_of(run.study)
     rows = tuple(
@@ -97,7 +97,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(entry)
 
 
-def certificate_section(run: ShownRun) -> Section:
+def certificate_section(run: PageRun) -> Section:
     """Return what was proven of the front, and how."""
     manifest = run.run.manifest
     certificate = manifest.get("certificate") or {}
@@ -137,7 +137,7 @@ def certificate_section(run: ShownRun) -> Section:
     return Section("certificate", run.name, tuple(lines), rows=tuple(rows))
 
 
-def study_section(run: ShownRun) -> Section:
+def study_section(run: PageRun) -> Section:
     """Return the study as it was written, with the files that it reads."""
     manifest = run.run.manifest
     return Section("study", f"{run.name}: {manifest['study_file']}", (str(manifest["study"]),))

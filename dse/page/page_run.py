@@ -18,7 +18,7 @@ from dse.study.study import Study
 
 
 @dataclass(frozen=True)
-class ShownRun:
+class PageRun:
     """A run as a page shows it.
 
     Attributes
@@ -58,7 +58,7 @@ class ShownRun:
         ]
 
 
-def read_shown(folders: Sequence[Path]) -> tuple[ShownRun, ...]:
+def read_page_runs(folders: Sequence[Path]) -> tuple[PageRun, ...]:
     """Return the runs in folders, fit to be shown together.
 
     Raises
@@ -74,7 +74,7 @@ def read_shown(folders: Sequence[Path]) -> tuple[ShownRun, ...]:
     return shown
 
 
-def _read(name: str, folder: Path) -> ShownRun:
+def _read(name: str, folder: Path) -> PageRun:
     run = finished.read_run(folder)
     points = run.points()
     view = read_view(folder)
@@ -82,10 +82,10 @@ def _read(name: str, folder: Path) -> ShownRun:
         order = [number for choice in run.choices for number in run.row_numbers(choice)]
         if order != list(range(len(run.rows))):
             raise OutputError(f"{folder}: front.csv is not in the order of the sweep")
-    return ShownRun(name, view, run, tuple(points))
+    return PageRun(name, view, run, tuple(points))
 
 
-def _require_alike(first: ShownRun, other: ShownRun) -> None:
+def _require_alike(first: PageRun, other: PageRun) -> None:
     """Raise `OutputError` when two runs have no page in common."""
     pairs = (
         ("the objectives", *(_wanted(run.view) for run in (first, other))),
@@ -110,7 +110,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
     return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
 
 
-def merged(shown: Sequence[ShownRun], most: int) -> FrontView:
+def merged(shown: Sequence[PageRun], most: int) -> FrontView:
     """Return the fronts of runs as one, and at most `most` designs of each cloud.
 
     Only choices that all of them leave open are columns.

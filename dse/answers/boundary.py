@@ -15,7 +15,7 @@ from dse.study.study import Study
 from dse.study.tables.evaluated import is_evaluated
 
 
-def edge_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
+def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
     """Yield a note for each axis with an order at whose end a design (d,) lies.
 
     Left out are ends beyond which there is nothing: one of what is counted, no instances, the top

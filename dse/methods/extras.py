@@ -9,7 +9,7 @@ from dse.errors import MissingLibraryError
 
 
 @contextmanager
-def needed(method: str, library: str) -> Iterator[None]:
+def from_extra(method: str, library: str) -> Iterator[None]:
     """Import what a method needs inside, from the libraries of the extra `search`.
 
     Raises
