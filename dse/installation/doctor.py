@@ -8,16 +8,80 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, metadata, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from dse.installation import libraries
-from dse.installation.libraries import Library
 from dse.plugins import registry
 from dse.plugins.registry import DISTRIBUTION, Surveyed
 from dse.reports.text import table_text
+
+
+@dataclass(frozen=True)
+class Library:
+    """A distribution that is needed: always, or for an extra.
+
+    Attributes
+    ----------
+    wanted
+        The versions that will do, for instance ``>=2.0``; empty when any will.
+    installed
+        The version that is installed, empty when none is.
+    fits
+        Whether that version is a wanted one.
+    """
+
+    name: str
+    wanted: str
+    installed: str
+    fits: bool
+
+
+def libraries() -> dict[str, tuple[Library, ...]]:
+    """Return what is needed by extra; under ``""`` what is always needed."""
+    stated = metadata(DISTRIBUTION)
+    needs = [Requirement(text) for text in stated.get_all("Requires-Dist") or ()]
+    extras = sorted(stated.get_all("Provides-Extra") or ())
+    return {extra: tuple(_needed(needs, extra)) for extra in ("", *extras)}
+
+
+def own_version() -> str:
+    """Return the version of this distribution."""
+    return version(DISTRIBUTION)
+
+
+def own_entry_points() -> set[tuple[str, str, str]]:
+    """Return group, name and value of each entry point of this distribution."""
+    found = distribution(DISTRIBUTION).entry_points
+    return {(point.group, point.name, point.value) for point in found}
+
+
+def _needed(needs: Sequence[Requirement], extra: str) -> Iterator[Library]:
+    for need in needs:
+        if _applies(need, extra) and not (extra and _applies(need, "")):
+            if canonicalize_name(need.name) == canonicalize_name(DISTRIBUTION):
+                for inner in sorted(need.extras):
+                    yield from _needed(needs, inner)
+            else:
+                yield _look(need)
+
+
+def _applies(need: Requirement, extra: str) -> bool:
+    return need.marker is None or need.marker.evaluate({"extra": extra})
+
+
+def _look(need: Requirement) -> Library:
+    try:
+        installed = version(need.name)
+    except PackageNotFoundError:
+        installed = ""
+    fits = bool(installed) and need.specifier.contains(installed, prereleases=True)
+    return Library(need.name, str(need.specifier), installed, fits)
+
 
 CHECKOUT = Path(__file__).parents[2]
 """The checkout that this program runs from, or where other packages are installed beside it."""
@@ -61,7 +125,7 @@ class Diagnosis:
 
 def diagnose() -> Diagnosis:
     """Look at versions, plug-ins and extras."""
-    needed = libraries.libraries()
+    needed = libraries()
     kinds = registry.kinds_of({**registry.GROUPS, **registry.PAPERS})
     surveyed = [one for kind in kinds for one in registry.survey(kind)]
     # two of one name have the same fault
@@ -83,7 +147,7 @@ def diagnose() -> Diagnosis:
 
 def _platform() -> dict[str, Any]:
     return {
-        "dse": libraries.own_version(),
+        "dse": own_version(),
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "cpu_cores": os.cpu_count(),
@@ -118,7 +182,7 @@ def _checkout_findings() -> Iterator[str]:
         return
     points = project.get("entry-points", {}) | {"console_scripts": project.get("scripts", {})}
     wanted = {(group, *point) for group, named in points.items() for point in named.items()}
-    differing = wanted ^ libraries.own_entry_points()
+    differing = wanted ^ own_entry_points()
     if differing:
         names = sorted({name for _, name, _ in differing})
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""

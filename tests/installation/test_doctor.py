@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from dse import contract
 from dse.cli.app import application
-from dse.installation import doctor, libraries
+from dse.installation import doctor
 from dse.plugins import registry
 
 
@@ -26,7 +26,7 @@ def run(*arguments: str) -> Result:
 def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Return versions that pass for the installed ones; none for ``""``."""
     pretended: dict[str, str] = {}
-    real = libraries.version
+    real = doctor.version
 
     def version(name: str) -> str:
         found = pretended[name] if name in pretended else real(name)
@@ -34,7 +34,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
             raise PackageNotFoundError(name)
         return found
 
-    monkeypatch.setattr(libraries, "version", version)
+    monkeypatch.setattr(doctor, "version", version)
     return pretended
 
 
@@ -43,9 +43,9 @@ def test_an_installation_that_is_well() -> None:
     assert done.exit_code == 0
     lines = [line.split() for line in done.stdout.splitlines()]
     assert lines[-1] == ["nothing", "is", "broken"]
-    for name, library in {one.name: one for one in libraries.libraries()[""]}.items():
+    for name, library in {one.name: one for one in doctor.libraries()[""]}.items():
         assert [name, library.installed] in [line[:2] for line in lines]
-    assert ["core", "accel-dse", libraries.own_version(), "44"] in [line[:4] for line in lines]
+    assert ["core", "accel-dse", doctor.own_version(), "44"] in [line[:4] for line in lines]
 
 
 def test_json_says_the_same() -> None:
@@ -104,4 +104,4 @@ def test_an_extra_that_is_missing_breaks_nothing(versions: dict[str, str]) -> No
 
 
 def test_every_extra_has_a_purpose() -> None:
-    assert set(libraries.libraries()) - {""} <= set(doctor.PURPOSES)
+    assert set(doctor.libraries()) - {""} <= set(doctor.PURPOSES)

@@ -119,7 +119,7 @@ def test_what_unpacks_to_more_than_its_rows_may_be_is_refused(
 
 
 def test_the_remedy_of_a_missing_library_is_an_extra_of_ours() -> None:
-    from dse.installation.libraries import libraries
+    from dse.installation.doctor import libraries
 
     error = MissingLibraryError("this", "pyarrow", "parquet")
     assert str(error) == (

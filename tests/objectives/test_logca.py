@@ -17,8 +17,7 @@ from scipy.optimize import brentq
 
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.break_even import first_nonnegative, roots
-from dse.objectives.logca.implications import implications, why_none
-from dse.objectives.logca.limits import limits, peak
+from dse.objectives.logca.implications import implications, limits, peak, why_none
 from dse.objectives.logca.model import LogCA, break_even_granularity
 from dse.objectives.logca.regions import regions
 

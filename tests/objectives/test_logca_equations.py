@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dse.objectives.catalogue.table5 import logca, rows
-from dse.objectives.logca.limits import limits
+from dse.objectives.logca.implications import limits
 from dse.objectives.logca.model import LogCA
 
 PER_BYTE = LogCA(latency=2, overhead=100, index=30, acceleration=10, latency_per_byte=True)

@@ -138,7 +138,7 @@ ONLY_USERS = {
     "importlib.metadata": {
         "dse.plugins.registry",
         "dse",
-        "dse.installation.libraries",
+        "dse.installation.doctor",
         "dse.runs.manifest",
         "dse.cli.app",
     },
@@ -170,7 +170,7 @@ ONLY_USERS = {
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
     "multiprocessing": {"dse.workers", "dse.evaluators.local"},
-    "packaging": {"dse.installation.libraries"},
+    "packaging": {"dse.installation.doctor"},
     "optuna": {
         "dse.search.heuristic.optuna",
         "dse.methods.samplers",
