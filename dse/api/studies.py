@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Names, Runs, Seed, paths, public, texts
+from dse.api.arguments import Count, Duration, Names, Runs, Seed, Size, paths, public, texts
 from dse.api.sources import document_of, override_pairs, study_of
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def run(
     fresh: bool = False,
     reuse: Runs = (),
     measure_again: Names = (),
+    time: Duration | None = None,
+    memory: Size | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     callback: Callable[[Result], object] | None = None,
@@ -151,6 +153,8 @@ def run(
     measure_again : KIND
         When a run goes on, measure again what `failed`, a kind of it, or what is `measured`.  A
         warning names the values of the last that differ.
+    time, memory
+        As in `answer`.
     progress
         Called with the number of designs done and the number planned.
     stop
@@ -187,7 +191,9 @@ def run(
     from dse.runs.measuring import Keeping
     from dse.runs.result import Result, run_place
     from dse.runs.runner import Options, run_study
+    from dse.search.budget import budget_of
 
+    limits = budget_of(time, memory)
     document = document_of(study, overrides, evaluate)
     options = Options(
         method=method,
@@ -195,6 +201,8 @@ def run(
         budget=budget,
         workers=workers,
         dask=dask,
+        effort_s=limits.seconds if time else None,
+        memory_byte=limits.byte if memory else None,
         measures=True,
     )
     keeping = Keeping(

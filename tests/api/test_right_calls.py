@@ -34,6 +34,11 @@ def test_overrides_in_each_form(overrides: Any) -> None:
     assert dse.load(SMALL, overrides=overrides).document.data["workload"]["rate"] == "1 Gbps"
 
 
+def test_a_run_may_take_so_much_time() -> None:
+    assert dse.run(MIXED).manifest["exact"]
+    assert not dse.run(MIXED, time="1 us", memory="1 GiB").manifest["exact"]
+
+
 def test_values_of_python_become_those_of_yaml() -> None:
     given = {"search.budget": None, "search.warm_start": False, "search.seed": np.int64(3)}
     for found in (dse.load(SMALL, overrides=given), dse.load(SMALL).with_(given)):
