@@ -11,7 +11,7 @@ May import `dse.contract`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -20,26 +20,6 @@ from dse.contract.published import read_published
 
 _GIGA, _MEGA, _NANO, _PICO = 1e9, 1e6, 1e-9, 1e-12
 _SQUARE_MICROMETRE = 1e-12
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryLevel:
-    """What one transfer at a level of the memory hierarchy costs, all levels above included.
-
-    Attributes
-    ----------
-    name
-        ``l1``, ``l2``, ``memory`` or ``random`` (pointer chasing in main memory).
-    transfer
-        What one transfer is: a ``byte``, or an ``access`` for random access.
-    transfers_per_s, energy_j
-        Sustained rate, and joules per transfer on top of constant power; None if not given.
-    """
-
-    name: str
-    transfer: str
-    transfers_per_s: float | None
-    energy_j: float | None
 
 
 def read_catalogue(table: str) -> tuple[Mapping[str, str], ...]:
@@ -184,32 +164,6 @@ idle_power_w: Mapping[str, float] = MappingProxyType(
     {name: _given(row, "idle_w") for name, row in _platform_rows.items()}
 )
 """Measured power of each platform without load; fitted constant power may be below it."""
-
-
-def memory_levels(platform_name: str) -> tuple[MemoryLevel, ...]:
-    """Return the levels of a platform's memory, nearest first (Table I, columns 10 to 13).
-
-    Raises
-    ------
-    ValueError
-        No platform has this name.
-    """
-    row = _platform_row(platform_name)
-    columns = (
-        ("l1", "byte", _number(row, "l1_gbs", _GIGA), _number(row, "eps_l1_pj_per_b", _PICO)),
-        ("l2", "byte", _number(row, "l2_gbs", _GIGA), _number(row, "eps_l2_pj_per_b", _PICO)),
-        (
-            "memory",
-            "byte",
-            _number(row, "sustained_mem_gbs", _GIGA),
-            _number(row, "eps_mem_pj_per_b", _PICO),
-        ),
-        ("random", "access", _number(row, "rand_maccs", _MEGA), _number(row, "eps_rand_nj", _NANO)),
-    )
-    return tuple(
-        MemoryLevel(name=name, transfer=transfer, transfers_per_s=rate, energy_j=energy)
-        for name, transfer, rate, energy in columns
-    )
 
 
 def vendor_peak(platform_name: str) -> Platform:

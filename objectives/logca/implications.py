@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dse.contract import Column
-from dse.objectives.logca.break_even import LARGEST_BYTE, roots, shaped
+from dse.objectives.logca.break_even import roots, shaped
 from dse.objectives.logca.model import LogCA
 
 
@@ -218,39 +218,6 @@ def _with_latency_per_byte(device: LogCA) -> tuple[Implication, ...]:
                 "peak_at_infinite_acceleration": ideal,
             },
         ),
-    )
-
-
-def why_none(device: LogCA, speedup: float, *, largest: float = LARGEST_BYTE) -> str:
-    """Say why one device reaches a speedup nowhere; empty when it does."""
-    require_one(device)
-    if device.granularities(speedup, largest=largest).size:
-        return ""
-    beyond = device.granularities(speedup, largest=math.inf)
-    if beyond.size:
-        return (
-            f"speedup {speedup:g} takes {beyond[0]:.3g} bytes, beyond the largest granularity "
-            f"of {largest:.3g} bytes"
-        )
-    granularity, top = (float(value) for value in peak(device))
-    if speedup < top and device.speedup(1.0) > speedup:
-        return f"the speedup is above {speedup:g} at every granularity"
-    if speedup < top:
-        return f"speedup {speedup:g} takes more bytes than a floating-point number can count"
-    if 0 < granularity < math.inf:
-        return (
-            f"the speedup peaks at {top:.4g}, at {granularity:.4g} bytes: from there on latency "
-            "per byte outgrows the kernel's sub-linear time"
-        )
-    if device.speedup(1.0) == top:
-        return f"the speedup is {top:.4g} at every granularity"
-    if granularity == 0:
-        return f"the speedup stays below {top:.4g}, host offset over fixed time of an offload"
-    if top == number(device, "acceleration"):
-        return f"the speedup stays below the acceleration, {top:.4g}"
-    return (
-        f"the speedup stays below {top:.4g}: latency per byte bounds it by C / L = "
-        f"{number(device, 'index') / number(device, 'latency'):.4g}"
     )
 
 

@@ -142,8 +142,8 @@ class LogCA:
     def granularities(self, speedup: ArrayLike, *, largest: float = LARGEST_BYTE) -> Column:
         """Return every granularity that gives a speedup, ascending.
 
-        One device and one speedup give a plain array, empty when there is none (`why_none`
-        tells the reason); columns give a new last axis of two, padded with NaN.
+        One device and one speedup give a plain array, empty when there is none;
+        columns give a new last axis of two, padded with NaN.
         """
         _require("speedup", speedup, above_zero=True)
         rows, (wanted,), shape = self.rows(speedup)

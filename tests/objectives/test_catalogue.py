@@ -220,29 +220,11 @@ def test_missing_is_none_never_zero():
     without = {name for name, record in PLATFORMS.items() if record.double_op_per_s is None}
     assert without == {"nuc_gpu", "apu_gpu", "arndale_gpu"}
     assert all(PLATFORMS[name].double_j_per_op is None for name in without)
-    levels = {level.name: level for level in catalogue.memory_levels("arndale_gpu")}
-    assert levels["random"].energy_j is None  # the rate stands in Table I, the energy does not
-    assert levels["random"].transfers_per_s == pytest.approx(33.6e6)
-    assert levels["l2"].transfers_per_s is None
-    for name in PLATFORMS:
-        for level in catalogue.memory_levels(name):
-            assert level.energy_j != 0
-            assert level.transfers_per_s != 0
-
-
-def test_memory_levels_cost_more_the_farther_they_are():
-    near, far, memory, random = catalogue.memory_levels("xeon_phi")
-    assert [level.name for level in (near, far, memory, random)] == ["l1", "l2", "memory", "random"]
-    assert [level.transfer for level in (near, random)] == ["byte", "access"]
-    assert near.transfers_per_s == 2890e9
-    assert [level.energy_j for level in (near, far, memory, random)] == pytest.approx(
-        [2.19e-12, 8.65e-12, 136e-12, 5.11e-9]
-    )
 
 
 def test_an_unknown_platform_is_told_what_there_is():
     with pytest.raises(ValueError, match="no platform is called 'titan'; known: desktop_cpu, nuc_"):
-        catalogue.memory_levels("titan")
+        catalogue.vendor_peak("titan")
 
 
 def test_the_catalogue_imports_neither_pandas_nor_scipy():

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.break_even import first_nonnegative, roots
-from dse.objectives.logca.implications import implications, limits, peak, why_none
+from dse.objectives.logca.implications import implications, limits, peak
 from dse.objectives.logca.model import LogCA, break_even_granularity
 from dse.objectives.logca.regions import regions
 
@@ -144,10 +144,6 @@ def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> N
     assert device.granularities(2) == pytest.approx([1, 16], rel=1e-14)
     assert peak(device) == (4.0, 2.5)
     assert device.granularities(2.6).shape == (0,)
-    assert why_none(device, 2.6) == (
-        "the speedup peaks at 2.5, at 4 bytes: from there on latency per byte outgrows the "
-        "kernel's sub-linear time"
-    )
     columns = replace(device, overhead=[4.0, 10.0])
     assert np.array_equal(columns.granularities(2)[0], device.granularities(2))
     assert np.isnan(columns.granularities(2)[1]).all()
@@ -157,40 +153,6 @@ def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> N
     # Top of (6 + 10 sqrt(g)) / (4 + g + 2 sqrt(g)): 5 g + 6 sqrt(g) = 14.
     slower = replace(device, host_offset=6.0, acceleration=5.0)
     assert peak(slower).granularity == pytest.approx(((79**0.5 - 3) / 5) ** 2, rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("device", "speedup", "reason"),
-    [
-        (T2, 19, "the speedup stays below the acceleration, 19"),
-        (replace(T2, acceleration=0.5), 1, "the speedup stays below the acceleration, 0.5"),
-        (
-            LogCA(latency=5, overhead=9, index=4, acceleration=20, latency_per_byte=True),
-            1,
-            "the speedup stays below 0.7692: latency per byte bounds it by C / L = 0.8",
-        ),
-        (
-            DEVICES["discrete_gpu", "aes"],
-            1,
-            "speedup 1 takes 1.35e+125 bytes, beyond the largest granularity of 1.84e+19 bytes",
-        ),
-        (
-            replace(T2, host_offset=1e6),
-            2,
-            "the speedup is above 2 at every granularity",
-        ),
-        (
-            replace(T2, acceleration=3, host_offset=1e6),
-            50,
-            "the speedup stays below 32.79, host offset over fixed time of an offload",
-        ),
-        (replace(T2, latency=0, overhead=0), 19, "the speedup is 19 at every granularity"),
-        (T2, 1, ""),
-    ],
-)
-def test_why_none(device: LogCA, speedup: float, reason: str) -> None:
-    assert why_none(device, speedup) == reason
-    assert (device.granularities(speedup).size == 0) == bool(reason)
 
 
 def test_a_root_beyond_every_address_exists_only_when_asked_for() -> None:
