@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -150,52 +151,34 @@ def doctor(*, json: bool = False) -> None:
         raise typer.Exit(1)
 
 
-@command(name="new core")
-def new_core(name: str, *, out: str | Path | None = None) -> None:
-    """Write a package with a core: record, test and study.
+STARTERS = {
+    "core": ("a core", "Name of the core in studies, such as aes."),
+    "objective": ("an objective", "Name with its unit, such as silicon_energy_j."),
+    "method": ("a search method", "Name of the method in studies, such as hill-climb."),
+}
+"""By what `dse new` makes: what the package has, and what its name is."""
+
+
+def _starter(kind: str, what: str, called: str) -> Callable[..., None]:
+    def new(name: str, *, out: str | Path | None = None) -> None:
+        from dse.installation import scaffold
+
+        _show_package(scaffold.new_package(kind, name, None if out is None else Path(out)))
+
+    new.__doc__ = f"""Write a package with {what}: record, test and study.
 
     Parameters
     ----------
     name
-        Name of the core in studies, such as aes.
+        {called}
     out : DIR
         Folder for the package (default: one called NAME).
     """
-    from dse.installation import scaffold
-
-    _show_package(scaffold.new_core(name, None if out is None else Path(out)))
+    return new
 
 
-@command(name="new objective")
-def new_objective(name: str, *, out: str | Path | None = None) -> None:
-    """Write a package with an objective: record, test and study.
-
-    Parameters
-    ----------
-    name
-        Name with its unit, such as silicon_energy_j.
-    out
-        As in `new_core`.
-    """
-    from dse.installation import scaffold
-
-    _show_package(scaffold.new_objective(name, None if out is None else Path(out)))
-
-
-@command(name="new method")
-def new_method(name: str, *, out: str | Path | None = None) -> None:
-    """Write a package with a search method: record, test and study.
-
-    Parameters
-    ----------
-    name
-        Name of the method in studies, such as hill-climb.
-    out
-        As in `new_core`.
-    """
-    from dse.installation import scaffold
-
-    _show_package(scaffold.new_method(name, None if out is None else Path(out)))
+for _kind, _words in STARTERS.items():
+    command(name=f"new {_kind}")(_starter(_kind, *_words))
 
 
 @command(name="new study")

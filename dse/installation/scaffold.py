@@ -34,8 +34,17 @@ _MODULE = "MODULE"
 """Stands for the name of the module in the names of templates."""
 
 
-def new_core(name: str, out: Path | None) -> Path:
-    """Write a package with a core called `name` to `out`, by default a folder of that name.
+KINDS: Mapping[str, Kind] = {
+    "core": contract.Core,
+    "objective": contract.Objective,
+    "method": contract.Method,
+}
+
+
+def new_package(kind: str, name: str, out: Path | None) -> Path:
+    """Write a package with one of `KINDS` to `out`, by default a folder of its name.
+
+    That of an objective ends in its unit; that of a method may have hyphens.
 
     Returns
     -------
@@ -45,21 +54,12 @@ def new_core(name: str, out: Path | None) -> Path:
     Raises
     ------
     NewNameError
-        When a core cannot have this name, or another has it.
+        When a plug-in cannot have this name, or another has it.
     OutputError
         When the folder exists already, or cannot be written.
     """
-    return _package(contract.Core, name, out)
-
-
-def new_objective(name: str, out: Path | None) -> Path:
-    """Write a package with an objective; its name ends in its unit.  See `new_core`."""
-    return _package(contract.Objective, name, out)
-
-
-def new_method(name: str, out: Path | None) -> Path:
-    """Write a package with a search method; its name may have hyphens.  See `new_core`."""
-    return _package(contract.Method, name.replace("-", "_"), out)
+    own = name.replace("-", "_") if kind == "method" else name
+    return _package(KINDS[kind], own, out)
 
 
 def new_study(path: Path, start: str = "") -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,9 @@ from tests.conftest import STUDIES, run_dse
 
 Make = Callable[[str, Path | None], Path]
 MAKERS = {
-    "core": scaffold.new_core,
-    "objective": scaffold.new_objective,
-    "method": scaffold.new_method,
+    "core": partial(scaffold.new_package, "core"),
+    "objective": partial(scaffold.new_package, "objective"),
+    "method": partial(scaffold.new_package, "method"),
 }
 PACKAGES = [
     *(("core", name) for name in ("a", "aes_256", "c" * 40)),
@@ -84,7 +85,7 @@ def test_a_package_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Path, "write_text", fail)
     with pytest.raises(OutputError, match="cannot be written: No space left on device"):
-        scaffold.new_core("aes", tmp_path / "aes")
+        scaffold.new_package("core", "aes", tmp_path / "aes")
     assert not list(tmp_path.iterdir())
 
 
@@ -131,7 +132,7 @@ def test_a_module_that_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "aes_core.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(NewNameError, match="a module called 'aes_core' is installed; choose"):
-        scaffold.new_core("aes", tmp_path / "aes")
+        scaffold.new_package("core", "aes", tmp_path / "aes")
 
 
 @given(st.text(max_size=50))
@@ -215,7 +216,9 @@ class TestStudy:
             scaffold.new_study(path / "below")
 
 
-@pytest.mark.parametrize("make", [scaffold.new_study, lambda path: scaffold.new_core("aes", path)])
+@pytest.mark.parametrize(
+    "make", [scaffold.new_study, lambda path: scaffold.new_package("core", "aes", path)]
+)
 def test_a_place_that_cannot_be(make: Callable[[Path], Path], tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"cannot be written: File name too long"):
         make(tmp_path / ("x" * 300))
