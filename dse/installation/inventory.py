@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from dse import contract
 from dse.algebra import units
@@ -14,13 +16,11 @@ from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.installation import shipped
 from dse.plugins import registry
-from dse.plugins.registry import Plugin
 from dse.reports.text import table_text
 from dse.reports.words import in_words
 from dse.study import records
 
 Row = Sequence[str]
-Record = TypeVar("Record")
 
 
 def list_(kind: str | None, provides: str | None = None) -> None:
@@ -72,65 +72,37 @@ def _providing(wanted: str | None, headers: Row, rows: Sequence[Row]) -> tuple[R
     return headers, [row for row in rows if provided(wanted, row[place].split(", "), known)]
 
 
-def _own(kind: type[records.Kind]) -> list[tuple[records.Kind, str]]:
-    """Return the user's records of a kind, in the working directory, and the file of each."""
-    section = records.KINDS[kind]
-    return [
-        (found.records[section], path)
-        for path, found in records.own_records()[0].items()
-        if section in found.records
-    ]
+@dataclass(frozen=True)
+class _Found:
+    """A record, and where it is from: a distribution, or a file of the working directory."""
+
+    record: Any
+    distribution: str = ""
+    file: str = ""
+
+    @property
+    def source(self) -> str:
+        return self.file or str(self.record.source)
+
+    @property
+    def origin(self) -> str:
+        return self.file or self.distribution
 
 
-def _installed(kind: type[Record]) -> Iterator[tuple[Plugin, Record]]:
-    """Yield the plug-ins of a kind that can be used, and their records."""
+def _found(kind: type) -> Iterator[_Found]:
+    """Yield the records of a kind that can be used, those of the user last."""
+    if kind is papers.Figure:
+        yield from map(_Found, registry.records(kind).values())
+        return
     for plugin in registry.in_order(kind):
-        yield plugin, registry.get(kind, plugin.name)
+        yield _Found(registry.get(kind, plugin.name), plugin.distribution)
+    for path, file in records.own_records()[0].items():
+        if (section := records.KINDS.get(kind)) in file.records:
+            yield _Found(file.records[str(section)], file=path)
 
 
-def _cores() -> tuple[Row, list[Row]]:
-    found = [(core, plugin.distribution) for plugin, core in _installed(contract.Core)]
-    rows: list[Row] = [
-        (
-            core.name,
-            ", ".join(core.provides) or "-",
-            " ".join(filter(None, (core.node, core.evidence))) or "-",
-            origin,
-        )
-        for core, origin in (*found, *_own(contract.Core))
-    ]
-    return ("core", "provides", "node, evidence", "from"), rows
-
-
-def _functions() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (
-            name,
-            one.summary,
-            one.kind_of or "-",
-            ", ".join(map(str, one.key_bit)) or "-",
-            str(one.block_bit or "-"),
-            one.standard or "-",
-        )
-        for name, one in registry.records(contract.Function).items()
-    ]
-    return ("function", "what it is", "a kind of", "key [bit]", "block [bit]", "standard"), rows
-
-
-def _interfaces() -> tuple[Row, list[Row]]:
-    found = [(one, one.source) for one in registry.records(contract.Interface).values()]
-    rows: list[Row] = [
-        (
-            one.name,
-            one.wait,
-            _link(one),
-            _times(one),
-            source,
-            _assumed(one),
-        )
-        for one, source in (*found, *_own(contract.Interface))
-    ]
-    return ("interface", "waits", "link", "overhead, latency", "source", "assumed"), rows
+def _table(kind: type, columns: Mapping[str, Callable[[_Found], str]]) -> tuple[Row, list[Row]]:
+    return tuple(columns), [[text(one) for text in columns.values()] for one in _found(kind)]
 
 
 _SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
@@ -168,72 +140,6 @@ def _assumed(record: contract.Interface) -> str:
     return ", ".join([*split, *map(in_words, record.assumptions)]) or "-"
 
 
-def _kernels() -> tuple[Row, list[Row]]:
-    found = [(one, one.source) for one in registry.records(contract.Kernel).values()]
-    rows: list[Row] = [
-        (
-            one.name,
-            ", ".join(one.provides) or "-",
-            units.show(one.index_s_per_byte, "index_s_per_byte"),
-            one.host,
-            source,
-        )
-        for one, source in (*found, *_own(contract.Kernel))
-    ]
-    return ("kernel", "provides", "host time", "host", "source"), rows
-
-
-def _platforms() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (name, record.processor, record.source)
-        for name, record in registry.records(contract.Platform).items()
-    ]
-    rows += [(own.name, own.processor, path) for own, path in _own(contract.Platform)]
-    return ("platform", "processor", "source"), rows
-
-
-def _objectives() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (name, units.label(name) or "-", record.summary, record.source)
-        for name, record in registry.records(contract.Objective).items()
-    ]
-    return ("objective", "unit", "what it is", "source"), rows
-
-
-def _methods() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (
-            plugin.name,
-            method.description,
-            f"{method.budget:,}",
-            ", ".join(option.name for option in method.options) or "-",
-            plugin.distribution,
-        )
-        for plugin, method in _installed(contract.Method)
-    ]
-    return ("method", "what it does", "budget", "options", "from"), rows
-
-
-def _generators() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (
-            plugin.name,
-            made.description,
-            ", ".join(choice.name for choice in made.parameters),
-            plugin.distribution,
-        )
-        for plugin, made in _installed(Generator)
-    ]
-    return ("generator", "what it makes", "parameters", "from"), rows
-
-
-def _figures() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (name, record.source) for name, record in registry.records(papers.Figure).items()
-    ]
-    return ("figure", "after"), rows
-
-
 def _studies() -> tuple[Row, list[Row]]:
     rows: list[Row] = [
         (name, text.partition("\n")[0].removeprefix("#").strip())
@@ -242,18 +148,80 @@ def _studies() -> tuple[Row, list[Row]]:
     return ("study", "what it asks; dse new study --from NAME copies"), rows
 
 
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values)) or "-"
+
+
+_COLUMNS: Mapping[type, Mapping[str, Callable[[_Found], str]]] = {
+    contract.Core: {
+        "core": lambda one: one.record.name,
+        "provides": lambda one: _listed(one.record.provides),
+        "node, evidence": lambda one: (
+            " ".join(filter(None, (one.record.node, one.record.evidence))) or "-"
+        ),
+        "from": lambda one: one.origin,
+    },
+    contract.Function: {
+        "function": lambda one: one.record.name,
+        "what it is": lambda one: one.record.summary,
+        "a kind of": lambda one: one.record.kind_of or "-",
+        "key [bit]": lambda one: _listed(one.record.key_bit),
+        "block [bit]": lambda one: str(one.record.block_bit or "-"),
+        "standard": lambda one: one.record.standard or "-",
+    },
+    contract.Interface: {
+        "interface": lambda one: one.record.name,
+        "waits": lambda one: one.record.wait,
+        "link": lambda one: _link(one.record),
+        "overhead, latency": lambda one: _times(one.record),
+        "source": lambda one: one.source,
+        "assumed": lambda one: _assumed(one.record),
+    },
+    contract.Kernel: {
+        "kernel": lambda one: one.record.name,
+        "provides": lambda one: _listed(one.record.provides),
+        "host time": lambda one: units.show(one.record.index_s_per_byte, "index_s_per_byte"),
+        "host": lambda one: one.record.host,
+        "source": lambda one: one.source,
+    },
+    contract.Platform: {
+        "platform": lambda one: one.record.name,
+        "processor": lambda one: one.record.processor,
+        "source": lambda one: one.source,
+    },
+    contract.Objective: {
+        "objective": lambda one: one.record.name,
+        "unit": lambda one: units.label(one.record.name) or "-",
+        "what it is": lambda one: one.record.summary,
+        "source": lambda one: one.source,
+    },
+    contract.Method: {
+        "method": lambda one: one.record.name,
+        "what it does": lambda one: one.record.description,
+        "budget": lambda one: f"{one.record.budget:,}",
+        "options": lambda one: _listed(option.name for option in one.record.options),
+        "from": lambda one: one.origin,
+    },
+    Generator: {
+        "generator": lambda one: one.record.name,
+        "what it makes": lambda one: one.record.description,
+        "parameters": lambda one: ", ".join(choice.name for choice in one.record.parameters),
+        "from": lambda one: one.origin,
+    },
+    papers.Figure: {
+        "figure": lambda one: one.record.name,
+        "after": lambda one: one.source,
+    },
+}
+
 KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {
-    "cores": (contract.Core, _cores),
-    "functions": (contract.Function, _functions),
-    "interfaces": (contract.Interface, _interfaces),
-    "kernels": (contract.Kernel, _kernels),
-    "platforms": (contract.Platform, _platforms),
-    "objectives": (contract.Objective, _objectives),
-    "methods": (contract.Method, _methods),
-    "generators": (Generator, _generators),
-    "figures": (papers.Figure, _figures),
+    **{
+        f"{kind.__name__.lower()}s": (kind, partial(_table, kind, columns))
+        for kind, columns in _COLUMNS.items()
+    },
     "studies": (None, _studies),
 }
+"""What can be listed: its record, and its table."""
 
 PROVIDERS = ("cores", "kernels")
 """What `--provides` lists."""
