@@ -318,7 +318,7 @@ def _regret_text(regret: float | None, hardly: float) -> str:
         return "unknown"
     if regret < hardly:
         return "hardly"
-    return "infeasible" if math.isinf(regret) else percent(regret)
+    return "not met" if math.isinf(regret) else percent(regret)
 
 
 def _notes(flips: Flips) -> list[str]:
