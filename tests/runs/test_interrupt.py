@@ -49,6 +49,8 @@ def after(calls: int) -> Callable[[], bool]:
 
 
 def stopped(out: Path | None = None, *, study: str = STUDY, calls: int = 3, **more) -> dse.Result:
+    if more["method"] == "random":  # whose batches are of 1000
+        more["overrides"] = {"search.population": "100"}
     return dse.run(study, out=out, plots=False, stop=after(calls), **more)
 
 
