@@ -9,14 +9,15 @@ import typer.cli
 import typer.main
 
 import dse
-from dse import cli, contract
+from dse import contract
+from dse.cli.app import application
 from dse.installation import inventory
 from dse.study.schema import json_schema
 
 
 def commands() -> str:
     """Return the help of every command, in the order of use."""
-    program = typer.main.get_command(cli.application())
+    program = typer.main.get_command(application())
     text = typer.cli.get_docs_for_click(
         obj=program, ctx=typer.Context(program, info_name="dse"), name="dse", title="Commands"
     )
