@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dse.contract.claim_table import read_claims
 from dse.contract.papers import Claim, MadeCores, SynthesisClaims, Tables
+from dse.cores._families import LIBRARIES
 from dse.cores.battle_hempstead import fleets_of_cores, single_cores
-from dse.cores.characterised import LIBRARIES
 
 _MADE = {
     "des": MadeCores(

@@ -6,7 +6,7 @@ is 1, and `answer` holds the encrypted block at an edge at which `valid` is 1.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
@@ -23,7 +23,7 @@ from dse.cores.rtl.des_tables import (
     SHIFTS,
     SUBKEY_CHOICE,
 )
-from dse.cores.rtl.verilog import picked
+from dse.cores.rtl.verilog import chosen_by, picked
 
 _STAGES = {
     "pipelined": "a register after each round",
@@ -241,7 +241,7 @@ class _Core:
         which = f"pass_{state.layer}"
         selects = self.key_schedule == "select"
         shifts = (sum(SHIFTS[0 if selects else one : one + 1]) for one in rounds)
-        turned = _chosen_by(which, (_turned(state.key, shift) for shift in shifts))
+        turned = chosen_by(which, (_turned(state.key, shift) for shift in shifts))
         yield f"  wire [1:56] turned_{number} = {turned};"
         yield f"  wire [1:48] subkey_{number};"
         yield f"  subkey_choice choose_{number} (turned_{number}, subkey_{number});"
@@ -272,16 +272,3 @@ def _turned(key: str, shift: int) -> str:
         for first, last in halves
     )
     return "{" + ", ".join(parts) + "}"
-
-
-def _chosen_by(which: str, values: Iterable[str]) -> str:
-    """Return an expression for the value of each pass; alike ones are written once."""
-    passes: dict[str, list[int]] = {}
-    for number, value in enumerate(values):
-        passes.setdefault(value, []).append(number)
-    *others, last = sorted(passes, key=lambda value: len(passes[value]))
-    text = ""
-    for value in others:
-        condition = " | ".join(f"{which} == {number}" for number in passes[value])
-        text += f"({condition}) ? {value}\n    : "
-    return text + last

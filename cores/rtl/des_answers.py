@@ -17,9 +17,9 @@ from dse.cores.rtl.des_tables import (
     SHIFTS,
     SUBKEY_CHOICE,
 )
+from dse.cores.rtl.frames import Frames
 
 _BOXES = np.array(BOXES)
-RESET_CYCLES = 2
 
 
 def encrypt(*, block: Bits, key: Bits) -> Bits:
@@ -63,9 +63,6 @@ def _changed(right: Bits, subkey: Bits) -> Bits:
 def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return random blocks with random keys at full rate, and the encrypted blocks.
 
-    After the reset, frames of `latency_cycles` follow each other; in the first cycles of each, as
-    many as there are tasks in flight, a block is taken.  Between them inputs stay.
-
     Parameters
     ----------
     design
@@ -75,23 +72,7 @@ def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     tasks
         How many answers at least.
     """
-    frame, taken = design.latency_cycles, int(design.tasks_in_flight)
-    frames = 1 + -(-tasks // taken)
-    cycles = RESET_CYCLES + frames * frame + taken
-    position = np.arange(cycles) - RESET_CYCLES
-    ready = (position % frame < taken) & (position >= 0)
+    frames = Frames.of(design, tasks)
     random = np.random.default_rng(seed)
-    block, key = random.integers(0, 2, (2, np.count_nonzero(ready), 64), dtype=np.uint8) == 1
-    encrypted = encrypt(block=block, key=key)
-    shown = np.maximum(np.cumsum(ready) - 1, 0)
-    valid = ready & (position >= frame)
-    answer = np.zeros((cycles, 64), dtype=bool)
-    answer[valid] = encrypted[: np.count_nonzero(valid)]
-    reset = position < 0
-    return Vectors(
-        stimulus={"reset": reset[:, None], "block": block[shown], "key": key[shown]},
-        expected={"ready": ready[:, None], "valid": valid[:, None], "answer": answer},
-        known={"ready": ~reset, "valid": ~reset, "answer": valid},
-        warm_up=RESET_CYCLES + frame,
-        tasks=int(np.count_nonzero(valid)),
-    )
+    block, key = random.integers(0, 2, (2, frames.taken, 64), dtype=np.uint8) == 1
+    return frames.vectors({"block": block, "key": key}, {"answer": encrypt(block=block, key=key)})

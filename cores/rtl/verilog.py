@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import fill
 
 
@@ -14,6 +14,19 @@ def concatenation(terms: Sequence[str], indent: str = "    ") -> str:
 def picked(source: str, bits: Sequence[int]) -> str:
     """Return a concatenation of bits of a signal, the first leftmost."""
     return concatenation([f"{source}[{bit}]" for bit in bits])
+
+
+def chosen_by(which: str, values: Iterable[str]) -> str:
+    """Return an expression for the value at each number of a signal; alike ones once."""
+    passes: dict[str, list[int]] = {}
+    for number, value in enumerate(values):
+        passes.setdefault(value, []).append(number)
+    *others, last = sorted(passes, key=lambda value: len(passes[value]))
+    text = ""
+    for value in others:
+        condition = " | ".join(f"{which} == {number}" for number in passes[value])
+        text += f"({condition}) ? {value}\n    : "
+    return text + last
 
 
 def weighted(factors: Mapping[str, int]) -> str:
@@ -40,3 +53,20 @@ def signed_digits(number: int) -> Iterator[tuple[int, int]]:
             number -= digit
         number >>= 1
         place += 1
+
+
+def cut(signal: str, place: int, width: int) -> str:
+    """Return a piece of a signal, the lowest of its width at place 0.
+
+    Examples
+    --------
+    >>> cut("word", 1, 8)
+    'word[15:8]'
+    """
+    return f"{signal}[{width * (place + 1) - 1}:{width * place}]"
+
+
+def reversed_bytes(signal: str, words: int, size: int) -> str:
+    """Return words of a signal, each with its bytes in reverse; `size` is bytes of a word."""
+    places = (size * word + byte for word in reversed(range(words)) for byte in range(size))
+    return concatenation([cut(signal, place, 8) for place in places])

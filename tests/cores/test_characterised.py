@@ -13,13 +13,21 @@ import pytest
 import dse
 from dse.contract import Core
 from dse.contract.generators import Generator
+from dse.cores._families import FAMILIES, LIBRARIES
 from dse.plugins import registry
 from tests.conftest import ROOT, STUDIES, everything, problem_of
 
 TABLES = ROOT / "cores" / "tables"
-LIBRARIES = ("sky130", "ihp130", "asap7")
 OBJECTIVES = "objectives: {area: minimise, power: minimise, throughput: maximise}\n"
-CORES = [f"{family}_{library}" for family in ("des", "fft", "jacobi") for library in LIBRARIES]
+CORES = [
+    f"{family}_{library}"
+    for family in FAMILIES
+    for library in LIBRARIES
+    if (TABLES / f"{family}_{library}.csv").is_file()
+]
+LAWFUL = [
+    name for name in CORES if name.rpartition("_")[2] in FAMILIES[name.rpartition("_")[0]].lawful
+]
 
 
 def core_of(name: str) -> Core:
@@ -89,7 +97,7 @@ def test_a_stage_reads_the_same_from_the_table_itself(name: str, tmp_path: Path)
 def test_a_table_is_that_of_the_descriptions_that_are_shipped(name: str) -> None:
     """A generator that was changed has other figures: characterise it again."""
     text = (TABLES / f"{name}.csv").read_text("utf-8")
-    made = registry.get(Generator, name.partition("_")[0])
+    made = registry.get(Generator, name.rpartition("_")[0])
     known = {choice.name for choice in made.parameters}
     for design, row in rows_of(name).items():
         values = {key: int(cell) if cell.isdigit() else cell for key, cell in row.items()}
@@ -98,18 +106,19 @@ def test_a_table_is_that_of_the_descriptions_that_are_shipped(name: str) -> None
         assert f"# {design}: description sha256 {sha256}, " in text
 
 
-OFF = {"des": 0.09, "fft": 0.15, "jacobi": 0.05}
-"""The lines are as far off at most; radix 8 has multiplications within its butterflies."""
+OFF = {"des": 0.09, "fft": 0.15}
+"""The lines are as far off at most, others 5 %; radix 8 multiplies within its butterflies."""
 COLUMN = {"stages": "latency_cycles"}
 """Of the table, where it is called otherwise than the parameter."""
 
 
-@pytest.mark.parametrize("name", CORES)
+@pytest.mark.parametrize("name", LAWFUL)
 def test_a_law_is_as_far_off_as_is_said_and_built_like_the_table(name: str) -> None:
     law = core_of(name).models["law"]
     table = core_of(name).models["table"]
     rows = rows_of(name)
-    plain = [row for row in rows.values() if row.get("structure", "pipelined") == "pipelined"]
+    described = FAMILIES[name.rpartition("_")[0]].described
+    plain = [row for row in rows.values() if described.items() <= row.items()]
     (parameter,) = law.parameters
     column = COLUMN.get(parameter.name, parameter.name)
     said = law.function(**{parameter.name: np.array([float(row[column]) for row in plain])})
@@ -122,7 +131,7 @@ def test_a_law_is_as_far_off_as_is_said_and_built_like_the_table(name: str) -> N
         np.testing.assert_allclose(getattr(said, column), known, rtol=1e-6)
     assert law.residuals is not None
     for _, of, line in law.residuals().values():
-        np.testing.assert_allclose(line, of, rtol=OFF[name.partition("_")[0]])
+        np.testing.assert_allclose(line, of, rtol=OFF.get(name.rpartition("_")[0], 0.05))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -1,0 +1,158 @@
+"""The S-box of AES as hardware: a table, or an inverse in a tower of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
+
+from dse.cores.rtl.lookup import lookup
+
+_AES = 0x11B
+_CONSTANT = 0x63
+
+
+def doubled(value: int) -> int:
+    """Return x times a polynomial over GF(2), modulo that of AES."""
+    return value << 1 ^ (_AES if value & 0x80 else 0)
+
+
+def _affine(value: int) -> int:
+    """Return the linear part of what follows the inverse: FIPS 197, equation 5.2."""
+    turned = value | value << 8
+    return (turned ^ turned >> 4 ^ turned >> 5 ^ turned >> 6 ^ turned >> 7) & 0xFF
+
+
+@cache
+def substitution() -> tuple[int, ...]:
+    """Return the S-box: the inverse in GF(256), 0 for 0, then an affine map (FIPS 197, 5.1.1)."""
+    powers = [1]
+    for _ in range(254):
+        powers.append(doubled(powers[-1]) ^ powers[-1])  # of x + 1, which generates the group
+    inverse = {power: powers[-place % 255] for place, power in enumerate(powers)}
+    return tuple(_affine(inverse.get(value, 0)) ^ _CONSTANT for value in range(256))
+
+
+def box(name: str, kind: str) -> Iterator[str]:
+    """Yield a module with ports `from` and `to`: ``table`` or ``composite``."""
+    yield f"\n// The S-box, {kind}."
+    yield from lookup(name, substitution(), 8) if kind == "table" else _composite(name)
+
+
+# A field of 2 m bits is GF(2 ** m)[y] / (y ** 2 + y + c): GF(4), GF(16), GF(256) on GF(2).
+
+_C = {2: 1, 4: 2}
+"""c of GF(4) and GF(16): the polynomial has no root."""
+
+
+def _times(a: int, b: int, width: int, c: int) -> int:
+    """Return a product; `c` is that of GF(256), and others are in `_C`."""
+    if width == 1:
+        return a & b
+    half = width // 2
+    a_high, a_low, b_high, b_low = a >> half, a & (1 << half) - 1, b >> half, b & (1 << half) - 1
+    low = _times(a_low, b_low, half, c)
+    middle = _times(a_high ^ a_low, b_high ^ b_low, half, c)
+    high = _times(_times(a_high, b_high, half, c), _C.get(width, c), half, c)
+    return (middle ^ low) << half | low ^ high
+
+
+@cache
+def _towers() -> list[tuple[int, tuple[int, ...]]]:
+    """Return each c of GF(256) with each map of AES's basis to the tower's, as columns."""
+    found = []
+    for c in range(1, 16):
+        if any(_times(y, y, 4, c) ^ y == c for y in range(16)):
+            continue
+        for root in range(2, 256):
+            columns = [1]
+            for _ in range(8):
+                columns.append(_times(columns[-1], root, 8, c))
+            if columns[8] == columns[4] ^ columns[3] ^ columns[1] ^ columns[0]:
+                found.append((c, tuple(columns[:8])))
+    return found
+
+
+def _applied(columns: Sequence[int], value: int) -> int:
+    result = 0
+    for bit, column in enumerate(columns):
+        result ^= column if value >> bit & 1 else 0
+    return result
+
+
+def _out_of(columns: Sequence[int]) -> list[int]:
+    """Return the way back from the tower and the affine map, as columns."""
+    back = {_applied(columns, value): value for value in range(256)}
+    return [_affine(back[1 << bit]) for bit in range(8)]
+
+
+class _Gates:
+    """Gates of two inputs; alike ones are written once."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def gate(self, first: str, operator: str, second: str) -> str:
+        text = f" {operator} ".join(sorted((first, second)))
+        return self.known.setdefault(text, f"node_{len(self.known)}")
+
+    def linear(self, columns: Sequence[int], bits: Sequence[str], width: int) -> list[str]:
+        """Return sums of bits; the pair that most sums share is added first (Paar 1997)."""
+        terms = [
+            {name for name, column in zip(bits, columns, strict=True) if column >> row & 1}
+            for row in range(width)
+        ]
+        while any(len(term) > 1 for term in terms):
+            counts: dict[tuple[str, str], int] = {}
+            for term in terms:
+                for pair in combinations(sorted(term), 2):
+                    counts[pair] = counts.get(pair, 0) + 1
+            best = max(counts, key=lambda pair: (counts[pair], pair))
+            total = self.gate(best[0], "^", best[1])
+            terms = [term - {*best} | {total} if term.issuperset(best) else term for term in terms]
+        return [next(iter(term)) for term in terms]
+
+    def sum(self, a: Sequence[str], b: Sequence[str]) -> list[str]:
+        return [self.gate(one, "^", other) for one, other in zip(a, b, strict=True)]
+
+    def product(self, a: Sequence[str], b: Sequence[str]) -> list[str]:
+        """Return a product in GF(16) or below, as `_times` does."""
+        if len(a) == 1:
+            return [self.gate(a[0], "&", b[0])]
+        half = len(a) // 2
+        low, high = self.product(a[:half], b[:half]), self.product(a[half:], b[half:])
+        middle = self.product(self.sum(a[:half], a[half:]), self.sum(b[:half], b[half:]))
+        scaled = [_times(1 << bit, _C[len(a)], half, 0) for bit in range(half)]
+        return [*self.sum(low, self.linear(scaled, high, half)), *self.sum(middle, low)]
+
+    def inverse(self, a: Sequence[str], c: int) -> list[str]:
+        """Return the inverse in GF(4), GF(16) or GF(256), of which `c` is.
+
+        Of h y + l it is h / n y + (h + l) / n, with the norm n = l (l + h) + c h ** 2.
+        """
+        half = len(a) // 2
+        if half == 1:
+            return [self.gate(a[0], "^", a[1]), a[1]]  # the square
+        low, high = a[:half], a[half:]
+        both = self.sum(low, high)
+        squares = [_times(_times(1 << bit, 1 << bit, half, 0), c, half, 0) for bit in range(half)]
+        norm = self.sum(self.product(low, both), self.linear(squares, high, half))
+        divided = self.inverse(norm, _C[half])
+        return [*self.product(both, divided), *self.product(high, divided)]
+
+
+def _composite(name: str) -> Iterator[str]:
+    """Yield a tower's S-box: of all towers and bases one whose maps add fewest bits."""
+
+    def additions(tower: tuple[int, tuple[int, ...]]) -> int:
+        return sum(column.bit_count() for column in (*tower[1], *_out_of(tower[1])))
+
+    c, columns = min(_towers(), key=additions)
+    gates = _Gates()
+    bits = gates.linear(columns, [f"from[{bit}]" for bit in range(8)], 8)
+    found = gates.linear(_out_of(columns), gates.inverse(bits, c), 8)
+    yield f"module {name} (input [7:0] from, output [7:0] to);"
+    for text, node in gates.known.items():
+        yield f"  wire {node} = {text};"
+    yield f"  assign to = {{{', '.join(reversed(found))}}} ^ 8'd{_CONSTANT};"
+    yield "endmodule"

@@ -1,0 +1,179 @@
+"""The text of cores that pass a task through rounds in hardware, once or several times.
+
+After a reset a core takes tasks at full rate, each at a clock edge at which `ready` is 1, and an
+answer stands at an edge at which `valid` is 1, as the next task is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dse.contract.generators import Choice, Design, Value
+from dse.errors import ArgumentError
+
+State = Mapping[str, str]
+"""Expressions of what stands between two rounds, by field."""
+
+Round = Callable[[int, str, State], Generator[str, None, State]]
+"""Yields the text of a round of a pass, counted from 0, given the signal that counts passes."""
+
+STRUCTURE = Choice(
+    name="structure",
+    description="Where registers stand: pipelined, after each round; chained, after all of them",
+    values=("pipelined", "chained"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundCore:
+    """A module whose tasks pass its rounds several times.
+
+    Attributes
+    ----------
+    name, remark
+        Of the module.
+    inputs, outputs
+        Width of each port but clock, reset, `ready` and `valid`.
+    fields
+        Width of what stands in a register between rounds.
+    unroll
+        Rounds in hardware.
+    passes
+        How often a task goes through them.
+    layers
+        Registers that it meets on its way: a number that `unroll` is a multiple of.
+    loads
+        Whether a task is taken in a cycle of its own, before its first pass; of one layer only.
+    """
+
+    name: str
+    remark: str
+    inputs: Mapping[str, int]
+    outputs: Mapping[str, int]
+    fields: Mapping[str, int]
+    unroll: int
+    passes: int
+    layers: int = 1
+    loads: bool = False
+
+    @property
+    def steps(self) -> int:
+        """Cycles from one task to the next, over the layers."""
+        return self.passes + self.loads
+
+    def design(
+        self,
+        name: str,
+        parameters: Mapping[str, Value],
+        lines: Iterable[str],
+        *,
+        payload_bit: float,
+        read_byte: float,
+        written_byte: float,
+    ) -> Design:
+        """Return the design: text of all modules, and what a task is."""
+        return Design(
+            name=name,
+            parameters=parameters,
+            verilog="\n".join(lines) + "\n",
+            top=self.name,
+            clock="clock",
+            payload_bit=payload_bit,
+            cycles_per_task=float(self.steps),
+            latency_cycles=self.layers * self.steps,
+            tasks_in_flight=float(self.layers),
+            read_byte=read_byte,
+            written_byte=written_byte,
+        )
+
+    def text(
+        self, entry: State, round_: Round, answer: Callable[[State], Iterable[str]]
+    ) -> Iterator[str]:
+        """Yield the module: `entry` is what a task begins as, `answer` the lines at its end."""
+        yield f"\n// {self.remark}"
+        yield f"module {self.name} ("
+        yield "  input clock, input reset,"
+        for port, width in self.inputs.items():
+            yield f"  input [{width - 1}:0] {port},"
+        yield "  output ready, output valid"
+        for port, width in self.outputs.items():
+            yield f"  , output [{width - 1}:0] {port}"
+        yield ");"
+        yield from self._control()
+        last = {field: f"{field}_{self.layers}" for field in self.fields}
+        for layer in range(1, self.layers + 1):
+            for field, width in self.fields.items():
+                yield f"  reg [{width - 1}:0] {field}_{layer};"
+        yield from answer(last)
+        state: State = last
+        if not self.loads:
+            state = yield from self._taken("entering", entry, last)
+        for number in range(self.unroll):
+            layer, rest = divmod((number + 1) * self.layers, self.unroll)
+            yield f"\n  // Round {number + 1} of a pass."
+            state = yield from round_(number, f"pass_{number * self.layers // self.unroll}", state)
+            state = yield from self._named(f"after_{number}", state)
+            if not rest:
+                if self.loads:
+                    state = yield from self._taken("following", entry, state)
+                yield "  always @(posedge clock) begin"
+                for field in self.fields:
+                    yield f"    {field}_{layer} <= {state[field]};"
+                yield "  end"
+                state = {field: f"{field}_{layer}" for field in self.fields}
+        yield "endmodule"
+
+    def _named(self, name: str, state: State) -> Generator[str, None, State]:
+        """Yield a wire for each expression that cannot be cut into bits; return the names."""
+        named = dict(state)
+        for field, text in state.items():
+            if not text.isidentifier():
+                named[field] = f"{field}_{name}"
+                yield f"  wire [{self.fields[field] - 1}:0] {named[field]} = {text};"
+        return named
+
+    def _taken(self, name: str, entry: State, other: State) -> Generator[str, None, State]:
+        """Yield the multiplexers that take a new task; return what they give."""
+        for field, width in self.fields.items():
+            taken = entry[field] if self.steps == 1 else f"ready ? {entry[field]} : {other[field]}"
+            yield f"  wire [{width - 1}:0] {name}_{field} = {taken};"
+        return {field: f"{name}_{field}" for field in self.fields}
+
+    def _control(self) -> Iterator[str]:
+        last, bits = self.layers, self.bits
+        yield f"  reg [{last}:1] filled;"
+        entered = "1'b1" if self.steps == 1 else f"ready | filled[{last}]"
+        shifted = f"{{filled[{last - 1}:1], {entered}}}" if last > 1 else entered
+        yield f"  always @(posedge clock) filled <= reset ? {last}'d0 : {shifted};"
+        yield f"  assign valid = ready & filled[{last}];"
+        if self.steps == 1:
+            yield "  assign ready = 1'b1;"
+            return
+        final = f"{bits}'d{self.steps - 1}"
+        yield "  // The pass that a task is in goes with it from layer to layer."
+        yield f"  reg [{bits - 1}:0] {', '.join(f'pass_{at}' for at in range(1, last + 1))};"
+        yield f"  assign ready = pass_{last} == {final};"
+        yield f"  wire [{bits - 1}:0] pass_0 = ready ? {bits}'d0 : pass_{last} + {bits}'d1;"
+        yield "  always @(posedge clock) begin"
+        for layer in range(1, last + 1):
+            yield f"    pass_{layer} <= reset ? {final} : pass_{layer - 1};"
+        yield "  end"
+
+    @property
+    def bits(self) -> int:
+        """Width of what counts passes, 0 where there is one."""
+        return (self.steps - 1).bit_length()
+
+
+def layers_of(name: str, structure: str, unroll: int, rounds: int) -> int:
+    """Return how many registers rounds in hardware have.
+
+    Raises
+    ------
+    ArgumentError
+        Several passes would not be all rounds, or there is one round and nothing to chain.
+    """
+    if rounds % unroll:
+        raise ArgumentError(f"{name}: {unroll} rounds in hardware do not divide {rounds}")
+    return unroll if structure == "pipelined" else 1

@@ -1,0 +1,200 @@
+"""SHA3-256 cores in Verilog: a block of a message passes Keccak's 24 rounds, some in a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from functools import cache
+
+import numpy as np
+
+from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.cores.rtl.frames import Frames, message_blocks, port_bits
+from dse.cores.rtl.lookup import lookup
+from dse.cores.rtl.rounds import RoundCore, State
+from dse.cores.rtl.verilog import cut, reversed_bytes
+
+_ROUNDS = 24
+_BLOCK_BYTE = 136
+_LANE = (1 << 64) - 1
+_LANES = [(x, y) for y in range(5) for x in range(5)]
+"""Of the state, the lowest first: lane (x, y) has bits 64 (x + 5 y) and following."""
+_UNROLL = Choice(
+    name="unroll", description="Rounds in a cycle; a block takes 24 / unroll", values=(1, 2, 3, 6)
+)
+
+
+@cache
+def constants() -> tuple[int, ...]:
+    """Return what iota adds to lane (0, 0) in each round (FIPS 202, algorithms 5 and 6)."""
+    found, register = [], 1
+    for _ in range(_ROUNDS):
+        constant = 0
+        for place in range(7):
+            constant |= (register & 1) << ((1 << place) - 1)
+            register <<= 1
+            register ^= 0x171 if register >> 8 else 0
+        found.append(constant)
+    return tuple(found)
+
+
+@cache
+def turns() -> dict[tuple[int, int], int]:
+    """Return by how much rho turns each lane (algorithm 2)."""
+    found, x, y = {(0, 0): 0}, 1, 0
+    for step in range(24):
+        found[x, y] = (step + 1) * (step + 2) // 2 % 64
+        x, y = y, (2 * x + 3 * y) % 5
+    return found
+
+
+def _turned(lane: int, turn: int) -> int:
+    return (lane << turn | lane >> 64 - turn) & _LANE
+
+
+def permuted(state: bytes) -> bytes:
+    """Return Keccak-f[1600] of 200 bytes (FIPS 202, section 3)."""
+    lanes = {
+        at: int.from_bytes(state[8 * place : 8 * place + 8], "little")
+        for place, at in enumerate(_LANES)
+    }
+    for constant in constants():
+        parity = [
+            lanes[x, 0] ^ lanes[x, 1] ^ lanes[x, 2] ^ lanes[x, 3] ^ lanes[x, 4] for x in range(5)
+        ]
+        moved = {
+            (y, (2 * x + 3 * y) % 5): _turned(
+                lanes[x, y] ^ parity[x - 1] ^ _turned(parity[(x + 1) % 5], 1), turns()[x, y]
+            )
+            for x, y in _LANES
+        }
+        lanes = {
+            (x, y): moved[x, y] ^ ~moved[(x + 1) % 5, y] & moved[(x + 2) % 5, y] for x, y in _LANES
+        }
+        lanes[0, 0] ^= constant
+    return b"".join(lanes[at].to_bytes(8, "little") for at in _LANES)
+
+
+def padded(message: bytes) -> bytes:
+    """Return whole blocks: the bits of the domain, 1, zeros, 1 (sections 5.1 and 6.1)."""
+    text = bytearray(message + b"\x06" + bytes(-(len(message) + 1) % _BLOCK_BYTE))
+    text[-1] |= 0x80
+    return bytes(text)
+
+
+PUBLISHED = (b"", b"abc", b"\xa3" * 200)
+"""Messages of NIST's examples of SHA3-256: of 0 and 1600 bit, and `abc`."""
+
+
+def hashed_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
+    """Return published messages, then random ones of four blocks, and the hash after each block.
+
+    Parameters
+    ----------
+    design
+        A design of this generator.
+    seed
+        Of the random messages.
+    tasks
+        How many blocks of random messages at least.
+    """
+    frames = Frames.of(design, tasks + 4)
+    random = np.random.default_rng(seed)
+    known = [padded(one) for one in PUBLISHED]
+    blocks, first = message_blocks(frames.taken, _BLOCK_BYTE, known, padded, random)
+    state, answers = bytes(200), []
+    for block, begins in zip(blocks, first, strict=True):
+        begun = bytes(200) if begins else state
+        state = permuted(bytes(a ^ b for a, b in zip(begun, block.ljust(200, b"\0"), strict=True)))
+        answers.append(state[:32])
+    given = {"block": port_bits(blocks), "first": np.array(first)[:, None]}
+    return frames.vectors(given, {"answer": port_bits(answers)})
+
+
+@generator(
+    answers=hashed_messages,
+    parameters=(_UNROLL,),
+    designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
+    description="SHA3-256: 1 to 6 of the 24 rounds of Keccak-f[1600] in a cycle",
+    source="FIPS 202",
+)
+def sha3_256(*, unroll: int) -> Design:
+    """Return a core with `unroll` rounds in a cycle, n.
+
+    A padded block of 136 bytes is taken and passes 24 / n times; `first` says that a message
+    begins with it.  Else it is added to the state before, so that blocks of a message follow each
+    other at full rate.
+
+    Assumed: messages are padded before, and their hash counts as read with each block: 32 bytes
+    that leave only once where messages are longer.
+    """
+    core = RoundCore(
+        name="sha3_256",
+        remark=f"{unroll} of {_ROUNDS} rounds in a cycle.",
+        inputs={"block": 8 * _BLOCK_BYTE, "first": 1},
+        outputs={"answer": 256},
+        fields={"state": 1600},
+        unroll=unroll,
+        passes=_ROUNDS // unroll,
+    )
+    return core.design(
+        f"u{unroll}",
+        {"unroll": unroll},
+        _text(core),
+        payload_bit=8.0 * _BLOCK_BYTE,
+        read_byte=float(_BLOCK_BYTE),
+        written_byte=32.0,
+    )
+
+
+def _text(core: RoundCore) -> Iterator[str]:
+    yield "// SHA3-256, FIPS 202: texts with the first byte leftmost, lane (x, y) at 64 (x + 5 y)."
+    yield "module keccak_round ("
+    yield "  input [1599:0] from, input [63:0] constant, output reg [1599:0] to"
+    yield ");"
+    names = [f"{name}_{x}" for name in ("parity", "theta") for x in range(5)]
+    names += [f"{name}_{x}_{y}" for name in ("mixed", "moved") for x, y in _LANES]
+    yield f"  reg [63:0] {', '.join(names)};"
+    yield "  // in one block, for a simulator else follows each lane that changes alone"
+    yield "  always @* begin"
+    for x in range(5):
+        column = " ^ ".join(_lane("from", x, y) for y in range(5))
+        yield f"    parity_{x} = {column};"
+    for x in range(5):
+        near = f"parity_{(x + 1) % 5}"
+        yield f"    theta_{x} = parity_{(x - 1) % 5} ^ {{{near}[62:0], {near}[63]}};"
+    for x, y in _LANES:
+        turn, mixed = turns()[x, y], f"mixed_{x}_{y}"
+        yield f"    {mixed} = {_lane('from', x, y)} ^ theta_{x};"
+        ends = f"{{{mixed}[{63 - turn}:0], {mixed}[63:{64 - turn}]}}" if turn else mixed
+        yield f"    moved_{y}_{(2 * x + 3 * y) % 5} = {ends};"
+    for x, y in _LANES:
+        chi = f"moved_{x}_{y} ^ (~moved_{(x + 1) % 5}_{y} & moved_{(x + 2) % 5}_{y})"
+        iota = " ^ constant" if x == y == 0 else ""
+        yield f"    {_lane('to', x, y)} = {chi}{iota};"
+    yield "  end"
+    yield "endmodule"
+    for number in range(core.unroll):
+        yield from lookup(f"constants_{number}", constants()[number :: core.unroll], 64)
+    before = f"(first ? 1600'd0 : state_{core.layers})"
+    block = reversed_bytes("block", 1, _BLOCK_BYTE)
+    yield from core.text(
+        {"state": f"{before} ^ {{512'd0, {block}}}"},
+        _round,
+        lambda state: [
+            f"  wire [255:0] digest = {state['state']}[255:0];",
+            f"  assign answer = {reversed_bytes('digest', 1, 32)};",
+        ],
+    )
+
+
+def _lane(signal: str, x: int, y: int) -> str:
+    return cut(signal, x + 5 * y, 64)
+
+
+def _round(number: int, which: str, state: State) -> Generator[str, None, State]:
+    yield f"  wire [63:0] constant_{number};"
+    yield f"  constants_{number} choose_{number} ({which}, constant_{number});"
+    yield f"  wire [1599:0] state_of_{number};"
+    ends = f"{state['state']}, constant_{number}, state_of_{number}"
+    yield f"  keccak_round round_{number} ({ends});"
+    return {"state": f"state_of_{number}"}

@@ -1,0 +1,136 @@
+"""Models of today's functions give published answers, and those of libraries written by others."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from dse.contract.generators import Generator
+from dse.cores.rtl import aes_answers, chacha20, crc32, sha3, sha256
+from dse.cores.rtl.aes_box import box, substitution
+from dse.cores.rtl.frames import port_bits
+from dse.plugins import registry
+
+RANDOM = 200
+
+
+def texts(*lengths: int) -> Iterator[tuple[bytes, ...]]:
+    random = np.random.default_rng(5)
+    for _ in range(RANDOM):
+        yield tuple(random.bytes(length) for length in lengths)
+
+
+@pytest.mark.parametrize("key_byte", [16, 32])
+def test_aes_is_that_of_the_standard_and_of_openssl(key_byte: int) -> None:
+    for key, block, answer in aes_answers.published(key_byte):
+        assert aes_answers.encrypt(key, block) == answer
+    for key, block in texts(key_byte, 16):
+        cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305
+        assert aes_answers.encrypt(key, block) == cipher.update(block)
+
+
+def test_chacha20_is_that_of_the_standard_and_of_openssl() -> None:
+    for key, counter, nonce, stream in chacha20.PUBLISHED:
+        assert chacha20.key_stream(key, counter, nonce) == stream
+    for key, start in texts(32, 16):
+        cipher = Cipher(algorithms.ChaCha20(key, start), None).encryptor()
+        counter = int.from_bytes(start[:4], "little")
+        assert chacha20.key_stream(key, counter, start[4:]) == cipher.update(bytes(64))
+
+
+def sha256_of(message: bytes) -> bytes:
+    chain, text = sha256.start(), sha256.padded(message)
+    for at in range(0, len(text), 64):
+        chain = sha256.compressed(chain, text[at : at + 64])
+    return b"".join(word.to_bytes(4, "big") for word in chain)
+
+
+def sha3_of(message: bytes) -> bytes:
+    state, text = bytes(200), sha3.padded(message)
+    for at in range(0, len(text), 136):
+        block = text[at : at + 136].ljust(200, b"\0")
+        state = sha3.permuted(bytes(a ^ b for a, b in zip(state, block, strict=True)))
+    return state[:32]
+
+
+HASHES = {
+    "abc": (
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
+    ),
+    "": (
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a",
+    ),
+}
+"""SHA-256 and SHA3-256, from NIST's examples of FIPS 180-4 and FIPS 202."""
+
+
+@pytest.mark.parametrize("message", HASHES)
+def test_hashes_are_the_published_ones(message: str) -> None:
+    found = (sha256_of(message.encode()).hex(), sha3_of(message.encode()).hex())
+    assert found == HASHES[message]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(sha256_of, hashlib.sha256), (sha3_of, hashlib.sha3_256)]
+)
+def test_hashes_are_those_of_openssl(
+    ours: Callable[[bytes], bytes], theirs: Callable[[bytes], hashlib._Hash]
+) -> None:
+    for (message,) in texts(300):
+        text = message[: message[0]]
+        assert ours(text) == theirs(text).digest()
+
+
+def test_the_check_is_the_published_one() -> None:
+    message, check = crc32.PUBLISHED
+    assert zlib.crc32(message) == check
+
+
+FIRST = {
+    "aes128": "69c4e0d86a7b0430d8cdb78070b4c55a",
+    "aes256": "8ea2b7ca516745bfeafc49904b496089",
+    "chacha20": chacha20.PUBLISHED[0][3].hex(),
+    "sha256": HASHES["abc"][0],
+    "sha3_256": HASHES[""][1],
+}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_vectors_begin_with_published_answers(name: str) -> None:
+    """So that each netlist is held to them whenever it is characterised."""
+    made = registry.get(Generator, name)
+    vectors = made.answers(made(), seed=1, tasks=4)
+    first = vectors.expected["answer"][vectors.known["answer"]][0]
+    assert (first == port_bits([bytes.fromhex(FIRST[name])])[0]).all()
+
+
+@pytest.mark.parametrize("kind", ["composite", "table"])
+def test_a_box_is_that_of_the_standard(kind: str) -> None:
+    """Every entry, from the text of the module: gates of two inputs, and multiplexers."""
+    bits = np.arange(256) >> np.arange(8)[:, None] & 1
+    values = {f"from[{bit}]": bits[bit] == 1 for bit in range(8)}
+    values |= {"1'b0": np.zeros(256, bool), "1'b1": np.ones(256, bool)}
+    found = np.zeros(256, int)
+    for line in box("box", kind):
+        if line.startswith("  wire"):
+            name, _, text = line.removeprefix("  wire ").rstrip(";").partition(" = ")
+            words = text.split()
+            first, last = values[words[0]], values[words[-1]]
+            operator = {"^": first ^ last, "&": first & last}
+            chosen = np.where(first, values[words[2]], last) if words[1] == "?" else None
+            values[name] = operator[words[1]] if chosen is None else chosen
+        elif line.startswith("  assign to["):
+            bit, _, text = line.removeprefix("  assign to[").rstrip(";").partition("] = ")
+            found |= values[text] << int(bit)
+        elif line.startswith("  assign to = {"):
+            for bit, text in enumerate(reversed(line[15 : line.index("}")].split(", "))):
+                found |= values[text] << bit
+            found ^= 0x63
+    assert tuple(found) == substitution()
