@@ -8,7 +8,7 @@ from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.aes_answers import encrypted_blocks
 from dse.cores.rtl.aes_box import box as box_module
 from dse.cores.rtl.aes_box import doubled
-from dse.cores.rtl.rounds import STRUCTURE, RoundCore, State, layers_of
+from dse.cores.rtl.rounds import STRUCTURE, RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut
 
 _BOX = Choice(
@@ -94,7 +94,7 @@ def aes_core(key_bit: int, *, unroll: int, structure: str) -> RoundCore:
         fields={"text": 128, "key": key_bit},
         unroll=unroll,
         passes=rounds // unroll,
-        layers=layers_of(f"aes{key_bit}", structure, unroll, rounds),
+        layers=unroll if structure == "pipelined" else 1,
     )
 
 

@@ -36,6 +36,14 @@ class Frames:
         ready = (position % frame < taken) & (position >= 0)
         return cls(ready, ready & (position >= frame), RESET_CYCLES + frame)
 
+    @classmethod
+    def paced(cls, cycles: Sequence[int]) -> Frames:
+        """Return the frames of tasks that take so many cycles each, one after the other."""
+        begin = RESET_CYCLES + np.cumsum([0, *cycles])
+        ready = np.zeros(begin[-1] + 1, dtype=bool)
+        ready[begin] = True
+        return cls(ready, ready & (np.arange(len(ready)) > RESET_CYCLES), int(begin[1]))
+
     @property
     def taken(self) -> int:
         """How many tasks are taken."""

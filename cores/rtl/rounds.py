@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dse.contract.generators import Choice, Design, Value
-from dse.errors import ArgumentError
 
 State = Mapping[str, str]
 """Expressions of what stands between two rounds, by field."""
@@ -45,6 +44,8 @@ class RoundCore:
         Registers that it meets on its way: a number that `unroll` is a multiple of.
     loads
         Whether a task is taken in a cycle of its own, before its first pass; of one layer only.
+    begins
+        The pass in which a task begins, an expression over the inputs that are taken with it.
     """
 
     name: str
@@ -56,6 +57,7 @@ class RoundCore:
     passes: int
     layers: int = 1
     loads: bool = False
+    begins: str = "0"
 
     @property
     def steps(self) -> int:
@@ -151,10 +153,11 @@ class RoundCore:
             yield "  assign ready = 1'b1;"
             return
         final = f"{bits}'d{self.steps - 1}"
+        begins = f"{bits}'d0" if self.begins == "0" else self.begins
         yield "  // The pass that a task is in goes with it from layer to layer."
         yield f"  reg [{bits - 1}:0] {', '.join(f'pass_{at}' for at in range(1, last + 1))};"
         yield f"  assign ready = pass_{last} == {final};"
-        yield f"  wire [{bits - 1}:0] pass_0 = ready ? {bits}'d0 : pass_{last} + {bits}'d1;"
+        yield f"  wire [{bits - 1}:0] pass_0 = ready ? {begins} : pass_{last} + {bits}'d1;"
         yield "  always @(posedge clock) begin"
         for layer in range(1, last + 1):
             yield f"    pass_{layer} <= reset ? {final} : pass_{layer - 1};"
@@ -164,16 +167,3 @@ class RoundCore:
     def bits(self) -> int:
         """Width of what counts passes, 0 where there is one."""
         return (self.steps - 1).bit_length()
-
-
-def layers_of(name: str, structure: str, unroll: int, rounds: int) -> int:
-    """Return how many registers rounds in hardware have.
-
-    Raises
-    ------
-    ArgumentError
-        Several passes would not be all rounds, or there is one round and nothing to chain.
-    """
-    if rounds % unroll:
-        raise ArgumentError(f"{name}: {unroll} rounds in hardware do not divide {rounds}")
-    return unroll if structure == "pipelined" else 1

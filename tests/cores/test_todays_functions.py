@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from dse.contract.generators import Generator
-from dse.cores.rtl import aes_answers, chacha20, crc32, sha3, sha256
+from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, sha3, sha256
 from dse.cores.rtl.aes_box import box, substitution
 from dse.cores.rtl.frames import port_bits
 from dse.plugins import registry
@@ -86,6 +86,11 @@ def test_hashes_are_those_of_openssl(
     for (message,) in texts(300):
         text = message[: message[0]]
         assert ours(text) == theirs(text).digest()
+
+
+def test_ascon_is_that_of_its_designers() -> None:
+    for key, nonce, data, text, answer in ascon.PUBLISHED:
+        assert ascon.encrypt(key, nonce, data, text) == answer
 
 
 def test_the_check_is_the_published_one() -> None:
