@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from dse.contract.generators import Generator
-from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, sha3, sha256
+from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, gcm, sha3, sha256
 from dse.cores.rtl.aes_box import box, substitution
 from dse.cores.rtl.frames import port_bits
 from dse.plugins import registry
@@ -41,6 +42,15 @@ def test_chacha20_is_that_of_the_standard_and_of_openssl() -> None:
         cipher = Cipher(algorithms.ChaCha20(key, start), None).encryptor()
         counter = int.from_bytes(start[:4], "little")
         assert chacha20.key_stream(key, counter, start[4:]) == cipher.update(bytes(64))
+
+
+def test_gcm_is_that_of_its_designers_and_of_openssl() -> None:
+    for key, nonce, data, text, answer in gcm.PUBLISHED:
+        assert gcm.encrypt_message(key, nonce, data, text) == answer
+    for key, nonce, data, text in texts(16, 12, 40, 60):
+        data, text = data[: data[0] % 41], text[: text[0] % 61]
+        found = gcm.encrypt_message(key, nonce, data, text)
+        assert found == AESGCM(key).encrypt(nonce, text, data)
 
 
 def sha256_of(message: bytes) -> bytes:
