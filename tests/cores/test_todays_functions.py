@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from dse.contract.generators import Generator
-from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, gcm, sha3, sha256
+from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, gcm, sha3, sha256, xts
 from dse.cores.rtl.aes_box import box, substitution
 from dse.cores.rtl.frames import port_bits
 from dse.plugins import registry
@@ -51,6 +51,16 @@ def test_gcm_is_that_of_its_designers_and_of_openssl() -> None:
         data, text = data[: data[0] % 41], text[: text[0] % 61]
         found = gcm.encrypt_message(key, nonce, data, text)
         assert found == AESGCM(key).encrypt(nonce, text, data)
+
+
+def test_xts_is_that_of_the_standard_and_of_openssl() -> None:
+    for key, tweak_key, sector, text, answer in xts.PUBLISHED:
+        steps = [*xts.steps_of(key, tweak_key, sector, text)]
+        assert b"".join(xts.answered(steps)[1:]) == answer
+    for key, tweak_key, sector, text in texts(16, 16, 16, 64):
+        found = xts.answered([*xts.steps_of(key, tweak_key, sector, text)])
+        cipher = Cipher(algorithms.AES(key + tweak_key), modes.XTS(sector)).encryptor()
+        assert b"".join(found[1:]) == cipher.update(text)
 
 
 def sha256_of(message: bytes) -> bytes:

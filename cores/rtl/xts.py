@@ -1,0 +1,155 @@
+"""AES-128-XTS cores in Verilog: one AES encrypts the tweak of a sector, then its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.cores.rtl.aes import aes_core, aes_text
+from dse.cores.rtl.aes_answers import added, encrypt
+from dse.cores.rtl.frames import Frames, port_bits
+from dse.cores.rtl.verilog import reversed_bytes
+
+_UNROLL = Choice(
+    name="unroll", description="Rounds in a cycle; a block takes 10 / unroll", values=(1, 2, 5)
+)
+_BOX = Choice(name="box", description="S-box, as of aes128", values=("composite", "table"))
+_SECTOR_BLOCKS = 16
+_REDUCED = 0x87
+"""x ** 128, where the lowest bit of the first byte is x ** 0 (IEEE 1619, section 5.2)."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What a core takes at once: the number of a sector, or a block of it."""
+
+    key: bytes
+    tweak_key: bytes
+    block: bytes
+    starts: bool = False
+
+
+def steps_of(key: bytes, tweak_key: bytes, sector: bytes, text: bytes) -> Iterator[_Step]:
+    """Yield the steps of a sector of whole blocks."""
+    yield _Step(key, tweak_key, sector, starts=True)
+    for at in range(0, len(text), 16):
+        yield _Step(key, tweak_key, text[at : at + 16])
+
+
+def answered(steps: Sequence[_Step]) -> list[bytes]:
+    """Return the encrypted block of each step, zeros for a start (IEEE 1619, section 5.3)."""
+    found, tweak = [], bytes(16)
+    for step in steps:
+        if step.starts:
+            tweak = encrypt(step.tweak_key, step.block)
+            found.append(bytes(16))
+            continue
+        found.append(added(encrypt(step.key, added(step.block, tweak)), tweak))
+        doubled = int.from_bytes(tweak, "little") << 1
+        carried = _REDUCED if doubled >> 128 else 0
+        tweak = ((doubled ^ carried) & (1 << 128) - 1).to_bytes(16, "little")
+    return found
+
+
+PUBLISHED = (
+    (
+        bytes(16),
+        bytes(16),
+        bytes(16),
+        bytes(32),
+        bytes.fromhex("917cf69ebd68b2ec9b9fe9a3eadda692cd43d2f59598ed858c02c2652fbf922e"),
+    ),
+    (
+        b"\x11" * 16,
+        b"\x22" * 16,
+        bytes.fromhex("33333333330000000000000000000000"),
+        b"\x44" * 32,
+        bytes.fromhex("c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0"),
+    ),
+)
+"""Key, key of the tweak, sector, text and answer: IEEE 1619, annex B, vectors 1 and 2."""
+
+
+def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:
+    """Return published sectors, then random ones of 256 B, step by step, and what comes of them.
+
+    Parameters
+    ----------
+    design
+        A design of this generator.
+    seed
+        Of the random sectors.
+    tasks
+        How many steps of random sectors at least.
+    """
+    random = np.random.default_rng(seed)
+    steps = [step for sector in PUBLISHED for step in steps_of(*sector[:4])]
+    frames = Frames.of(design, tasks + len(steps))
+    while len(steps) < frames.taken:
+        steps += steps_of(*(random.bytes(length) for length in (16, 16, 16, 16 * _SECTOR_BLOCKS)))
+    steps = steps[: frames.taken]
+    given = {
+        "key": port_bits([step.key for step in steps]),
+        "tweak_key": port_bits([step.tweak_key for step in steps]),
+        "block": port_bits([step.block for step in steps]),
+        "starts": np.array([step.starts for step in steps])[:, None],
+    }
+    return frames.vectors(given, {"answer": port_bits(answered(steps))})
+
+
+@generator(
+    answers=encrypted_sectors,
+    parameters=(_UNROLL, _BOX),
+    designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
+    description="AES-128-XTS encryption of whole blocks: 1, 2 or 5 of 10 rounds in a cycle",
+    source="IEEE 1619; NIST SP 800-38E; FIPS 197",
+)
+def aes128_xts(*, unroll: int, box: str) -> Design:
+    """Return a core with `unroll` rounds in a cycle, n.
+
+    A sector is steps: one that `starts` it, whose block is the number of the sector, and its
+    blocks.  All of them take 10 / n cycles in the same AES; the tweak is held beside it.
+
+    Departs from IEEE 1619: sectors are whole blocks, without stealing.  Assumed: cycles of a task
+    are those of a block in a long sector, which has one step more.
+    """
+    core = aes_core(128, unroll=unroll, structure="chained")
+    made = core.design(
+        f"u{unroll}" + ("_table" if box == "table" else ""),
+        {"unroll": unroll, "box": box},
+        [*aes_text(core, 128, box), *_top()],
+        payload_bit=128.0,
+        read_byte=16.0,
+        written_byte=16.0,
+    )
+    return replace(made, top="aes128_xts")
+
+
+def _top() -> Iterator[str]:
+    yield "\nmodule aes128_xts ("
+    yield "  input clock, input reset, input [127:0] key, input [127:0] tweak_key,"
+    yield "  input [127:0] block, input starts,"
+    yield "  output ready, output valid, output [127:0] answer"
+    yield ");"
+    yield "  // A tweak is held as a number, whose lowest byte is the first."
+    yield "  reg [127:0] tweak;"
+    yield "  reg started;"
+    yield "  wire [127:0] encrypted;"
+    yield f"  wire [127:0] begun = {reversed_bytes('encrypted', 1, 16)};"
+    carried = f"(tweak[127] ? 128'd{_REDUCED} : 128'd0)"
+    yield f"  wire [127:0] doubled = {{tweak[126:0], 1'b0}} ^ {carried};"
+    yield "  wire [127:0] following = started ? begun : doubled;"
+    yield f"  wire [127:0] mask = {reversed_bytes('following', 1, 16)};"
+    yield "  wire [127:0] entering = starts ? block : block ^ mask;"
+    yield "  aes128 cipher ("
+    yield "    clock, reset, entering, starts ? tweak_key : key, ready, valid, encrypted"
+    yield "  );"
+    yield "  always @(posedge clock) if (ready) begin"
+    yield "    tweak <= following;"
+    yield "    started <= starts;"
+    yield "  end"
+    yield f"  assign answer = started ? 128'd0 : encrypted ^ {reversed_bytes('tweak', 1, 16)};"
+    yield "endmodule"
