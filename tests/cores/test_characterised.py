@@ -50,6 +50,9 @@ GOLDEN = {
     ("fft_asap7", "r2"): (9490.661, 1246.883, 53.56294, 7.55396, 42.95748),
     ("jacobi_sky130", "n4"): (110604.8, 281.6901, 119.2998, 0.05485344, 26.46965),
     ("jacobi_ihp130", "n4"): (183985.6, 335.5705, 70.10928, 2.107051, 13.05785),
+    ("aes128_sky130", "u1_table"): (73337.84, 305.8104, 57.73433, 0.03302049, 1887.913),
+    ("aes128_asap7", "u10"): (6004.161, 1157.407, 42.03911, 5.241662, 36.32179),
+    ("crc32_asap7", "w512"): (858.6454, 2369.668, 6.887621, 0.8284825, 2.906576),
 }
 
 
@@ -187,3 +190,12 @@ def test_a_study_of_des_takes_our_core_by_its_name(name: str, library: str, tmp_
     path.write_text(text.replace("core: des\n", f"core: des_{library}\n"))
     assert f"des_{library}" in path.read_text()
     assert len(dse.run(path).front) > 0
+
+
+def test_aes_at_100_gbit_per_s_by_hand() -> None:
+    """128 bit in 10 cycles of 0.985 ns are 26 Gbit/s, so four u2; u10 takes one in each of 0.864."""
+    front = dse.run(STUDIES / "aes_100gbps.yaml").front
+    counts = front[["aes.aes128_asap7_u2", "aes.aes128_asap7_u1_table", "aes.aes128_asap7_u10"]]
+    assert counts.to_numpy().tolist() == [[4, 0, 0], [0, 5, 0], [0, 0, 1]]
+    assert front["area_m2"].iloc[0] == pytest.approx(4 * 1361e-12, rel=1e-3)
+    assert front["power_w"].iloc[2] == pytest.approx(36.32e-12 * 100e9 / 128 + 5.24e-6, rel=1e-3)
