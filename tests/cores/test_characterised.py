@@ -193,7 +193,7 @@ def test_a_study_of_des_takes_our_core_by_its_name(name: str, library: str, tmp_
 
 
 def test_aes_at_100_gbit_per_s_by_hand() -> None:
-    """128 bit in 10 cycles of 0.985 ns are 26 Gbit/s, so four u2; u10 takes one in each of 0.864."""
+    """Two blocks in 10 cycles of 0.985 ns are 26 Gbit/s, so four u2; u10 takes one per 0.864 ns."""
     front = dse.run(STUDIES / "aes_100gbps.yaml").front
     counts = front[["aes.aes128_asap7_u2", "aes.aes128_asap7_u1_table", "aes.aes128_asap7_u10"]]
     assert counts.to_numpy().tolist() == [[4, 0, 0], [0, 5, 0], [0, 0, 1]]
