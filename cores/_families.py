@@ -102,7 +102,8 @@ class Family:
 
     `described` has columns and values of the rows that the law is about, `column` is that of the
     parameter; figures are straight lines over the parameter to the power of `power`.  The law is
-    that of `lawful` libraries: elsewhere a line is too far from the table to be shipped.
+    that of `lawful` libraries: elsewhere a line is too far from the table to be shipped.  Rounds
+    `in_a_cycle` have no register between them.
     """
 
     summary: str
@@ -114,6 +115,7 @@ class Family:
     design_name: str
     structure: Callable[[Column], Mapping[str, Column | float]]
     lawful: tuple[str, ...] = ()
+    in_a_cycle: bool = False
 
 
 def _of_rounds(low: int, high: int, what: str) -> Parameter:
@@ -136,7 +138,13 @@ def _aes(key_bit: int, lawful: tuple[str, ...]) -> Family:
 
 
 def _in_a_cycle(
-    summary: str, provides: str, payload_bit: float, rounds: int, written_byte: float, load: int = 0
+    summary: str,
+    provides: str,
+    payload_bit: float,
+    rounds: int,
+    written_byte: float,
+    load: int = 0,
+    lawful: tuple[str, ...] = (),
 ) -> Family:
     """Return a family whose designs differ in the rounds that they do in a cycle."""
     return Family(
@@ -148,6 +156,8 @@ def _in_a_cycle(
         1,
         "u{unroll}",
         _rounds_structure(payload_bit, rounds, written_byte=written_byte, load=load),
+        lawful,
+        in_a_cycle=True,
     )
 
 
@@ -188,6 +198,9 @@ FAMILIES = {
     "aes128": _aes(128, tuple(LIBRARIES)),
     "aes256": _aes(256, ()),
     "chacha20": _in_a_cycle("ChaCha20: 1, 2 or 4 rounds in a cycle", "chacha20", 512.0, 20, 64.0),
+    "ascon_aead": _in_a_cycle(
+        "Ascon-AEAD128: 1, 2 or 4 rounds in a cycle", "ascon_aead", 128.0, 8, 16.0
+    ),
     "sha256": _in_a_cycle("SHA-256: 1, 2 or 4 rounds in a cycle", "sha256", 512.0, 64, 32.0, 1),
     "sha3_256": _in_a_cycle(
         "SHA3-256: 1, 2 or 3 rounds of Keccak in a cycle", "sha3_256", 1088.0, 24, 32.0

@@ -61,26 +61,32 @@ def _law(family: Family, table: PublishedTable, known: CoreMetrics, source: str)
     """Return straight lines of least squares through the rows that a family describes.
 
     Area, clock, leakage and the energy of a clock cycle are lines; dynamic power is that energy
-    times the clock.
+    times the clock.  Of rounds in one cycle the period is a line instead of the clock, and energy
+    one over their square: what changes late in a round makes all after it change again.
     """
     parameter = family.parameter
     rows = [n for n, row in enumerate(table.rows) if family.described.items() <= row.items()]
     values = si_columns(table.rows, (family.column,))[family.column][rows]
 
+    energy_power = 2 if family.in_a_cycle else family.power
+
     @cache
     def lines() -> tuple[Callable[[Column], Column], ...]:
-        figures = (known.area_m2, known.clock_hz, known.leakage_power_w)
+        pace = 1.0 / known.clock_hz if family.in_a_cycle else known.clock_hz
+        figures = (known.area_m2, pace, known.leakage_power_w)
         energy_j = known.dynamic_power_w / known.clock_hz
         powered = values**family.power
-        return tuple(_straight_line(powered, figure[rows]) for figure in (*figures, energy_j))
+        of_figures = (_straight_line(powered, figure[rows]) for figure in figures)
+        return (*of_figures, _straight_line(values**energy_power, energy_j[rows]))
 
     def on_lines(at: Column) -> CoreMetrics:
         value = np.asarray(at, dtype=np.float64)
-        area_m2, clock_hz, leakage_w, energy_j = (line(value**family.power) for line in lines())
+        area_m2, pace, leakage_w = (line(value**family.power) for line in lines()[:3])
+        clock_hz = 1.0 / pace if family.in_a_cycle else pace
         return metrics(
             area_m2=area_m2,
             clock_hz=clock_hz,
-            dynamic_power_w=energy_j * clock_hz,
+            dynamic_power_w=lines()[3](value**energy_power) * clock_hz,
             leakage_power_w=leakage_w,
             **family.structure(value),
             extrapolated=outside(parameter, value),
