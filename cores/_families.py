@@ -201,7 +201,7 @@ FAMILIES = {
     "ascon_aead": _in_a_cycle(
         "Ascon-AEAD128: 1, 2 or 4 rounds in a cycle", "ascon_aead", 128.0, 8, 16.0
     ),
-    "sha256": _in_a_cycle("SHA-256: 1, 2 or 4 rounds in a cycle", "sha256", 512.0, 64, 32.0, 1),
+    "sha2_256": _in_a_cycle("SHA-256: 1, 2 or 4 rounds in a cycle", "sha256", 512.0, 64, 32.0, 1),
     "sha3_256": _in_a_cycle(
         "SHA3-256: 1, 2 or 3 rounds of Keccak in a cycle", "sha3_256", 1088.0, 24, 32.0
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.aes_answers import encrypted_blocks
+from dse.cores.rtl.aes_answers import aes_blocks
 from dse.cores.rtl.aes_box import box as box_module
 from dse.cores.rtl.aes_box import doubled
 from dse.cores.rtl.rounds import STRUCTURE, RoundCore, State
@@ -39,7 +39,7 @@ _SOURCE = "FIPS 197"
 
 
 @generator(
-    answers=encrypted_blocks,
+    answers=aes_blocks,
     parameters=(_unroll(10), STRUCTURE, _BOX),
     designs=_shipped(10) + _OTHERS,
     description="AES-128 encryption: 1 to 10 of the 10 rounds in hardware",
@@ -51,7 +51,7 @@ def aes128(*, unroll: int, structure: str, box: str) -> Design:
 
 
 @generator(
-    answers=encrypted_blocks,
+    answers=aes_blocks,
     parameters=(_unroll(14), STRUCTURE, _BOX),
     designs=_shipped(14),
     description="AES-256 encryption: 1 to 14 of the 14 rounds in hardware",

@@ -84,7 +84,7 @@ def round_keys(key: bytes) -> tuple[bytes, ...]:
     return tuple(b"".join(words[at : at + 4]) for at in range(0, len(words), 4))
 
 
-def encrypt(key: bytes, block: bytes) -> bytes:
+def aes_encrypt(key: bytes, block: bytes) -> bytes:
     """Return a block encrypted by the Advanced Encryption Standard (FIPS 197, section 5.1)."""
     first, *keys = round_keys(key)
     state, box = added(block, first), substitution()
@@ -106,7 +106,7 @@ def _mixed(column: bytes) -> bytes:
     return bytes(column[at] ^ every ^ doubled(column[at] ^ column[(at + 1) % 4]) for at in range(4))
 
 
-def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
+def aes_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random ones, at full rate, and the encrypted blocks.
 
     A random key stays for `MESSAGE_BLOCKS` blocks.
@@ -128,4 +128,4 @@ def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     pairs = [*(one[:2] for one in known), *made][: frames.taken]
     given = {"key": port_bits([key for key, _ in pairs])}
     given |= {"block": port_bits([block for _, block in pairs])}
-    return frames.vectors(given, {"answer": port_bits([encrypt(*pair) for pair in pairs])})
+    return frames.vectors(given, {"answer": port_bits([aes_encrypt(*pair) for pair in pairs])})

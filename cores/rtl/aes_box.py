@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from dse.cores.rtl.lookup import lookup
+from dse.cores.rtl.lookup import decision_diagram
 
 _AES = 0x11B
 _CONSTANT = 0x63
@@ -36,7 +36,7 @@ def substitution() -> tuple[int, ...]:
 def box(name: str, kind: str) -> Iterator[str]:
     """Yield a module with ports `from` and `to`: ``table`` or ``composite``."""
     yield f"\n// The S-box, {kind}."
-    yield from lookup(name, substitution(), 8) if kind == "table" else _composite(name)
+    yield from decision_diagram(name, substitution(), 8) if kind == "table" else _composite(name)
 
 
 # A field of 2 m bits is GF(2 ** m)[y] / (y ** 2 + y + c): GF(4), GF(16), GF(256) on GF(2).

@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import Frames, port_bits
-from dse.cores.rtl.lookup import lookup
+from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, reversed_bytes
 
@@ -36,7 +36,7 @@ def _text(words: Sequence[int]) -> bytes:
     return b"".join(word.to_bytes(8, "little") for word in words)
 
 
-def permuted(state: Sequence[int], rounds: int) -> list[int]:
+def ascon_permuted(state: Sequence[int], rounds: int) -> list[int]:
     """Return Ascon-p of five words (SP 800-232, section 3)."""
     x = [*state]
     for constant in _CONSTANTS[-rounds:]:
@@ -76,7 +76,7 @@ def _padded(text: bytes) -> list[bytes]:
     return [whole[at : at + _BLOCK_BYTE] for at in range(0, len(whole), _BLOCK_BYTE)]
 
 
-def steps_of(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_Step]:
+def ascon_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_Step]:
     """Yield the steps of a message: its start, blocks of associated data, blocks of text."""
     yield _Step(key, nonce, bytes(_BLOCK_BYTE), starts=True)
     for block in _padded(data) if data else ():
@@ -86,7 +86,7 @@ def steps_of(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_St
         yield _Step(key, nonce, block, separates=at == 0, ends=at == len(blocks) - 1)
 
 
-def answered(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
+def ascon_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     """Return encrypted block and tag of each step (section 4.1); a message needs some of them."""
     state, found, keyed = [0] * 5, [], False
     for step in steps:
@@ -100,15 +100,15 @@ def answered(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
             state = [*block, *state[2:4], state[4] ^ step.separates << 63]
         if step.ends:
             state[2:4] = state[2] ^ key[0], state[3] ^ key[1]
-        state = permuted(state, step.rounds)
+        state = ascon_permuted(state, step.rounds)
         found.append((_text(block), _text([state[3] ^ key[0], state[4] ^ key[1]])))
         keyed = step.starts
     return found
 
 
-def encrypt(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
+def ascon_encrypt(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
     """Return the encrypted text with its tag (section 4.1.1)."""
-    pairs = answered([*steps_of(key, nonce, data, text)])
+    pairs = ascon_answers([*ascon_steps(key, nonce, data, text)])
     blocks = [block for block, _ in pairs][-(len(text) // _BLOCK_BYTE + 1) :]
     return b"".join(blocks)[: len(text)] + pairs[-1][1]
 
@@ -140,7 +140,7 @@ PUBLISHED = tuple(
 github.com/meichlseder/pyascon (genkat.py at ed24e54), after SP 800-232."""
 
 
-def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
+def ascon_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages, then random ones of 250 B with 40 B of data, step by step.
 
     Parameters
@@ -153,11 +153,11 @@ def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
         How many blocks of random messages at least.
     """
     random = np.random.default_rng(seed)
-    steps = [step for message in PUBLISHED for step in steps_of(*message[:4])]
+    steps = [step for message in PUBLISHED for step in ascon_steps(*message[:4])]
     known = len(steps)
     while len(steps) < known + tasks:
         message = (random.bytes(length) for length in (16, 16, 40, _MESSAGE_BYTE))
-        steps += steps_of(*message)
+        steps += ascon_steps(*message)
     unroll = int(design.parameters["unroll"])
     frames = Frames.paced([step.rounds // unroll for step in steps])
     taken = [*steps, steps[0]]  # as the last answer leaves another message begins
@@ -168,7 +168,7 @@ def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     }
     for flag in ("starts", "separates", "ends"):
         given[flag] = np.array([getattr(step, flag) for step in taken])[:, None]
-    blocks, tags = zip(*answered(steps), strict=True)
+    blocks, tags = zip(*ascon_answers(steps), strict=True)
     vectors = frames.vectors(given, {"tag": port_bits(tags), "answer": port_bits(blocks)})
     of_blocks = frames.valid.copy()
     of_blocks[frames.valid] = [not step.starts for step in steps]
@@ -176,7 +176,7 @@ def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
 
 
 @generator(
-    answers=encrypted_messages,
+    answers=ascon_messages,
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="Ascon-AEAD128 encryption: 1, 2 or 4 of the 8 rounds of a block in a cycle",
@@ -220,7 +220,7 @@ def _module(core: RoundCore) -> Iterator[str]:
     yield "// Ascon-AEAD128, NIST SP 800-232: first byte of a text leftmost, first word of a state."
     yield from _round_module()
     for number in range(core.unroll):
-        yield from lookup(f"constants_{number}", _CONSTANTS[number :: core.unroll], 8)
+        yield from decision_diagram(f"constants_{number}", _CONSTANTS[number :: core.unroll], 8)
     key, nonce, block = (reversed_bytes(port, 2, 8) for port in ("key", "nonce", "block"))
     word = [cut("state_1", 4 - at, 64) for at in range(5)]
 

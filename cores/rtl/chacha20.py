@@ -71,7 +71,7 @@ PUBLISHED = (
 """Key, counter, nonce and key stream: RFC 8439, section 2.3.2 and appendix A.1, vector 1."""
 
 
-def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
+def streamed_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random messages of 16 blocks, and what they are encrypted.
 
     Parameters
@@ -105,7 +105,7 @@ def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
 
 
 @generator(
-    answers=encrypted_blocks,
+    answers=streamed_blocks,
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="ChaCha20: 1, 2 or 4 of the 20 rounds in a cycle",

@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.aes import aes_core, aes_text
-from dse.cores.rtl.aes_answers import added, encrypt
+from dse.cores.rtl.aes_answers import added, aes_encrypt
 from dse.cores.rtl.frames import Frames, port_bits
 from dse.cores.rtl.verilog import cut
 
@@ -32,7 +32,7 @@ def _times_x(value: int) -> int:
     return value >> 1 ^ (_REDUCED if value & 1 else 0)
 
 
-def product(a: int, b: int) -> int:
+def ghash_product(a: int, b: int) -> int:
     """Return the product of two blocks (SP 800-38D, algorithm 1)."""
     result = 0
     for place in reversed(range(128)):
@@ -52,7 +52,7 @@ class _Step:
     missing: int = 0
 
 
-def steps_of(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_Step]:
+def gcm_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_Step]:
     """Yield the steps of a message with a nonce of 12 bytes (SP 800-38D, algorithm 4)."""
     yield _Step(key, _HASH_KEY, bytes(16))
     for at in range(0, len(data), 16):
@@ -64,11 +64,11 @@ def steps_of(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_St
     yield _Step(key, _TAG, nonce + (1).to_bytes(4, "big"), lengths)
 
 
-def answered(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
+def gcm_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     """Return the encrypted block of each step, zeros where there is none, and the tag after it."""
     found, hash_key, total = [], 0, 0
     for step in steps:
-        stream = encrypt(step.key, step.counter)
+        stream = aes_encrypt(step.key, step.counter)
         block = step.block
         if step.kind == _TEXT:
             size = 16 - step.missing
@@ -76,16 +76,16 @@ def answered(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
         if step.kind == _HASH_KEY:
             hash_key, total = int.from_bytes(stream, "big"), 0
         else:
-            total = product(total ^ int.from_bytes(block, "big"), hash_key)
+            total = ghash_product(total ^ int.from_bytes(block, "big"), hash_key)
         tag = added(total.to_bytes(16, "big"), stream)
         found.append((block if step.kind == _TEXT else bytes(16), tag))
     return found
 
 
-def encrypt_message(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
+def gcm_encrypt(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
     """Return the encrypted text with its tag."""
-    steps = [*steps_of(key, nonce, data, text)]
-    pairs = answered(steps)
+    steps = [*gcm_steps(key, nonce, data, text)]
+    pairs = gcm_answers(steps)
     blocks = (block for (block, _), step in zip(pairs, steps, strict=True) if step.kind == _TEXT)
     return b"".join(blocks)[: len(text)] + pairs[-1][1]
 
@@ -117,7 +117,7 @@ PUBLISHED = (
 cases 2 and 4, as submitted to NIST."""
 
 
-def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
+def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages, then random ones of 250 B with 20 B of data, step by step.
 
     Parameters
@@ -130,10 +130,10 @@ def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
         How many steps of random messages at least.
     """
     random = np.random.default_rng(seed)
-    steps = [step for message in PUBLISHED for step in steps_of(*message[:4])]
+    steps = [step for message in PUBLISHED for step in gcm_steps(*message[:4])]
     frames = Frames.of(design, tasks + len(steps))
     while len(steps) < frames.taken:
-        steps += steps_of(*(random.bytes(length) for length in (16, 12, 20, 250)))
+        steps += gcm_steps(*(random.bytes(length) for length in (16, 12, 20, 250)))
     steps = steps[: frames.taken]
     given = {
         "counter": port_bits([step.counter for step in steps]),
@@ -146,7 +146,7 @@ def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
         )
         for name, width in (("kind", 2), ("missing", 4))
     }
-    blocks, tags = zip(*answered(steps), strict=True)
+    blocks, tags = zip(*gcm_answers(steps), strict=True)
     vectors = frames.vectors(given, {"answer": port_bits(blocks)}, late)
     # the tag of a step stands when GHASH has taken all digits after the block has left
     after = 1 + 128 // _DIGITS[int(design.parameters["unroll"])]
@@ -163,7 +163,7 @@ def encrypted_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
 
 
 @generator(
-    answers=encrypted_messages,
+    answers=gcm_messages,
     parameters=(_UNROLL, _BOX),
     designs=tuple({"unroll": unroll} for unroll in _DIGITS),
     description="AES-128-GCM encryption: AES with 1 to 10 rounds in hardware, GHASH by digits",

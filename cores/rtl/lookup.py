@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 
-def lookup(name: str, table: Sequence[int], width: int) -> Iterator[str]:
+def decision_diagram(name: str, table: Sequence[int], width: int) -> Iterator[str]:
     """Yield a module that gives an entry of a table: a reduced ordered decision diagram.
 
     Parameters

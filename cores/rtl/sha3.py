@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import Frames, message_blocks, port_bits
-from dse.cores.rtl.lookup import lookup
+from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, reversed_bytes
 
@@ -24,7 +24,7 @@ _UNROLL = Choice(
 
 
 @cache
-def constants() -> tuple[int, ...]:
+def iota_constants() -> tuple[int, ...]:
     """Return what iota adds to lane (0, 0) in each round (FIPS 202, algorithms 5 and 6)."""
     found, register = [], 1
     for _ in range(_ROUNDS):
@@ -51,13 +51,13 @@ def _turned(lane: int, turn: int) -> int:
     return (lane << turn | lane >> 64 - turn) & _LANE
 
 
-def permuted(state: bytes) -> bytes:
+def keccak(state: bytes) -> bytes:
     """Return Keccak-f[1600] of 200 bytes (FIPS 202, section 3)."""
     lanes = {
         at: int.from_bytes(state[8 * place : 8 * place + 8], "little")
         for place, at in enumerate(_LANES)
     }
-    for constant in constants():
+    for constant in iota_constants():
         parity = [
             lanes[x, 0] ^ lanes[x, 1] ^ lanes[x, 2] ^ lanes[x, 3] ^ lanes[x, 4] for x in range(5)
         ]
@@ -74,7 +74,7 @@ def permuted(state: bytes) -> bytes:
     return b"".join(lanes[at].to_bytes(8, "little") for at in _LANES)
 
 
-def padded(message: bytes) -> bytes:
+def sha3_padded(message: bytes) -> bytes:
     """Return whole blocks: the bits of the domain, 1, zeros, 1 (sections 5.1 and 6.1)."""
     text = bytearray(message + b"\x06" + bytes(-(len(message) + 1) % _BLOCK_BYTE))
     text[-1] |= 0x80
@@ -85,7 +85,7 @@ PUBLISHED = (b"", b"abc", b"\xa3" * 200)
 """Messages of NIST's examples of SHA3-256: of 0 and 1600 bit, and `abc`."""
 
 
-def hashed_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
+def sha3_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages, then random ones of four blocks, and the hash after each block.
 
     Parameters
@@ -99,19 +99,19 @@ def hashed_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """
     frames = Frames.of(design, tasks + 4)
     random = np.random.default_rng(seed)
-    known = [padded(one) for one in PUBLISHED]
-    blocks, first = message_blocks(frames.taken, _BLOCK_BYTE, known, padded, random)
+    known = [sha3_padded(one) for one in PUBLISHED]
+    blocks, first = message_blocks(frames.taken, _BLOCK_BYTE, known, sha3_padded, random)
     state, answers = bytes(200), []
     for block, begins in zip(blocks, first, strict=True):
         begun = bytes(200) if begins else state
-        state = permuted(bytes(a ^ b for a, b in zip(begun, block.ljust(200, b"\0"), strict=True)))
+        state = keccak(bytes(a ^ b for a, b in zip(begun, block.ljust(200, b"\0"), strict=True)))
         answers.append(state[:32])
     given = {"block": port_bits(blocks), "first": np.array(first)[:, None]}
     return frames.vectors(given, {"answer": port_bits(answers)})
 
 
 @generator(
-    answers=hashed_messages,
+    answers=sha3_messages,
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="SHA3-256: 1 to 6 of the 24 rounds of Keccak-f[1600] in a cycle",
@@ -174,7 +174,9 @@ def _text(core: RoundCore) -> Iterator[str]:
     yield "  end"
     yield "endmodule"
     for number in range(core.unroll):
-        yield from lookup(f"constants_{number}", constants()[number :: core.unroll], 64)
+        yield from decision_diagram(
+            f"constants_{number}", iota_constants()[number :: core.unroll], 64
+        )
     before = f"(first ? 1600'd0 : state_{core.layers})"
     block = reversed_bytes("block", 1, _BLOCK_BYTE)
     yield from core.text(

@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.aes import aes_core, aes_text
-from dse.cores.rtl.aes_answers import added, encrypt
+from dse.cores.rtl.aes_answers import added, aes_encrypt
 from dse.cores.rtl.frames import Frames, port_bits
 from dse.cores.rtl.verilog import reversed_bytes
 
@@ -32,22 +32,22 @@ class _Step:
     starts: bool = False
 
 
-def steps_of(key: bytes, tweak_key: bytes, sector: bytes, text: bytes) -> Iterator[_Step]:
+def xts_steps(key: bytes, tweak_key: bytes, sector: bytes, text: bytes) -> Iterator[_Step]:
     """Yield the steps of a sector of whole blocks."""
     yield _Step(key, tweak_key, sector, starts=True)
     for at in range(0, len(text), 16):
         yield _Step(key, tweak_key, text[at : at + 16])
 
 
-def answered(steps: Sequence[_Step]) -> list[bytes]:
+def xts_answers(steps: Sequence[_Step]) -> list[bytes]:
     """Return the encrypted block of each step, zeros for a start (IEEE 1619, section 5.3)."""
     found, tweak = [], bytes(16)
     for step in steps:
         if step.starts:
-            tweak = encrypt(step.tweak_key, step.block)
+            tweak = aes_encrypt(step.tweak_key, step.block)
             found.append(bytes(16))
             continue
-        found.append(added(encrypt(step.key, added(step.block, tweak)), tweak))
+        found.append(added(aes_encrypt(step.key, added(step.block, tweak)), tweak))
         doubled = int.from_bytes(tweak, "little") << 1
         carried = _REDUCED if doubled >> 128 else 0
         tweak = ((doubled ^ carried) & (1 << 128) - 1).to_bytes(16, "little")
@@ -86,10 +86,10 @@ def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:
         How many steps of random sectors at least.
     """
     random = np.random.default_rng(seed)
-    steps = [step for sector in PUBLISHED for step in steps_of(*sector[:4])]
+    steps = [step for sector in PUBLISHED for step in xts_steps(*sector[:4])]
     frames = Frames.of(design, tasks + len(steps))
     while len(steps) < frames.taken:
-        steps += steps_of(*(random.bytes(length) for length in (16, 16, 16, 16 * _SECTOR_BLOCKS)))
+        steps += xts_steps(*(random.bytes(length) for length in (16, 16, 16, 16 * _SECTOR_BLOCKS)))
     steps = steps[: frames.taken]
     given = {
         "key": port_bits([step.key for step in steps]),
@@ -97,7 +97,7 @@ def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:
         "block": port_bits([step.block for step in steps]),
         "starts": np.array([step.starts for step in steps])[:, None],
     }
-    return frames.vectors(given, {"answer": port_bits(answered(steps))})
+    return frames.vectors(given, {"answer": port_bits(xts_answers(steps))})
 
 
 @generator(

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from dse.contract.generators import Generator
-from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, gcm, sha3, sha256, xts
+from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, gcm, sha2, sha3, xts
 from dse.cores.rtl.aes_box import box, substitution
 from dse.cores.rtl.frames import port_bits
 from dse.plugins import registry
@@ -29,10 +29,10 @@ def texts(*lengths: int) -> Iterator[tuple[bytes, ...]]:
 @pytest.mark.parametrize("key_byte", [16, 32])
 def test_aes_is_that_of_the_standard_and_of_openssl(key_byte: int) -> None:
     for key, block, answer in aes_answers.published(key_byte):
-        assert aes_answers.encrypt(key, block) == answer
+        assert aes_answers.aes_encrypt(key, block) == answer
     for key, block in texts(key_byte, 16):
         cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305
-        assert aes_answers.encrypt(key, block) == cipher.update(block)
+        assert aes_answers.aes_encrypt(key, block) == cipher.update(block)
 
 
 def test_chacha20_is_that_of_the_standard_and_of_openssl() -> None:
@@ -46,35 +46,35 @@ def test_chacha20_is_that_of_the_standard_and_of_openssl() -> None:
 
 def test_gcm_is_that_of_its_designers_and_of_openssl() -> None:
     for key, nonce, data, text, answer in gcm.PUBLISHED:
-        assert gcm.encrypt_message(key, nonce, data, text) == answer
+        assert gcm.gcm_encrypt(key, nonce, data, text) == answer
     for key, nonce, data, text in texts(16, 12, 40, 60):
         data, text = data[: data[0] % 41], text[: text[0] % 61]
-        found = gcm.encrypt_message(key, nonce, data, text)
+        found = gcm.gcm_encrypt(key, nonce, data, text)
         assert found == AESGCM(key).encrypt(nonce, text, data)
 
 
 def test_xts_is_that_of_the_standard_and_of_openssl() -> None:
     for key, tweak_key, sector, text, answer in xts.PUBLISHED:
-        steps = [*xts.steps_of(key, tweak_key, sector, text)]
-        assert b"".join(xts.answered(steps)[1:]) == answer
+        steps = [*xts.xts_steps(key, tweak_key, sector, text)]
+        assert b"".join(xts.xts_answers(steps)[1:]) == answer
     for key, tweak_key, sector, text in texts(16, 16, 16, 64):
-        found = xts.answered([*xts.steps_of(key, tweak_key, sector, text)])
+        found = xts.xts_answers([*xts.xts_steps(key, tweak_key, sector, text)])
         cipher = Cipher(algorithms.AES(key + tweak_key), modes.XTS(sector)).encryptor()
         assert b"".join(found[1:]) == cipher.update(text)
 
 
 def sha256_of(message: bytes) -> bytes:
-    chain, text = sha256.start(), sha256.padded(message)
+    chain, text = sha2.start(), sha2.sha2_padded(message)
     for at in range(0, len(text), 64):
-        chain = sha256.compressed(chain, text[at : at + 64])
+        chain = sha2.compressed(chain, text[at : at + 64])
     return b"".join(word.to_bytes(4, "big") for word in chain)
 
 
 def sha3_of(message: bytes) -> bytes:
-    state, text = bytes(200), sha3.padded(message)
+    state, text = bytes(200), sha3.sha3_padded(message)
     for at in range(0, len(text), 136):
         block = text[at : at + 136].ljust(200, b"\0")
-        state = sha3.permuted(bytes(a ^ b for a, b in zip(state, block, strict=True)))
+        state = sha3.keccak(bytes(a ^ b for a, b in zip(state, block, strict=True)))
     return state[:32]
 
 
@@ -110,7 +110,7 @@ def test_hashes_are_those_of_openssl(
 
 def test_ascon_is_that_of_its_designers() -> None:
     for key, nonce, data, text, answer in ascon.PUBLISHED:
-        assert ascon.encrypt(key, nonce, data, text) == answer
+        assert ascon.ascon_encrypt(key, nonce, data, text) == answer
 
 
 def test_the_check_is_the_published_one() -> None:
@@ -122,7 +122,7 @@ FIRST = {
     "aes128": "69c4e0d86a7b0430d8cdb78070b4c55a",
     "aes256": "8ea2b7ca516745bfeafc49904b496089",
     "chacha20": chacha20.PUBLISHED[0][3].hex(),
-    "sha256": HASHES["abc"][0],
+    "sha2_256": HASHES["abc"][0],
     "sha3_256": HASHES[""][1],
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import Frames, message_blocks, port_bits
-from dse.cores.rtl.lookup import lookup
+from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut
 
@@ -30,7 +30,7 @@ _TURNS = {
 
 
 @cache
-def constants() -> tuple[int, ...]:
+def round_constants() -> tuple[int, ...]:
     """Return the first 32 bits after the point of cube roots of primes (section 4.2.2)."""
     return tuple(_cube_root(prime << 96) & _WORD for prime in islice(_primes(), _ROUNDS))
 
@@ -67,14 +67,14 @@ def compressed(chain: tuple[int, ...], block: bytes) -> tuple[int, ...]:
         near = _turned(words[at - 2], "sigma_1") + _turned(words[at - 15], "sigma_0")
         words.append((near + words[at - 7] + words[at - 16]) & _WORD)
     a, b, c, d, e, f, g, h = chain
-    for constant, word in zip(constants(), words, strict=True):
+    for constant, word in zip(round_constants(), words, strict=True):
         first = h + _turned(e, "sum_1") + (e & f ^ ~e & g) + constant + word
         second = _turned(a, "sum_0") + (a & b ^ a & c ^ b & c)
         a, b, c, d, e, f, g, h = first + second & _WORD, a, b, c, d + first & _WORD, e, f, g
     return tuple(x + y & _WORD for x, y in zip(chain, (a, b, c, d, e, f, g, h), strict=True))
 
 
-def padded(message: bytes) -> bytes:
+def sha2_padded(message: bytes) -> bytes:
     """Return whole blocks: a bit 1, zeros, the length in bits (section 5.1.1)."""
     zeros = bytes(-(len(message) + 9) % 64)
     return message + b"\x80" + zeros + (8 * len(message)).to_bytes(8, "big")
@@ -84,7 +84,7 @@ PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
 """Messages of the examples of NIST for FIPS 180-4; one block, and two."""
 
 
-def hashed_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
+def sha2_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages, then random ones of four blocks, and the hash after each block.
 
     Parameters
@@ -98,7 +98,9 @@ def hashed_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """
     frames = Frames.of(design, tasks + 3)
     random = np.random.default_rng(seed)
-    blocks, first = message_blocks(frames.taken, 64, [*map(padded, PUBLISHED)], padded, random)
+    blocks, first = message_blocks(
+        frames.taken, 64, [*map(sha2_padded, PUBLISHED)], sha2_padded, random
+    )
     chain, answers = start(), []
     for block, begins in zip(blocks, first, strict=True):
         chain = compressed(start() if begins else chain, block)
@@ -108,13 +110,13 @@ def hashed_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
 
 
 @generator(
-    answers=hashed_messages,
+    answers=sha2_messages,
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="SHA-256: 1, 2 or 4 of the 64 rounds in a cycle",
     source="FIPS 180-4",
 )
-def sha256(*, unroll: int) -> Design:
+def sha2_256(*, unroll: int) -> Design:
     """Return a core with `unroll` rounds in a cycle, n.
 
     A padded block of 64 bytes is taken in one cycle and takes 64 / n more; `first` says that a
@@ -125,7 +127,7 @@ def sha256(*, unroll: int) -> Design:
     that leave only once where messages are longer.
     """
     core = RoundCore(
-        name="sha256",
+        name="sha2_256",
         remark=f"{unroll} of {_ROUNDS} rounds in a cycle.",
         inputs={"block": 512, "first": 1},
         outputs={"answer": 256},
@@ -155,8 +157,8 @@ def _text(core: RoundCore) -> Iterator[str]:
         yield f"  assign to = {' ^ '.join(terms)};"
         yield "endmodule"
     for number in range(core.unroll):
-        table = [0, *constants()[number :: core.unroll]]
-        yield from lookup(f"constants_{number}", table, 32)
+        table = [0, *round_constants()[number :: core.unroll]]
+        yield from decision_diagram(f"constants_{number}", table, 32)
     begin = ", ".join(f"32'd{word}" for word in start())
     chained = f"first ? {{{begin}}} : answer"
     entry = {"chain": chained, "state": chained, "words": "block"}
