@@ -1,4 +1,4 @@
-"""Checksums of a run, in its manifest: of every other file, and of every entry of the manifest.
+"""The manifest of a run as a file, with checksums of every other file and of its own entries.
 
 They notice accidents and edits.  They are no signature: who changes a run and computes them again
 is noticed only where what was changed follows from study and front.
@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dse.files.folder import read_bytes
-from dse.files.json import jsonable
+from dse.errors import OutputError
+from dse.files.folder import read_bytes, write_text
+from dse.files.json import jsonable, read_json
 
 ENTRY = "checksums"
 """The entry of the manifest that holds them: ``files`` and ``entries`` by name, ``sizes`` of files
@@ -23,6 +28,26 @@ SINCE = "feasible_in_space"
 """An entry that runs have had no longer than checksums."""
 
 MANIFEST = "manifest.json"
+"""The record of a run, from its first second on: in its hidden folder it says who writes it, and it
+is closed with what came out when that takes its place."""
+
+RUNNING = "running"
+
+
+def write_record(path: Path, **facts: Any) -> None:
+    """Write that a run is under way; this may be lost, and nothing else is then."""
+    said = {"state": RUNNING, "process": os.getpid(), "host": platform.node(), "since": time.time()}
+    with suppress(OutputError):  # a full disk: what is written next tells of it
+        write_text(path, json.dumps(said | facts))
+
+
+def read_record(folder: Path) -> Mapping[str, Any]:
+    """Return what a run says that is written in a hidden folder, nothing where it does not."""
+    try:
+        found = read_json(folder / MANIFEST)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and found.get("state") == RUNNING else {}
 
 
 def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:

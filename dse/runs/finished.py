@@ -216,7 +216,7 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
 def _runs_inside(folder: Path) -> list[Path]:
     """Return the folders of runs in a folder, sorted by name."""
     try:
-        return sorted(path.parent for path in folder.glob("*/manifest.json"))
+        return sorted(path.parent for path in folder.glob("[!.]*/manifest.json"))
     except OSError:
         return []
 

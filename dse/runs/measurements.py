@@ -37,10 +37,6 @@ ONLY_RUNS = (
 )
 
 
-WATCH = "watch.json"
-"""The file, in the hidden folder of a run under way: it goes with the process."""
-
-
 def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
     """Return what measured studies that differ in the value of a sweep, if anything did."""
     seen: dict[str, dict[str, tuple[Mapping[str, Value], Measurement]]] = {}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +13,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from dse import search
 from dse.algebra.durations import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
-from dse.errors import BudgetError, MeasurementError, OutputError
+from dse.errors import BudgetError, MeasurementError
 from dse.files.document import Document
-from dse.files.folder import write_text
 from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
+from dse.runs.checksums import write_record
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
 from dse.search import FAILING, Progress, SearchSettings
@@ -68,8 +65,8 @@ class Working:
     folder
         Where each design gets a working folder; None for a temporary one, which stays where a
         design failed.
-    watch
-        The file that tells other processes how far it is, if there is one.
+    record
+        The record of the run, which tells other processes how far it is, if there is one.
     stop
         Asked while measurements run whether they are to end.
     progress
@@ -81,7 +78,7 @@ class Working:
     workers: int | None = None
     dask: str | None = None
     folder: Path | None = None
-    watch: Path | None = None
+    record: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
     spending: Spending = field(default_factory=Spending)
@@ -182,7 +179,7 @@ def _require_unchanged(begun: Study, again: Study) -> None:
 
 @dataclass
 class _Watch:
-    """Writes what is measured right now to a file; it may be lost, and nothing else is then."""
+    """Writes what is measured right now to the record of a run."""
 
     path: Path
     workers: Workers
@@ -197,16 +194,13 @@ class _Watch:
         if self.shown == begun or now - self.written < WATCH_PERIOD_S:
             return
         self.shown, self.written = begun, now
-        said = {
-            "process": os.getpid(),
-            "host": platform.node(),
-            "since": self.since,
-            "workers": self.workers.size,
-            "unit_names": dict(self.unit_names),
-            "running": [{"design": dict(one), "since": since} for one, since in running.values()],
-        }
-        with suppress(OutputError):  # a full disk: what is measured tells of it
-            write_text(self.path, json.dumps(said))
+        write_record(
+            self.path,
+            since=self.since,
+            workers=self.workers.size,
+            unit_names=dict(self.unit_names),
+            running=[{"design": dict(one), "since": since} for one, since in running.values()],
+        )
 
 
 @contextmanager
@@ -227,7 +221,7 @@ def opened_bench(
         crew = Cluster(evaluator, working.dask)
     try:
         with crew as workers:
-            path, watch = working.watch, None
+            path, watch = working.record, None
             if path is not None:
                 watch = _Watch(path, workers, bench.unit_names)
             ask = _Asking(bench, workers, said, folder, working, planned, watch)

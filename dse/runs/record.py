@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from dse import search
 from dse.errors import OutputError
 from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
-from dse.files.json import jsonable, read_json
+from dse.files.json import jsonable
 from dse.reports.words import plural
 from dse.runs.manifest import inputs_of
-from dse.runs.measurements import WATCH, benches_of, changed_fields, parsed
+from dse.runs.measurements import benches_of, changed_fields, parsed
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -169,12 +169,3 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
         f"the changed study in a folder of its own: {reuse}--out "
         f"NEW, or begin again here: --fresh ({named}`out` and `fresh` in Python)"
     )
-
-
-def read_watch(folder: Path) -> Mapping[str, Any]:
-    """Return what the run says that is written in a hidden folder, nothing where it does not."""
-    try:
-        found = read_json(folder / WATCH)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -26,7 +26,6 @@ from dse.reports.text import Printable
 from dse.runs import checksums, measurements, stored
 from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, inputs_of, manifest_of, recommended_of, view_of
-from dse.runs.measurements import WATCH
 from dse.runs.runner import Options, Run, SolvedStudy, points_of
 from dse.study import inputs
 from dse.study.study import prepare
@@ -217,7 +216,6 @@ class Result(Printable):
 
         Measurements that are kept in the folder `before` lie in the fresh one, too.
         """
-        (fresh / WATCH).unlink(missing_ok=True)
         stored.write_front(self._front, fresh)
         stored.write_evaluations(self._evaluations, fresh)
         if undrawn is not None:
@@ -332,6 +330,7 @@ def run_folder(
     if owned:
         _require_apart(target, document)
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
+        checksums.write_record(place.path / checksums.MANIFEST, study_file=document.file)
         yield place
 
 

@@ -19,7 +19,7 @@ from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
-from dse.runs.measurements import MEASURING, WATCH
+from dse.runs.measurements import MEASURING
 from dse.runs.measuring import FailingError, Keeping
 from dse.runs.record import (
     FAILED,
@@ -143,7 +143,7 @@ def keeping_in(
         inside = replace(
             options,
             folder=folder / MEASURING,
-            watch=place.path / WATCH,
+            record=place.path / MANIFEST,
             spent_s=time_measuring(store.rows()),
         )
         try:

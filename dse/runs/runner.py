@@ -36,7 +36,7 @@ class Options:
     """What a call may say over the search section of its study, and of measuring its designs.
 
     These are measured only where `measures` says so, `workers` at once or by the
-    cluster whose scheduler is at `dask`, in folders in `folder`; the file `watch` then tells
+    cluster whose scheduler is at `dask`, in folders in `folder`; the file `record` then tells
     other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
     """
 
@@ -48,7 +48,7 @@ class Options:
     workers: int | None = None
     dask: str | None = None
     folder: Path | None = None
-    watch: Path | None = None
+    record: Path | None = None
     measures: bool = False
     spent_s: float = 0.0
 
@@ -84,7 +84,7 @@ class Options:
             return None
         from dse.runs.measuring import Working  # only where something may be measured
 
-        return Working(self.workers, self.dask, self.folder, self.watch, stop, progress, spending)
+        return Working(self.workers, self.dask, self.folder, self.record, stop, progress, spending)
 
 
 @dataclass(frozen=True)

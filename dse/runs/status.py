@@ -23,10 +23,9 @@ from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
-from dse.runs.checksums import MANIFEST
+from dse.runs.checksums import MANIFEST, read_record
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
-from dse.runs.record import read_watch
 from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
 from dse.store.rows import STORE
 
@@ -59,17 +58,17 @@ def status_of(folder: Path, *, rows: int = STATUS_ROWS) -> Status:
     """
     writing = under_way(folder)
     alive = bool(writing and writing[1])
-    watch = read_watch(writing[0]) if writing else {}
+    watch = read_record(writing[0]) if writing else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     if not (folder / STORE).is_file():
         if manifest is None and not alive:
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
         question = str(manifest["question"]) if manifest else ""
-        return Status(question=question, preference="", sections=_plain(manifest, alive))
+        return Status(question=question, preference="", sections=_plain(manifest, alive, watch))
     kept = read_store(folder)
     state = _state(manifest, alive)
     found = [_state_section(kept, state, watch, manifest)]
-    if alive and watch:
+    if alive and "running" in watch:
         found.append(_running(watch, rows))
     found += _failed(kept, rows)
     found += _so_far(kept, rows, state)
@@ -91,10 +90,19 @@ def _state(manifest: Mapping[str, Any] | None, alive: bool) -> str:
     return "interrupted" if manifest.get("interrupted") else "finished"
 
 
-def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ...]:
+def _who(watch: Mapping[str, Any]) -> str:
+    return f"process {watch['process']} on {watch['host']}" if watch else ""
+
+
+def _plain(
+    manifest: Mapping[str, Any] | None, alive: bool, watch: Mapping[str, Any]
+) -> tuple[Section, ...]:
     """Return what is known of a run of models, which keeps nothing before its end."""
     facts: dict[str, Any] = {"state": _state(manifest, alive)}
-    pairs = [("state", str(facts["state"]))]
+    who = _who(watch) if alive else ""
+    pairs = [("state", f"{facts['state']}, {who}" if who else str(facts["state"]))]
+    if who:
+        pairs.append(("study", str(watch.get("study_file", ""))))
     if manifest is not None:
         names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
         facts |= {name: manifest.get(name) for name in names}
@@ -136,7 +144,7 @@ def _state_section(
         else None,
         "process": watch.get("process") if state == "running" else None,
     }
-    who = f"process {watch['process']} on {watch['host']}" if watch else ""
+    who = _who(watch)
     words = {
         "running": f"running, {who}" if who else "running",
         "killed": f"not finished, and no process works on it{f': {who} is gone' if who else ''}",

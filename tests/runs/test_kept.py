@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 import sqlite3
 import subprocess
@@ -17,7 +18,9 @@ import pytest
 
 import dse
 from dse.errors import ArgumentError, MeasurementError, OutputError, TooLargeError
+from dse.files.document import read_document
 from dse.runs.finished import plot_run
+from dse.runs.result import run_folder
 from dse.runs.unfinished import readable
 from dse.store.opening import open_to_read
 from dse.store.store import STORE
@@ -353,6 +356,12 @@ def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
     done = dse.status(tmp_path / "run")
     assert done.state == "finished"
     assert done.to_dict()["state"]["evaluated"] > 0
+    document = read_document(STUDIES / "settop_116mbps.yaml")
+    with run_folder(tmp_path / "next", document):
+        begun = dse.status(tmp_path / "next")
+        assert begun.state == "running"
+        assert f"running, process {os.getpid()} on " in str(begun)
+        assert "settop_116mbps.yaml" in str(begun)
     with pytest.raises(OutputError, match="does not exist"):
         dse.status(tmp_path / "none")
 
