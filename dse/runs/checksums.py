@@ -34,14 +34,14 @@ is closed with what came out when that takes its place."""
 RUNNING = "running"
 
 
-def write_record(path: Path, **facts: Any) -> None:
+def begin_manifest(path: Path, **facts: Any) -> None:
     """Write that a run is under way; this may be lost, and nothing else is then."""
     said = {"state": RUNNING, "process": os.getpid(), "host": platform.node(), "since": time.time()}
     with suppress(OutputError):  # a full disk: what is written next tells of it
         write_text(path, json.dumps(said | facts))
 
 
-def read_record(folder: Path) -> Mapping[str, Any]:
+def begun_manifest(folder: Path) -> Mapping[str, Any]:
     """Return what a run says that is written in a hidden folder, nothing where it does not."""
     try:
         found = read_json(folder / MANIFEST)

@@ -18,7 +18,7 @@ from dse.files.document import Document
 from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
-from dse.runs.checksums import write_record
+from dse.runs.checksums import begin_manifest
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
 from dse.search import FAILING, Progress, SearchSettings
@@ -194,7 +194,7 @@ class _Watch:
         if self.shown == begun or now - self.written < WATCH_PERIOD_S:
             return
         self.shown, self.written = begun, now
-        write_record(
+        begin_manifest(
             self.path,
             since=self.since,
             workers=self.workers.size,

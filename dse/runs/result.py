@@ -330,7 +330,7 @@ def run_folder(
     if owned:
         _require_apart(target, document)
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        checksums.write_record(place.path / checksums.MANIFEST, study_file=document.file)
+        checksums.begin_manifest(place.path / checksums.MANIFEST, study_file=document.file)
         yield place
 
 

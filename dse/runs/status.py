@@ -23,7 +23,7 @@ from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
-from dse.runs.checksums import MANIFEST, read_record
+from dse.runs.checksums import MANIFEST, begun_manifest
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
 from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
@@ -58,7 +58,7 @@ def status_of(folder: Path, *, rows: int = STATUS_ROWS) -> Status:
     """
     writing = under_way(folder)
     alive = bool(writing and writing[1])
-    watch = read_record(writing[0]) if writing else {}
+    watch = begun_manifest(writing[0]) if writing else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     if not (folder / STORE).is_file():
         if manifest is None and not alive:
