@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import Duration, Names, Percent, Range, Size, public, texts
@@ -135,6 +136,7 @@ def decision_map(
     tolerance: Percent | None = None,
     counts: bool = False,
     by: Names = (),
+    known: str | Path | None = None,
     overrides: Overrides | None = None,
     time: Duration | None = None,
     memory: Size | None = None,
@@ -155,6 +157,8 @@ def decision_map(
         Another assumption and its range.  Its values are closer where the answers differ.
     counts, by
         As in `sweep`.
+    known
+        The map.json of the same question: its rows are taken, and more are added.
     time
         Most CPU time: "10 min" (default: search.effort).
     progress
@@ -175,6 +179,7 @@ def decision_map(
         tolerance=tolerance,
         counts=counts,
         by=texts(by),
+        known=None if known is None else Path(known),
         progress=progress,
         budget=budget_of(time, memory),
     )

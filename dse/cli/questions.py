@@ -9,7 +9,7 @@ import typer
 
 from dse.cli.options import Call, command, imported
 from dse.cli.printing import Parts, show, show_json
-from dse.errors import InfeasibleError
+from dse.errors import ArgumentError, InfeasibleError
 from dse.reports.progress import LateBar, bar
 
 REFUTED = 1
@@ -77,17 +77,24 @@ def sweep(call: Call, *, out: str | Path | None = None, json: bool = False) -> N
     _show_and_save(found, out, "dse.parametric.plots:save_crossovers", json=json)
 
 
-@command("dse.api.changes:decision_map", name="map")
-def decision_map(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+@command("dse.api.changes:decision_map", name="map", without=("known",))
+def decision_map(
+    call: Call, *, out: str | Path | None = None, resume: bool = False, json: bool = False
+) -> None:
     """Find which answer is best where, over two numbers.
 
     Parameters
     ----------
     out
         Output folder for map.csv, a picture and JSON.
+    resume
+        Go on with the map in --out: its rows are taken, and more are added.
     """
+    if resume and out is None:
+        raise ArgumentError("--resume goes on with the map in --out: name its folder")
+    known = Path(out, "map.json") if resume and out is not None else None
     with bar("rows", "searching") as shown:
-        found = call(progress=shown)
+        found = call(progress=shown, known=known)
     _show_and_save(found, out, "dse.parametric.map_plot:save_map", json=json)
 
 

@@ -6,20 +6,26 @@ neighbours have other answers, the widest pair first, until they are close or th
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from dse.errors import TooLargeError, UnitError
+import numpy as np
+
+from dse.errors import OutputError, TooLargeError, UnitError
 from dse.files.document import Document
+from dse.files.json import json_text, read_json
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.scale import LogScale, log_distance
 from dse.parametric.sweep_search import axis_of, intervals_of, read_range
 from dse.parametric.track import Track
-from dse.parametric.tracking import TrackedAnswer
+from dse.parametric.tracking import AnswerDesigns, TrackedAnswer
 from dse.reports.text import Printable, table_text
 from dse.reports.words import plural, unit_suffix
 from dse.search.budget import Budget
@@ -34,6 +40,8 @@ CLOSE = 0.02
 """Rows this near, as the natural logarithm of their ratio, are not halved."""
 
 MOST_ROWS = 129
+
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,8 @@ class DecisionMap(Printable):
         What is preferred, in words.
     rows
         By the second number, from its low end on.
+    identity
+        What the rows depend on, as a hash: a map of the same may take them.
     unfinished
         What ended the search early, in words; empty where it is whole.
     """
@@ -75,6 +85,7 @@ class DecisionMap(Printable):
     ranges: tuple[tuple[float, float], tuple[float, float]]
     followed: str
     rows: tuple[MapRow, ...]
+    identity: str
     unfinished: str = ""
 
     @property
@@ -118,6 +129,7 @@ class DecisionMap(Printable):
             "first": self.first.name,
             "second": self.second.name,
             "followed": self.followed,
+            "identity": self.identity,
             "rows": [
                 {
                     f"second{units_[1]}": row.value,
@@ -146,6 +158,7 @@ def find_map(
     tolerance: str | None = None,
     counts: bool = False,
     by: Sequence[str] = (),
+    known: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     budget: Budget | None = None,
 ) -> DecisionMap:
@@ -155,6 +168,8 @@ def find_map(
     ------
     UnitError
         When a range cannot be read, or both name the same number.
+    OutputError
+        When `known` is no map of the same question.
     TooLargeError
         When the time is over before the first row is known.
     """
@@ -170,12 +185,14 @@ def find_map(
     budget = (budget or Budget()).within(study.settings)
     scale = LogScale(second.integer, second.among)
     pending = list(dict.fromkeys(scale.cut(bottom, top, CLOSE, FIRST_HALVINGS)))
-    rows: dict[float, MapRow] = {}
+    ends = ((low, high), (bottom, top))
+    identity = _identity(study, (first.name, second.name), ends, tracked)
+    rows = {} if known is None else _known_rows(known, identity)
     unfinished = ""
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
             while pending and len(rows) < MOST_ROWS:
-                for value in pending:
+                for value in [value for value in pending if value not in rows]:
                     rows[value] = _row(study, first.name, second, value, (low, high), tracked)
                     if progress is not None:
                         progress(len(rows), len(rows) + len(pending))
@@ -185,8 +202,44 @@ def find_map(
             raise TooLargeError(f"{error}: not even the first row is known") from error
         unfinished = f"{work.ended or error}: rows are further apart than elsewhere"
     ordered = tuple(rows[value] for value in sorted(rows))
-    ends = ((low, high), (bottom, top))
-    return DecisionMap(study, first, second, ends, tracked.preference.text, ordered, unfinished)
+    text = tracked.preference.text
+    return DecisionMap(study, first, second, ends, text, ordered, identity, unfinished)
+
+
+def _identity(
+    study: Study, names: tuple[str, str], ends: tuple[Ends, Ends], tracked: TrackedAnswer
+) -> str:
+    """Return a hash of what decides the rows: the study and its numbers, and what is followed."""
+    numbers = [(entry.name, entry.value) for entry in assumptions_of(study)]
+    followed = (tracked.preference.text, tracked.counts, tracked.by)
+    parts = [version("accel-dse"), study.document.data, numbers, names, ends, followed]
+    return hashlib.sha256(json_text(parts).encode()).hexdigest()
+
+
+def _known_rows(path: Path, identity: str) -> dict[float, MapRow]:
+    """Return the rows of a map that was written, by value."""
+    try:
+        facts = read_json(path)
+        if facts["identity"] != identity:
+            rule = f"{str(path)!r} is a map of another question"
+            raise OutputError(f"{rule}; give the same study, ranges and options, or another folder")
+        return {
+            float(row[next(iter(row))]): MapRow(
+                float(row[next(iter(row))]), tuple(map(_known_interval, row["intervals"]))
+            )
+            for row in facts["rows"]
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        rule = f"{str(path)!r} is no map to go on with"
+        raise OutputError(f"{rule}: {error}; leave out --resume, and begin again") from error
+
+
+def _known_interval(facts: Mapping[str, Any]) -> AnswerInterval:
+    (low, high), name = [facts[key] for key in list(facts)[:2]], facts["answer"]
+    designs = () if name == NOTHING_FITS else (str(name),)
+    nobody = AnswerDesigns((), np.empty((0, 0), dtype=np.int64))
+    complete = bool(facts["every_design_compared"])
+    return AnswerInterval(float(low), float(high), designs, (), (), complete, "", nobody)
 
 
 def _row(

@@ -9,8 +9,8 @@ import pytest
 
 import dse
 from dse import search
-from dse.errors import UnitError
-from dse.parametric import map_plot
+from dse.errors import OutputError, UnitError
+from dse.parametric import decision_map, map_plot
 from dse.parametric.decision_map import find_map
 from dse.search.budget import Budget
 from dse.study import study
@@ -67,6 +67,27 @@ def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(write) -> N
     assert seen == list(range(1, len(values) + 1))
     with pytest.raises(UnitError, match=r"both ranges are of workload\.rate"):
         find_map(document, ("rate=1..2Gbps", "rate=1..2Gbps"))
+
+
+def test_a_map_goes_on_where_it_ended(write, tmp_path: Path, monkeypatch) -> None:
+    """With the rows of one that ended early it becomes the same as in one go."""
+    document = study.read_study(write(STUDY))
+    whole = find_map(document, RANGES, by=["device"])
+    with monkeypatch.context() as few:
+        few.setattr(decision_map, "MOST_ROWS", 11)
+        map_plot.save_map(find_map(document, RANGES, by=["device"]), tmp_path / "map")
+    path = tmp_path / "map" / "map.json"
+    begun: list[int] = []
+    again = find_map(
+        document, RANGES, by=["device"], known=path, progress=lambda done, _: begun.append(done)
+    )
+    assert begun[0] == 12
+    assert again.to_dict() == whole.to_dict()
+    with pytest.raises(OutputError, match="is a map of another question"):
+        find_map(document, RANGES, known=path)
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(OutputError, match="is no map to go on with"):
+        find_map(document, RANGES, by=["device"], known=path)
 
 
 def test_a_map_is_drawn_and_written(write, tmp_path: Path) -> None:
