@@ -49,7 +49,8 @@ def come(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, number: int,
 def test_a_search_prints_and_writes_the_best_so_far(tmp_path, monkeypatch, number, capfd) -> None:
     (tmp_path / "study.yaml").write_text(STUDY)
     second = come(monkeypatch, Archive, "evaluate_new", number, 3)
-    command = ("run", "study.yaml", "--method", "random", "--no-plots", "--out", "out")
+    less = ("--no-plots", "--set", "search.population=100")  # a batch is of 1000 else
+    command = ("run", "study.yaml", "--method", "random", "--out", "out", *less)
     done = run_dse(*command, cwd=tmp_path)
     assert done.returncode == STATUS[number]
     assert done.stdout.startswith("not proven: it was interrupted; ")
