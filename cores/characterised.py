@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Column, Core, CoreMetrics, Model
 from dse.contract.published import PublishedTable, read_published, si_columns
-from dse.cores._families import FAMILIES, LIBRARIES, Family
+from dse.cores._families import FAMILIES, LIBRARIES, Law
 from dse.cores._table import TABLES, metrics, outside, residuals
 
 _NODES = {"sky130": "130 nm", "ihp130": "130 nm", "asap7": "7 nm"}
@@ -45,8 +45,8 @@ def _characterised(name: str, library: str) -> Core:
 
     source = f"our own description of the hardware in {LIBRARIES[library]}, by dse characterise"
     models = {"table": Model(function=rows_of_table, designs=table.designs, source=source)}
-    if library in family.lawful:
-        models["law"] = _law(family, table, known, source)
+    if family.law is not None:
+        models["law"] = _model_of(family.law, table, known, source)
     return Core(
         name=f"{name}_{library}",
         summary=f"{family.summary}; our Verilog in {LIBRARIES[library]}",
@@ -57,46 +57,40 @@ def _characterised(name: str, library: str) -> Core:
     )
 
 
-def _law(family: Family, table: PublishedTable, known: CoreMetrics, source: str) -> Model:
-    """Return straight lines of least squares through the rows that a family describes.
+def _model_of(law: Law, table: PublishedTable, known: CoreMetrics, source: str) -> Model:
+    """Return straight lines of least squares through the rows that it describes.
 
     Area, clock, leakage and the energy of a clock cycle are lines; dynamic power is that energy
-    times the clock.  Of rounds in one cycle the period is a line instead of the clock, and energy
-    one over their square: what changes late in a round makes all after it change again.
+    times the clock.
     """
-    parameter = family.parameter
-    rows = [n for n, row in enumerate(table.rows) if family.described.items() <= row.items()]
-    values = si_columns(table.rows, (family.column,))[family.column][rows]
-
-    energy_power = 2 if family.in_a_cycle else family.power
+    parameter = law.parameter
+    rows = [n for n, row in enumerate(table.rows) if law.described.items() <= row.items()]
+    values = si_columns(table.rows, (law.column,))[law.column][rows]
 
     @cache
     def lines() -> tuple[Callable[[Column], Column], ...]:
-        pace = 1.0 / known.clock_hz if family.in_a_cycle else known.clock_hz
-        figures = (known.area_m2, pace, known.leakage_power_w)
+        figures = (known.area_m2, known.clock_hz, known.leakage_power_w)
         energy_j = known.dynamic_power_w / known.clock_hz
-        powered = values**family.power
-        of_figures = (_straight_line(powered, figure[rows]) for figure in figures)
-        return (*of_figures, _straight_line(values**energy_power, energy_j[rows]))
+        powered = values**law.power
+        return tuple(_straight_line(powered, figure[rows]) for figure in (*figures, energy_j))
 
     def on_lines(at: Column) -> CoreMetrics:
         value = np.asarray(at, dtype=np.float64)
-        area_m2, pace, leakage_w = (line(value**family.power) for line in lines()[:3])
-        clock_hz = 1.0 / pace if family.in_a_cycle else pace
+        area_m2, clock_hz, leakage_w, energy_j = (line(value**law.power) for line in lines())
         return metrics(
             area_m2=area_m2,
             clock_hz=clock_hz,
-            dynamic_power_w=lines()[3](value**energy_power) * clock_hz,
+            dynamic_power_w=energy_j * clock_hz,
             leakage_power_w=leakage_w,
-            **family.structure(value),
+            **law.structure(value),
             extrapolated=outside(parameter, value),
         )
 
-    over = f"{parameter.name}{'' if family.power == 1 else ' squared'}"
+    over = f"{parameter.name}{'' if law.power == 1 else ' squared'}"
     return Model(
         function=_law_of(parameter.name, on_lines),
         parameters=(parameter,),
-        design_name=family.design_name,
+        design_name=law.design_name,
         source=f"{source}; straight lines over {over} by least squares",
         residuals=lambda: residuals(table.designs, rows, known, on_lines(values)),
     )
@@ -117,13 +111,8 @@ def _law_of(name: str, on_lines: Callable[[Column], CoreMetrics]) -> Callable[..
         """Return designs on the straight lines fitted to the table over the cells."""
         return on_lines(side)
 
-    def of_bits(*, word_bit: Column) -> CoreMetrics:
-        """Return designs on the straight lines fitted to the table over the bits."""
-        return on_lines(word_bit)
-
     laws: dict[str, Callable[..., CoreMetrics]] = {
         "side": of_cells,
-        "word_bit": of_bits,
         "stages": of_stages,
         "unroll": of_rounds,
     }

@@ -177,7 +177,7 @@ def test_figures_follow_from_the_answers(made: Generator, parameters: dict[str, 
     answered = int(np.argmax([*vectors.known.values()][-1]))
     if made.name == "ascon_aead":  # its messages have steps of two lengths, and begin with a longer
         valid = np.flatnonzero(vectors.expected["valid"])
-        assert np.diff(valid).min() == answered - valid[0] == design.latency_cycles
+        assert np.diff(valid).min() == design.latency_cycles
         return
     assert answered - begun == design.latency_cycles
     rate = (vectors.cycles - answered) / design.cycles_per_task
