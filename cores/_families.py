@@ -81,7 +81,7 @@ def _aes_structure(rounds: int) -> Callable[[Column], Mapping[str, Column | floa
 
 
 @dataclass(frozen=True)
-class Law:
+class Lines:
     """What straight lines are drawn through.
 
     `described` has columns and values of the rows that the law is about, `column` is that of the
@@ -102,7 +102,7 @@ class Family:
 
     summary: str
     provides: str
-    law: Law | None = None
+    law: Lines | None = None
 
 
 def _aes(key_bit: int) -> Family:
@@ -110,7 +110,7 @@ def _aes(key_bit: int) -> Family:
     return Family(
         f"AES-{key_bit} encryption: 1 to {rounds} rounds in hardware",
         "aes",
-        Law(
+        Lines(
             {"structure": "pipelined", "box": "composite"},
             Parameter(
                 name="unroll",
@@ -131,17 +131,17 @@ FAMILIES = {
     "des": Family(
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
         "des",
-        Law({"structure": "pipelined"}, _UNROLL, "unroll", 1, "u{unroll}", _des_structure),
+        Lines({"structure": "pipelined"}, _UNROLL, "unroll", 1, "u{unroll}", _des_structure),
     ),
     "jacobi": Family(
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
         "stencil",
-        Law({}, SIDE, "side", 2, "n{side}", _jacobi_structure),
+        Lines({}, SIDE, "side", 2, "n{side}", _jacobi_structure),
     ),
     "fft": Family(
         "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
         "fft64",
-        Law({}, _STAGES, "latency_cycles", 1, "s{stages}", _fft_structure),
+        Lines({}, _STAGES, "latency_cycles", 1, "s{stages}", _fft_structure),
     ),
     "aes128": _aes(128),
     "aes256": _aes(256),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Column, Core, CoreMetrics, Model
 from dse.contract.published import PublishedTable, read_published, si_columns
-from dse.cores._families import FAMILIES, LIBRARIES, Law
+from dse.cores._families import FAMILIES, LIBRARIES, Lines
 from dse.cores._table import TABLES, metrics, outside, residuals
 
 _NODES = {"sky130": "130 nm", "ihp130": "130 nm", "asap7": "7 nm"}
@@ -57,7 +57,7 @@ def _characterised(name: str, library: str) -> Core:
     )
 
 
-def _model_of(law: Law, table: PublishedTable, known: CoreMetrics, source: str) -> Model:
+def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str) -> Model:
     """Return straight lines of least squares through the rows that it describes.
 
     Area, clock, leakage and the energy of a clock cycle are lines; dynamic power is that energy
