@@ -14,11 +14,11 @@ from dse.errors import ArgumentError, gone
 from dse.files.position import quoted
 
 if TYPE_CHECKING:
-    from dse.files.assignments import Assignments as Assignments
-    from dse.files.assignments import Assignments as Forms
-    from dse.files.assignments import Assignments as Overrides
-    from dse.files.assignments import Assignments as Settings
-    from dse.files.assignments import Assignments as Uncertainties
+    from dse.files.document import Assignments as Assignments
+    from dse.files.document import Assignments as Forms
+    from dse.files.document import Assignments as Overrides
+    from dse.files.document import Assignments as Settings
+    from dse.files.document import Assignments as Uncertainties
 
     __all__ = ["Assignments", "Forms", "Overrides", "Settings", "Uncertainties"]
 

@@ -46,7 +46,7 @@ def core(
         With everything that is wrong with the table and the settings.
     """
     from dse.api.results import CoreFitReport
-    from dse.files.assignments import assignments
+    from dse.files.document import assignments
     from dse.fitting.core import fit_core
     from dse.fitting.core_report import core_record
     from dse.study import records

@@ -229,7 +229,7 @@ def characterise_device(
 
 
 def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) -> Request:
-    from dse.files.assignments import assignments
+    from dse.files.document import assignments
     from dse.silicon import requests
 
     if isinstance(hardware, str) and requests.are_files([hardware]):

@@ -94,7 +94,7 @@ def _recommended(
 def _chosen(
     source: StudySource | Result, design: Assignments, overrides: Overrides | None
 ) -> tuple[Study, Index]:
-    from dse.files.assignments import assignments
+    from dse.files.document import assignments
     from dse.model.space import as_index, one_block
     from dse.runs import terms
     from dse.study import study as studies

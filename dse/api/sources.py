@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Return overrides as pairs of dotted path and YAML."""
-    from dse.files.assignments import assignments
+    from dse.files.document import assignments
     from dse.study.overrides import EXAMPLE
 
     return [*assignments(overrides, EXAMPLE).items()]

@@ -250,7 +250,7 @@ def evaluate(
     dse.errors.ContractError
         When a model breaks one of its invariants.
     """
-    from dse.files.assignments import assignments
+    from dse.files.document import assignments
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms

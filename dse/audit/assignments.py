@@ -80,7 +80,7 @@ def _require_figures(prepared: Study, given: Mapping[str, str]) -> None:
 def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
     """Return one design, (d,), as assignments with units; counts of 0 are left out.
 
-    `dse.files.assignments` and `named_design` read it back.
+    `dse.files.document` and `named_design` read it back.
     """
     parts = []
     for axis, choice in zip(problem.space.axes, point, strict=True):

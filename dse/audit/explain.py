@@ -15,7 +15,7 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.audit.assignments import assignment_text, named_design
 from dse.contract import Requirement
-from dse.files.assignments import Assignments, assignments
+from dse.files.document import Assignments, assignments
 from dse.model.graph import Step
 from dse.model.ledger import ledger_of
 from dse.model.measured import MEASURED

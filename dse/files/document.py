@@ -1,10 +1,10 @@
-"""A study file as plain data that knows where each part was written, and overrides of it."""
+"""A study file as plain data that knows where each part was written; overrides and assignments."""
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +14,7 @@ from dse.contract.evaluators import Ranges, RecordedEvaluator, Shelf
 from dse.errors import Fault, StudyError, nearest
 from dse.files.limits import STUDY_BYTE
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
-from dse.files.yaml import YamlReader, check_size
+from dse.files.yaml import YamlReader, check_size, flow_yaml
 
 IN_MEMORY = "study"
 """What stands for the file name of a study that is no file."""
@@ -27,6 +27,12 @@ EVALUATE = "evaluate"
 
 # Sections whose keys are themselves dotted paths.
 _DOTTED = (("axes",), ("sweep",))
+
+
+Assignments = str | Sequence[str] | Mapping[str, Any]
+"""A dict, a text ``NAME=VALUE``, or several of them."""
+
+_BETWEEN = re.compile(r"[,\s]+(?=[^\s,=]+\s*=)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,3 +268,60 @@ def _neighbours(folder: Path, name: str, *patterns: str) -> str:
     known = {path.relative_to(folder).parts[0] for path in found} if folder.is_dir() else set()
     close = get_close_matches(name, known, n=3, cutoff=0.75)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else "check the path"
+
+
+def assignments(given: Assignments | None, example: str, *, joined: bool = False) -> dict[str, str]:
+    """Return ``{name: value}``; what is no text becomes the YAML that says the same.
+
+    Parameters
+    ----------
+    given
+        None for nothing.
+    example
+        What a remedy suggests.
+    joined
+        Whether a text may hold several, as a design does: ``des.u16=3 des.u8=1``.
+
+    Raises
+    ------
+    StudyError
+        When a part is not ``NAME=VALUE``, a name stands twice, or YAML has no such value.
+    """
+    found: dict[str, str] = {}
+    faults = []
+    for part in _parts(given, joined=joined):
+        try:
+            name, value = _pair(part)
+        except (TypeError, ValueError):
+            rule = "it must be NAME=VALUE" + ("" if isinstance(part, str) else ", as YAML has it")
+            fault = Fault(where="", written=quoted(part), rule=rule, remedy=f"write {example}")
+            faults.append(fault)
+            continue
+        if name in found:
+            rule, remedy = f"it is {found[name]} already", "write it once"
+            faults.append(Fault(where=name, written=value, rule=rule, remedy=remedy))
+        found[name] = value
+    if faults:
+        raise StudyError(faults)
+    return found
+
+
+def _parts(given: Any, *, joined: bool) -> list[Any]:
+    """Return texts ``NAME=VALUE``, or pairs of name and value."""
+    if isinstance(given, Mapping):
+        return list(given.items())
+    parts = list(given) if isinstance(given, list | tuple) else [given]
+    if joined and all(isinstance(part, str) for part in parts):
+        return [part for text in parts for part in _BETWEEN.split(text.strip(", \n\t"))]
+    return [] if given is None else parts
+
+
+def _pair(part: Any) -> tuple[str, str]:
+    """Return name and value; `TypeError` or `ValueError` when it is no assignment."""
+    if isinstance(part, str):
+        name, equals, value = part.partition("=")
+    else:
+        (name, value), equals = (part if isinstance(part, tuple) else ()), "="
+    if not (equals and isinstance(name, str) and name.strip()):
+        raise ValueError(name)
+    return name.strip(), flow_yaml(value).strip()

@@ -11,8 +11,7 @@ from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
 from dse.algebra.units import stem
 from dse.files import document, memory
-from dse.files.assignments import Assignments, assignments
-from dse.files.document import Document
+from dse.files.document import Assignments, Document, assignments
 from dse.model.fleet import offered
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from dse import search, workers
 from dse.errors import TooLargeError
-from dse.files.assignments import Assignments, assignments
-from dse.files.document import Document
+from dse.files.document import Assignments, Document, assignments
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index

@@ -23,7 +23,7 @@ from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import OutputError, StudyError
-from dse.files.assignments import assignments as read_assignments
+from dse.files.document import assignments as read_assignments
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 from dse.runs import checksums, finished
