@@ -25,7 +25,7 @@ from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape.taped import Taped
 from dse.search.exact.enumeration import PIVOTS
 from dse.study import study
-from dse.study.swept import at_value, sweep_of
+from dse.study.overrides import at_value, sweep_of
 
 HERE = Path(__file__).parent
 STUDIES = (*sorted((HERE.parent / "studies").glob("*.yaml")), HERE / "fine_grid.yaml")

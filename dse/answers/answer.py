@@ -36,11 +36,11 @@ from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.notes import implausible
 from dse.runs.runner import Options
+from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
-from dse.study.schema import SECTIONS
+from dse.study.sections import SECTIONS
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
-from dse.study.swept import Sweep
 
 Told = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""

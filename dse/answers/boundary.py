@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.files.document import stage_name
 from dse.model.space import Axis
-from dse.study import schema
+from dse.study import sections
+from dse.study.evaluated import is_evaluated
 from dse.study.study import Study
-from dse.study.tables.evaluated import is_evaluated
 
 
 def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
@@ -38,7 +38,7 @@ def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
 
 def _is_all(study: Study, axis: Axis, position: int) -> bool:
     """Tell whether an axis ends at a position because there is nothing beyond."""
-    counted = schema.FIELDS.get(axis.name)
+    counted = sections.FIELDS.get(axis.name)
     if counted and counted.integer and axis.columns[axis.unit_name][position] <= 1:
         return True
     stage, _, field = axis.name.partition(".")

@@ -15,8 +15,8 @@ from dse.model.ledger import ledger_of, remedy_of
 from dse.model.preference import Preference
 from dse.reports.sections import Section
 from dse.reports.words import ROUNDING, change, in_words, listed, percent, plural
+from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
-from dse.study.swept import Sweep
 
 MOST_INTERVALS = 12
 """Intervals of a sweep that are shown; all its values follow where everything is told."""

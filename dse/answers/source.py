@@ -16,9 +16,8 @@ from dse.model.space import Index
 from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.runner import Options, Run
-from dse.study.overrides import override
+from dse.study.overrides import Sweep, override
 from dse.study.study import Study
-from dse.study.swept import Sweep
 
 RATE = "workload.rate"
 REFUSED = "refused"

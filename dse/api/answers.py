@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dse.reports.sections import Section
     from dse.runs.result import Result
     from dse.search.budget import Budget
-    from dse.study.swept import Sweep
+    from dse.study.overrides import Sweep
     from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity import SensitivityReport
 
@@ -175,9 +175,9 @@ def answer(
 
 
 def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Section | None, bool]:
-    from dse.study.arrivals import COLUMN
+    from dse.study.demand import ARRIVAL_CV2
 
-    if COLUMN not in first.study.problem.available:
+    if ARRIVAL_CV2 not in first.study.problem.available:
         return first, None, False
     from dse.simulation.feasibility import held  # few studies have arrivals
 
@@ -185,7 +185,7 @@ def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
 
 
 def _share_within(written: str | float) -> float:
-    from dse.study.preferring import share_of_best
+    from dse.study.settings import share_of_best
 
     try:
         return share_of_best(written)

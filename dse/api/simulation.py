@@ -109,10 +109,10 @@ def _chosen(
 def _with_arrivals(prepared: Study) -> Study:
     """Return the study with the arrivals that it leaves out, so that the model tells of waits."""
     from dse.study import study as studies
-    from dse.study.arrivals import COLUMN, FIELD
+    from dse.study.demand import ARRIVAL_CV2, ARRIVALS
     from dse.study.overrides import override
 
     problem = prepared.problem
-    if COLUMN in problem.available or "interface_in_flight" not in problem.available:
+    if ARRIVAL_CV2 in problem.available or "interface_in_flight" not in problem.available:
         return prepared
-    return studies.prepare(override(prepared.document, [(FIELD, "steady")]))
+    return studies.prepare(override(prepared.document, [(ARRIVALS, "steady")]))

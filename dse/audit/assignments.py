@@ -16,8 +16,8 @@ from dse.model.space import Axis, Index
 from dse.model.stage import Stage
 from dse.runs.finished import Finished
 from dse.study import study
+from dse.study.overrides import Sweep
 from dse.study.study import Study
-from dse.study.swept import Sweep
 
 MOST_VALUES = 12
 """Most values of an axis that a message names."""

@@ -17,13 +17,13 @@ from dse.contract import Column, CoreMetrics
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
 from dse.files.csv import CsvTable
+from dse.files.inputs import Input
 from dse.fitting.law import Fitted, fit_law
 from dse.model.designs import Designs
-from dse.study import core_law, inputs, schema
+from dse.study import core_law, core_tables, schema, tables
 from dse.study.faults import Faults, validate_as
 from dse.study.overrides import override
 from dse.study.scenario import Scenario
-from dse.study.tables import cores, table_rows
 
 FEWEST = 3
 """A law has two coefficients or more, and needs a design more than that."""
@@ -54,7 +54,7 @@ class CoreFit:
     """
 
     name: str
-    table: inputs.Input
+    table: Input
     designs: tuple[str, ...]
     parameters: Mapping[str, Column]
     laws: Mapping[str, Fitted]
@@ -108,13 +108,13 @@ def _parameterised_designs(
 ) -> tuple[Designs, dict[str, Column]] | None:
     """Return the chosen designs of the table, and the values of their parameters."""
     every = stage.model_copy(update={"parameters": {}, "designs": None})
-    found = cores.table_designs(every, scenario, (), faults)
-    read = inputs.read_input(str(stage.table), ("table",), faults)
+    found = core_tables.table_designs(every, scenario, (), faults)
+    read = tables.read_input(str(stage.table), ("table",), faults)
     if found is None or read is None:
         return None
     table = read[1]
-    columns = table_rows.called(table, stage.columns, ("columns",), faults)
-    kept = table_rows.restricted(table, columns, stage.parameters, ("parameters",), faults)
+    columns = tables.called(table, stage.columns, ("columns",), faults)
+    kept = tables.restricted(table, columns, stage.parameters, ("parameters",), faults)
     for number, name in enumerate(stage.designs or ()):
         if name not in found.names:
             rule, remedy = "the table has no such design", nearest(name, found.names)
@@ -161,7 +161,9 @@ def _candidates(table: CsvTable, columns: Mapping[str, int], faults: Faults) -> 
     names = [
         name
         for name, column in columns.items()
-        if name not in cores.KNOWN and _is_plain(name) and table.share_of_numbers(column) == 1.0
+        if name not in core_tables.KNOWN
+        and _is_plain(name)
+        and table.share_of_numbers(column) == 1.0
     ]
     if len(names) != 1:
         shown = f"they may be {', '.join(names)}" if names else "no column holds plain numbers"
@@ -229,7 +231,7 @@ def _columns(metrics: CoreMetrics, scenario: Scenario) -> dict[str, Column]:
         if hasattr(metrics, column) and not np.isnan(getattr(metrics, column)).all()
     }
     defaults = ["tasks_in_flight", "leakage_power", "read", "written"]
-    if any(cores.ASSUMED_LATENCY in note for note in scenario.notes):
+    if any(core_tables.ASSUMED_LATENCY in note for note in scenario.notes):
         defaults = ["latency", *defaults]
     for name in (name for name in defaults if name in columns):
         rest = {key: values for key, values in columns.items() if key != name}

@@ -14,7 +14,7 @@ from dse.fitting.core import CoreFit
 from dse.fitting.law import LEVEL, Fitted
 from dse.reports.text import table_text
 from dse.reports.words import listed, percent, signed, unit_suffix
-from dse.study import core_law, records, uncertain
+from dse.study import core_law, models, records
 
 METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
 CONFIDENCE = (
@@ -43,7 +43,7 @@ def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
     shares = {
         name: fitted.spread(found.parameters)
         for name, fitted in found.laws.items()
-        if name in uncertain.STATED
+        if name in models.STATED
     }
     core["uncertainty"] = {name: percent(share) for name, share in shares.items() if share > 1e-9}
     origin: dict[str, Any] = records.provenance(

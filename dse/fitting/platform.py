@@ -23,17 +23,16 @@ from dse.files.position import Position
 from dse.plugins import registry
 from dse.reports.text import table_text
 from dse.reports.words import in_words, interval, listed, paragraph, percent, signed
-from dse.study import record_schema, records, uncertain
+from dse.study import models, record_file, records, tables
 from dse.study.fields import unit_of
-from dse.study.tables import table_rows
 
 _PRECISION = "precision"
 _ROUNDING = 1e-9
 
 FIELDS = {
     unit.columns[0]: name
-    for name in record_schema.PlatformEntry.model_fields
-    if (unit := unit_of(record_schema.PlatformEntry, name))
+    for name in record_file.PlatformEntry.model_fields
+    if (unit := unit_of(record_file.PlatformEntry, name))
 }
 """What a record calls the figures of a platform."""
 
@@ -78,7 +77,7 @@ def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
     except ValueError as error:
         raise UnitError(f"{path}: {error}", "correct the table") from error
     found = replace(found, platform=replace(found.platform, name=name))
-    place = table_rows.name_column({header: k for k, header in enumerate(table.headers)})
+    place = tables.name_column({header: k for k, header in enumerate(table.headers)})
     column = table.headers.index(place) if place is not None else None
     lines = (f"line {line}" for line in table.lines[1:])
     runs = tuple(lines) if column is None else table.columns[column]
@@ -151,7 +150,7 @@ def _sureness(done: PlatformFit) -> dict[str, Any]:
             continue
         kept["fitted"].append(FIELDS[column])
         if value > 0:
-            share = uncertain.share_of_interval(value, low, high)
+            share = models.share_of_interval(value, low, high)
             kept["uncertainty"] |= {FIELDS[column]: percent(share)} if share > _ROUNDING else {}
     return kept
 

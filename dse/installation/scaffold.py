@@ -21,7 +21,7 @@ from dse.files.folder import is_regular
 from dse.files.working import new_folder
 from dse.installation.shipped import shipped_records, shipped_study
 from dse.plugins import registry
-from dse.study.schema import SECTIONS
+from dse.study.sections import SECTIONS
 from dse.testing.probe import check_units
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")

@@ -15,9 +15,9 @@ from dse.parametric.loosen import EVALUATIONS
 from dse.reports.designs import described
 from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
+from dse.study.evaluated import is_evaluated
 from dse.study.overrides import override
 from dse.study.study import Study
-from dse.study.tables.evaluated import is_evaluated
 
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""

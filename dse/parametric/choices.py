@@ -18,9 +18,8 @@ from dse.parametric.owned import is_owned, is_written
 from dse.parametric.written_stage import WrittenStage, stages_of
 from dse.plugins import registry
 from dse.reports.words import listed
-from dse.study import schema
+from dse.study import evaluated, schema, sections
 from dse.study.study import Study
-from dse.study.tables import evaluated
 
 HOW = ("interface.transfer", "interface.wait", "interface.pcie")
 """Choices of an interface on how work is handed over."""
@@ -62,7 +61,7 @@ def _handing_over(attempts: Attempts) -> Iterator[Repair]:
         column = path.replace(".", "_")
         if column not in problem.available or not is_owned(document, path):
             continue
-        known = schema.CHOICES[column]
+        known = sections.CHOICES[column]
         now = [known[int(code)] for code in _values(attempts.infeasible, column)]
         for other in known if path != LINK else _wider(known, now):
             if other not in now:

@@ -17,8 +17,8 @@ from dse.reports.sections import Section
 from dse.reports.words import listed, plural, unit_suffix
 from dse.search.budget import Budget
 from dse.search.exact.work import limited
-from dse.study.left_out import LeftOut, left_out_of
 from dse.study.study import Study
+from dse.study.unspecified import LeftOut, left_out_of
 
 HEADERS = ("left out", "assumed", "tried", "answer then")
 UNCHANGED = "the same"

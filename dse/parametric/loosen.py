@@ -24,7 +24,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks, constant
 from dse.search.exact.enumeration import CHUNK
 from dse.study.fields import Unit
-from dse.study.record_columns import neutral
+from dse.study.sections import neutral
 
 FIRST, FURTHEST = 0.05, 1e9
 """Distance of the first and the last rung from the nominal value, relative to it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.files.document import Document
-from dse.study.schema import FREE, RECORDS
+from dse.study.sections import FREE, RECORDS
 
 
 def is_owned(document: Document, path: str) -> bool:

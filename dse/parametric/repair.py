@@ -26,9 +26,8 @@ from dse.parametric.loosen import Field
 from dse.parametric.owned import is_free, is_owned
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
-from dse.study.record_columns import neutral
 from dse.study.scenario import field_path
-from dse.study.schema import FIELDS
+from dse.study.sections import FIELDS, neutral
 from dse.study.study import Study
 
 STAGE_FIELDS = frozenset({"workload_rate_bit_per_s", "workload_streams"})

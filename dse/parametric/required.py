@@ -8,7 +8,7 @@ from dse.algebra import units
 from dse.errors import InfeasibleError, NothingFoundError
 from dse.runs.runner import Run, SolvedStudy
 from dse.search import Stop
-from dse.study.swept import Sweep
+from dse.study.overrides import Sweep
 
 
 def require_feasible(answer: SolvedStudy, where: str = "", stop: Stop | None = None) -> None:

@@ -28,10 +28,9 @@ from dse.search.exact.work import CALL, EffortError, limited, spend
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
-from dse.study.overrides import override
-from dse.study.schema import FIELDS
+from dse.study.overrides import override, sweep_of
+from dse.study.sections import FIELDS
 from dse.study.study import Study
-from dse.study.swept import sweep_of
 
 HALVINGS = 40
 """To find the end of what can be done without accelerators, to a millionth of a decade."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import OutputError
-from dse.files import document
+from dse.files import document, inputs
 from dse.files.csv import as_written
 from dse.files.document import Document
 from dse.files.json import read_json
@@ -31,10 +31,9 @@ from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.stored import EVALUATIONS, EVALUATIONS_CSV, FRONT
 from dse.store.rows import STORE
-from dse.study import inputs, study
-from dse.study.overrides import override
+from dse.study import study
+from dse.study.overrides import Sweep, at_value, override, sweep_of
 from dse.study.study import Study
-from dse.study.swept import Sweep, at_value, sweep_of
 
 Row = Mapping[str, str]
 """A line of front.csv: column -> text."""

@@ -20,8 +20,8 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import change, in_words, listed, plural, rule_text
+from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
-from dse.study.swept import Sweep
 
 Columns = Mapping[str, NDArray[np.float64]]
 

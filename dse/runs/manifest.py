@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dse.files import inputs
 from dse.files.document import Document
+from dse.files.inputs import Input
 from dse.model import tables
 from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
@@ -22,10 +24,8 @@ from dse.reports.front_view import FrontView, Recommended, Reference
 from dse.runs.instead import swept_text, without_the_best
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.runner import Run, SolvedStudy
-from dse.study import inputs
-from dse.study.inputs import Input
+from dse.study.overrides import Sweep
 from dse.study.study import Study
-from dse.study.swept import Sweep
 
 FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is pruned only when a "

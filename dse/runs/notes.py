@@ -19,9 +19,9 @@ from dse.runs.quality import Quality
 from dse.runs.runner import SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study.demand import RATE, TASKS
+from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
-from dse.study.swept import Sweep
 
 INSTANCES = "instances"
 

@@ -20,9 +20,8 @@ from dse.reports.words import plural
 from dse.runs.manifest import inputs_of
 from dse.runs.measurements import benches_of, changed_fields, parsed
 from dse.study import study
-from dse.study.overrides import override
+from dse.study.overrides import Sweep, at_value, override, sweep_of
 from dse.study.study import Study
-from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.runner import Options

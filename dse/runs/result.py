@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dse.errors import FOREIGN, ArgumentError, OutputError
+from dse.files import inputs
 from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.working import WorkingFolder, working_folder
@@ -27,9 +28,8 @@ from dse.runs import checksums, measurements, stored
 from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, inputs_of, manifest_of, recommended_of, view_of
 from dse.runs.runner import Options, Run, SolvedStudy, points_of
-from dse.study import inputs
+from dse.study.overrides import sweep_of
 from dse.study.study import prepare
-from dse.study.swept import sweep_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,8 +24,8 @@ from dse.runs.quality import Quality, measure_front
 from dse.search import Outcome, Progress, Stop
 from dse.search.exact.work import limited
 from dse.study import study
+from dse.study.overrides import Sweep, at_value, sweep_of
 from dse.study.study import Study
-from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.measuring import Working

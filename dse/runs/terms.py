@@ -16,9 +16,9 @@ from dse.model.problem import Problem
 from dse.model.space import Axis
 from dse.reports.text import Printable, hanging, table_text
 from dse.reports.words import violation_text
-from dse.study.free_axes import axes_labels
+from dse.study.axes import axes_labels
 from dse.study.scenario import field_path
-from dse.study.schema import CHOICES
+from dse.study.sections import CHOICES
 from dse.study.study import Study
 
 STAGE = "stage_"

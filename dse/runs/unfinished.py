@@ -29,8 +29,8 @@ from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.store.rows import STORE
 from dse.study import study
+from dse.study.overrides import Sweep, sweep_of
 from dse.study.study import Study
-from dse.study.swept import Sweep, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.record import Facts

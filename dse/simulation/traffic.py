@@ -119,6 +119,7 @@ def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station,
     in_s = out_s = link_s
     if columns.get("interface_pcie", 0.0):
         in_s, out_s = (max(link_s, byte / columns[PACKETS]) for byte in wire_byte(columns, size))
+    in_s, out_s = (_again(columns, size) * time for time in (in_s, out_s))
     stored = columns["interface_transfer"] == TRANSFERS.index("store_and_forward")
     memory = columns.get("budget_memory_byte_per_s", float("inf"))
     found = [Station("latency per byte", byte_s * size, whole=True)] if byte_s else []
@@ -128,6 +129,17 @@ def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station,
     found.append(Station("link out", out_s, whole=stored))
     found.append(Station("last write", 0.0, columns.get("interface_round_trip_s", 0.0) / 2.0))
     return tuple(one for one in found if one.busy_s or one.fill_s)
+
+
+def _again(columns: Columns, size: float) -> float:
+    """Return how often a payload crosses the link: again up to each segment that is sent again."""
+    share = columns.get("interface_retransmit_share", 0.0)
+    if not share:
+        return 1.0
+    segment = columns["interface_segment_byte"]
+    count = math.ceil(size / segment)
+    ends = (min(number * segment, size) for number in range(1, count + 1))
+    return 1.0 + share * math.fsum(ends) / size
 
 
 def _fleet(stages: Stages, bits: float) -> list[Station]:

@@ -22,13 +22,13 @@ from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
-from dse.study import schema
+from dse.study import sections
 from dse.study.bounds import compared, with_number
 from dse.study.demand import RATE, TASKS, followers
-from dse.study.early import validate
 from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
 from dse.study.study import Study
+from dse.study.validate import validate
 
 METRICS = (*AREAS, *POWERS, "clock_hz")
 """What is assumed of each design; its payload and its cycles say what it is."""
@@ -171,7 +171,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     for column, values in problem.space.constants.items():
         if column == RATE and TASKS in problem.space.constants:
             continue  # it follows
-        if column not in {*set_by_axes, *schema.CHOICES, *OFFLOADED}:
+        if column not in {*set_by_axes, *sections.CHOICES, *OFFLOADED}:
             yield _field(problem, column, float(values[0]), growing)
     for column, axis in axes.items():
         yield _field(problem, column, float(axis.columns[column][0]), growing)
@@ -180,7 +180,8 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 def _scalar_axes(problem: Problem) -> Iterator[Axis]:
     """Axes of the scenario that were left a single number."""
     for _, axis in _modelled_axes(problem):
-        if axis.size == 1 and axis.unit_name and axis.unit_name not in OFFLOADED:
+        usable = axis.unit_name in axis.columns and axis.unit_name not in OFFLOADED
+        if axis.size == 1 and usable:  # what says nothing has lost its column
             yield axis
 
 
@@ -221,7 +222,7 @@ def _records(problem: Problem) -> Iterator[Assumption]:
     """What each record of an axis sets, unless a later axis sets it again."""
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
-    choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
+    choices = {*sections.CHOICES, *(name for name in names if known[name].labels)}
     for place, axis in _modelled_axes(problem):
         if axis.unit_name:
             continue
@@ -337,13 +338,13 @@ def _with_space(problem: Problem, space: Space) -> Problem:
 
 
 def _integer(column: str) -> bool:
-    unit = schema.FIELDS.get(field_path(column))
+    unit = sections.FIELDS.get(field_path(column))
     return unit is not None and unit.integer
 
 
 def _among(column: str, value: float) -> tuple[float, ...]:
     """Return the values that a column may take, today's with them; none where it may take all."""
-    unit = schema.FIELDS.get(field_path(column))
+    unit = sections.FIELDS.get(field_path(column))
     return tuple(sorted({*unit.among, value})) if unit is not None and unit.among else ()
 
 
@@ -353,5 +354,5 @@ def column_path(column: str) -> str:
     section, _, rest = column.partition("_")
     words = f"{section}.{units.stem(rest)}"
     if path == column:
-        return words if section in schema.SECTIONS else column
+        return words if section in sections.SECTIONS else column
     return words if path in ("workload.kernel", "budget.platform") else path

@@ -19,7 +19,6 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.study.tables.metrics import AGREEMENT
 
 Form = Literal["constant", "affine", "square", "power", "exponential"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -48,6 +47,9 @@ PACE = ("cycles_per_task", "rate", "bandwidth")
 """One of them says how fast an instance works."""
 SIZE = ("area", "area_ge", "area_lc")
 """One of them says how large an instance is."""
+
+AGREEMENT = 0.01
+"""Two forms of one figure may differ by this share, for the rounding of what is printed."""
 
 BIT_PER_BYTE = 8.0
 NEEDED = (SIZE, ("clock",), ("payload",), PACE)

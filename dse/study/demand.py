@@ -1,20 +1,22 @@
-"""What is demanded: a rate of tasks, each of them one offload, and offloads of several sizes."""
+"""What is demanded: rates, offloads of several sizes, how they arrive, and for which program."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
+from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Parted
 from dse.model.problem import Problem
 from dse.model.space import Axis, constant
 from dse.study import schema
 from dse.study.faults import Faults, Path
+from dse.study.fields import Mix
 from dse.study.scenario import Scenario
-from dse.study.sizes import Mix
 
 TASKS = "workload_task_rate_task_per_s"
 SIZE = "workload_granularity_byte"
@@ -36,11 +38,13 @@ def settle_demand(
         return []
     if size is None:
         rule = "tasks are offloads, and without workload.granularity their size is unknown"
-        faults.add(_path(written, "task_rate"), rule, "add for instance `granularity: 1500 B`")
+        faults.add(
+            written.place("workload.task_rate"), rule, "add for instance `granularity: 1500 B`"
+        )
         return []
     if len(places) > 1:
         rule = "only one of workload.task_rate and workload.granularity can be an axis"
-        faults.add(_path(written, "task_rate"), rule, "set one of them to one value")
+        faults.add(written.place("workload.task_rate"), rule, "set one of them to one value")
         return []
     rate = 8.0 * size * tasks
     stated = _values(RATE, constants, axes)
@@ -89,12 +93,7 @@ def _contradicts(written: schema.StudyFile, rate: Column, faults: Faults) -> Non
     least, most = (units.show(float(end), RATE) for end in (np.min(rate), np.max(rate)))
     shown = least if least == most else f"{least} to {most}"
     rule = f"the tasks of workload.task_rate are {shown}, which contradicts workload.rate"
-    faults.add(_path(written, "rate"), rule, "remove one of the two")
-
-
-def _path(written: schema.StudyFile, name: str) -> Path:
-    path = f"workload.{name}"
-    return ("axes", path) if path in written.axes else ("workload", name)
+    faults.add(written.place("workload.rate"), rule, "remove one of the two")
 
 
 def mix_of(written: schema.StudyFile) -> Mix | None:
@@ -118,3 +117,164 @@ def check_mix(scenario: Scenario, *, meet: bool, faults: Faults) -> None:
     if meet:
         rule = "at clocks that only just meet the rate, offloads of several sizes do not reach it"
         faults.add(path, rule, "write `clock: 1`, or other fractions, in the stages")
+
+
+POLICY, ABOVE = "workload.offload_above", "workload_offload_above_byte"
+CV2 = "workload_size_cv2"
+
+
+def settle_policy(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> None:
+    """Part the mix of a study as its policy says; refuse a policy that makes no sense in it.
+
+    Every threshold, one or those of an axis, sets what is offloaded: the mean size, how sizes vary,
+    the shares of all tasks and of all payload.
+    """
+    if ABOVE not in scenario.names:
+        return
+    mix = written.workload.granularity
+    path: Path = ("axes", POLICY) if POLICY in written.axes else ("workload", "offload_above")
+    if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
+        rule = "sizes that stay on the host are some of a mix, and workload.granularity is none"
+        faults.add(path, rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")
+        return
+    _check_rest(scenario, path, faults)
+    thresholds = _thresholds(scenario)
+    for threshold in thresholds:
+        _check_threshold(mix, threshold, path, faults)
+    if not all(threshold < max(mix.sizes) for threshold in thresholds):
+        return
+    sent = [parted(mix, threshold) for threshold in thresholds]
+    scenario.parts = tuple({one.share: one for one in sent}.values())
+    columns = {
+        SIZE: np.array([one.mean for one in sent]),
+        CV2: np.array([one.cv2 for one in sent]),
+        TASKS_OFFLOADED: np.array([one.share for one in sent]),
+        PAYLOAD_OFFLOADED: np.array([one.share * one.mean / mix.value for one in sent]),
+    }
+    axis = _axis(scenario)
+    if axis is None:
+        del scenario.constants[ABOVE]
+        scenario.constants |= {name: float(values[0]) for name, values in columns.items()}
+    else:
+        place = scenario.axes.index(axis)
+        scenario.axes[place] = replace(axis, columns={**axis.columns, **columns})
+    scenario.notes.append(
+        f"{POLICY}: throughput, limits, times and waits are of what is offloaded; host cores, "
+        "power and energy are of all; cores for the sizes that stay are set apart"
+    )
+
+
+def parted(mix: Mix, threshold: float = 0.0) -> Parted:
+    """Return the parts of a mix whose sizes up to a threshold, in bytes, stay on the host."""
+    pairs = [*zip(mix.sizes, mix.shares, strict=True)]
+    offloaded = [(size, share) for size, share in pairs if size > threshold]
+    staying = [(size, share) for size, share in pairs if size <= threshold]
+    if not staying:
+        return Parted(1.0, tuple(pairs))
+    sent, kept = (math.fsum(share for _, share in part) for part in (offloaded, staying))
+    return Parted(
+        sent,
+        tuple((size, share / sent) for size, share in offloaded),
+        tuple((size, share / kept) for size, share in staying),
+    )
+
+
+def _thresholds(scenario: Scenario) -> list[float]:
+    axis = _axis(scenario)
+    return [scenario.constants[ABOVE]] if axis is None else axis.columns[ABOVE].tolist()
+
+
+def _axis(scenario: Scenario) -> Axis | None:
+    return next((axis for axis in scenario.axes if ABOVE in axis.columns), None)
+
+
+def _check_threshold(mix: Mix, threshold: float, path: Path, faults: Faults) -> None:
+    least, most = min(mix.sizes), max(mix.sizes)
+    shown = [units.show(value, SIZE) for value in (threshold, least, most)]
+    if threshold >= most:
+        rule = f"no size is above {shown[0]}: all stay, which is the host alone"
+        faults.add(path, rule, f"write less than {shown[2]}; answers tell of the host alone")
+    elif 0 < threshold < least:
+        rule = f"the least size is {shown[1]}, so that none stays on the host"
+        faults.add(path, rule, f"write at least {shown[1]}, or 0 B to offload every size")
+
+
+def _check_rest(scenario: Scenario, path: Path, faults: Faults) -> None:
+    """Refuse a policy in a study that lacks what tells the work that stays."""
+    if "kernel_index_s_per_byte" not in scenario.names:
+        rule = "nothing tells how long the host takes for the sizes that stay"
+        faults.add(path, rule, "add workload.kernel; `dse list kernels` shows the names")
+    if RATE not in scenario.names:
+        rule = "without workload.rate nobody says how much work stays on the host"
+        faults.add(path, rule, "set workload.rate, or workload.task_rate")
+    if "workload_program_offloads_hz" in scenario.names:
+        rule = "every call of the kernel in workload.program_offloads is taken to be offloaded"
+        faults.add(path, rule, "remove it, or workload.program_offloads and its share")
+
+
+ARRIVAL_CV2 = "workload_arrival_cv2"
+ARRIVALS = "workload.arrivals"
+_VARY = ("are of several sizes", "do not arrive steadily")
+
+
+def check_arrivals(
+    written: schema.StudyFile, scenario: Scenario, *, meet: bool, faults: Faults
+) -> None:
+    """Refuse arrivals that make no sense in a study; note what law they are taken to have.
+
+    `meet` says that clocks meet the rate.
+    """
+    most = scenario.highest(ARRIVAL_CV2)
+    if most is None:
+        return
+    if not most and scenario.mix is None:
+        return
+    place = written.place(ARRIVALS)
+    if "interface_in_flight" not in scenario.names:
+        rule = "arrivals are those of offloads, and a study without an interface has none"
+        faults.add(place, rule, "add `interface`, or remove it")
+        return
+    if scenario.highest("workload_rate_bit_per_s") is None:
+        rule = (
+            "without workload.rate a design carries all that it can, and offloads that "
+            f"{_VARY[most > 0]} would wait forever"
+        )
+        faults.add(place, rule, "set workload.rate")
+    if meet:
+        rule = (
+            "clocks that meet the rate leave nothing to spare, and offloads that "
+            f"{_VARY[most > 0]} would wait forever"
+        )
+        faults.add(place, rule, "write `clock: 1`, or other fractions, in the stages")
+    laws = {"hyperexponential with balanced means": most > 1, "gamma distributed": 0 < most < 1}
+    for law, taken in laws.items():
+        if taken:
+            scenario.notes.append(
+                f"gaps between arrivals with a cv2 of {most:g} are taken to be {law}; others of "
+                "that cv2 wait longer or less, see docs/models.md"
+            )
+
+
+SHARE, OFFLOADS = "workload.program_share", "workload.program_offloads"
+
+
+def check_program(
+    written: schema.StudyFile, columns: Collection[str], most: float | None, faults: Faults
+) -> None:
+    """Refuse a program of which a part is missing, or whose kernel takes more than all of it.
+
+    `columns` are those that the study sets, `most` is the largest share of a kernel.
+    """
+    given = [name for name in (SHARE, OFFLOADS) if written.gives(name)]
+    if not given:
+        return
+    if len(given) == 1:
+        other, example = (OFFLOADS, "100 kHz") if given == [SHARE] else (SHARE, "30 %")
+        rule = f"what offloads do for a program needs {SHARE} and {OFFLOADS}"
+        remedy = f"add for instance {other}: {example}"
+        faults.add(written.place(given[0]), rule, remedy)
+    if most is not None and most > 1.0:
+        faults.add(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
+    if "interface_in_flight" not in columns:
+        rule = "offloads of a program pass an interface, and this study has none"
+        faults.add(written.place(given[0]), rule, "add `interface`, or remove it")

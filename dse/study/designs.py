@@ -15,11 +15,9 @@ from dse.model.designs import Designs
 from dse.study import schema
 from dse.study.axes import parameter_values
 from dse.study.faults import Faults, Path
-from dse.study.models import designs_of_model
+from dse.study.models import MOST_DESIGNS, designs_of_model
+from dse.study.records import record_of
 from dse.study.scenario import Scenario
-
-MOST_DESIGNS = 100_000
-"""Most designs of one stage."""
 
 SOURCES = {
     "core": ("model", "parameters"),
@@ -36,9 +34,9 @@ def choose_designs(
     before = len(faults.found)
     _check_source(written, path, faults)
     if written.table is not None:
-        from dse.study.tables import cores  # only where one is named
+        from dse.study import core_tables  # only where one is named
 
-        found = cores.table_designs(written, scenario, path, faults)
+        found = core_tables.table_designs(written, scenario, path, faults)
         return None if found is None else _chosen(found, written, path, faults)
     if written.provides is not None:
         from dse.study import provided  # only where a function is named
@@ -49,7 +47,7 @@ def choose_designs(
         return None
     core = model = None
     with faults.at((*path, "core")):
-        core = scenario.record(contract.Core, written.core, faults)
+        core = record_of(contract.Core, written.core, scenario, faults)
     if core is None:
         return None
     if "model" not in written.model_fields_set and len(core.models) == 1:

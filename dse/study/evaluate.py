@@ -1,8 +1,8 @@
-"""From the `evaluate` section of a study to what measures its designs."""
+"""From the `evaluate` section of a study to quantities, and to what measures its designs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from types import MappingProxyType
 
 from dse.algebra import units
@@ -15,13 +15,12 @@ from dse.model.design_text import unit_names_of
 from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
 from dse.model.spending import Cost
-from dse.study import schema
-from dse.study.evaluator import evaluator_of
+from dse.study import schema, sections
+from dse.study.axes import written_unit
+from dse.study.evaluator import Outputs, evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
-from dse.study.free_axes import written_unit
-from dse.study.outputs import Outputs, outputs_of
 from dse.study.scenario import Scenario
-from dse.study.spending import cost_of
+from dse.study.settings import cost_of
 
 
 def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
@@ -51,15 +50,15 @@ def measured_of(
     path: Path = ("evaluate",)
     before = len(faults.found)
     free = [place for place, axis in enumerate(space.axes) if axis.name in written.axes]
-    free = [place for place in free if space.axes[place].name not in schema.FIELDS]
+    free = [place for place in free if space.axes[place].name not in sections.FIELDS]
     axes = [space.axes[place] for place in free]
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
         faults.add(path, rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
-    told = {
+    axis_units = {
         axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
     }
-    evaluator = evaluator_of(section, outputs, told, scenario, path, faults)
+    evaluator = evaluator_of(section, outputs, axis_units, scenario, path, faults)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
@@ -125,31 +124,6 @@ def measured_quantities(
 def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, faults: Faults) -> None:
     """Add a fault for each axis of its own name that an output is called, too, in another unit."""
     for name in sorted(map(units.stem, names)):
-        if name in written.axes and name not in schema.FIELDS:
+        if name in written.axes and name not in sections.FIELDS:
             rule = "it is an output as well, and a name stands for one of them"
             faults.add(("axes", name), rule, "rename the axis or the output", repr(name))
-
-
-class Joined(Mapping[str, Objective]):
-    """Quantities that are measured, and those of models besides; looks up what is asked for."""
-
-    def __init__(self, own: Mapping[str, Objective], others: Mapping[str, Objective]) -> None:
-        """Of a quantity that both have, the model tells what it is, and measuring its value."""
-        self._own = own
-        self._others = others
-
-    def __getitem__(self, name: str) -> Objective:
-        """Return a quantity."""
-        return self._others[name] if name in self._others else self._own[name]
-
-    def __contains__(self, name: object) -> bool:
-        """Tell whether there is such a quantity, without importing it."""
-        return name in self._own or name in self._others
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield every name."""
-        return iter(dict.fromkeys([*self._own, *self._others]))
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._own.keys() | set(self._others))

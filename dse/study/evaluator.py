@@ -1,17 +1,22 @@
-"""From the section of a study that says what measures to an evaluator."""
+"""From the section of a study that says what measures to an evaluator, and to its files."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
+import math
 import os
+import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
+from dse.algebra import units
+from dse.contract import Objective
 from dse.contract.evaluators import Evaluator, Measurer
-from dse.errors import nearest
+from dse.errors import UnitError, nearest
 from dse.evaluators.command import (
     Command,
     FunctionEvaluator,
@@ -21,27 +26,187 @@ from dse.evaluators.command import (
     wrong_arguments,
 )
 from dse.evaluators.outputs import Declared
+from dse.files.document import Document
+from dse.files.folder import read_regular
+from dse.files.headers import DIMENSIONLESS
+from dse.files.inputs import Input, base_of, locate
 from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.evaluator_files import file_hashes
 from dse.study.faults import Faults, Path
-from dse.study.inputs import base_of, locate
-from dse.study.outputs import Outputs
 from dse.study.scenario import Scenario
+
+PLAIN = ("", *DIMENSIONLESS)
+"""What stands for no unit."""
+
+
+AxisUnits = Mapping[str, str | None]
+"""The unit in which each axis is written, None for choices."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is measured: quantity in SI -> unit in which it is told, and its place in the study.
+
+    `ranges` has least and most of those that have one, in SI.
+    """
+
+    units: Mapping[str, str]
+    places: Mapping[str, Path]
+    expected: Mapping[str, str]
+    ranges: Mapping[str, tuple[float, float]]
+
+
+def outputs_of(
+    section: schema.EvaluateSection,
+    path: Path,
+    faults: Faults,
+    *,
+    known: Collection[str] | None = None,
+) -> Outputs:
+    """Return the outputs of a section, or those of the plug-in that it names."""
+    written = dict(section.outputs)
+    if not written and section.using is not None:
+        with faults.at((*path, "using")):
+            written = dict(registry.get(Measurer, section.using).outputs)
+    found: dict[str, str] = {}
+    places: dict[str, Path] = {}
+    expected: dict[str, str] = {}
+    ranges: dict[str, tuple[float, float]] = {}
+    known = registry.names(Objective) if known is None else known
+    for name, said in written.items():
+        place = (*path, "outputs", name)
+        about = said if isinstance(said, schema.OutputSection) else schema.OutputSection(unit=said)
+        with faults.at(place):
+            quantity, unit = _quantity(name, about.unit, known)
+            if quantity in found:
+                raise UnitError(f"two outputs are {quantity}", "write one of them")
+            found[quantity], places[quantity] = unit, place
+            if about.expect is not None:
+                expected[quantity] = about.expect
+            ranges |= _range(quantity, unit, about, quantity in known)
+    if not written:
+        rule = "a measurement has at least one output"
+        faults.add((*path, "outputs"), rule, "add for instance `outputs: {area: um2}`", "")
+    return Outputs(found, places, expected, ranges)
+
+
+def _range(
+    quantity: str, unit: str, said: schema.OutputSection, known: bool
+) -> dict[str, tuple[float, float]]:
+    """Return least and most of an output, if any: what models compute is rarely less than 0."""
+    ends = []
+    for written in (said.least, said.most):
+        plain = isinstance(written, int | float)
+        text = f"{written} {unit}".rstrip() if plain else written
+        ends.append(None if text is None else units.parse(text, quantity))
+    least, most = ends
+    if least is None and known and not registry.get(Objective, quantity).signed:
+        least = 0.0
+    if least is None and most is None:
+        return {}
+    found = -math.inf if least is None else least, math.inf if most is None else most
+    if found[0] >= found[1]:
+        raise UnitError("its least is not below its most", "correct one of them")
+    return {quantity: found}
+
+
+def _quantity(name: str, unit: str | int | None, known: Collection[str]) -> tuple[str, str]:
+    """Return the quantity that an output is, with its SI unit, and the unit it is told in."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise UnitError("the name of an output is letters, digits and _", "rename it")
+    if unit is None:
+        rule = "an output is told in a unit"
+        raise UnitError(
+            rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
+        )
+    unit = "" if str(unit) in PLAIN else str(unit)
+    suffix = units.factor(unit)[1]
+    own = units.suffix(name)
+    if own and own != suffix:
+        raise UnitError(
+            f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
+        )
+    quantity = name if own or not suffix else f"{name}_{suffix}"
+    alike = sorted(one for one in known if units.stem(one) == units.stem(quantity))
+    if alike and quantity not in known:
+        shown = " or ".join(units.label(one) or "no unit" for one in alike)
+        rule = (
+            f"{units.stem(quantity)} is a quantity of models, in {shown}, not in {unit or 'none'}"
+        )
+        raise UnitError(rule, "choose a unit of that kind, or another name")
+    return quantity, unit
+
+
+LARGEST_FILE_BYTE = 16 * 2**20
+"""Most bytes of a file that is part of what measures."""
+
+_BESIDE = re.compile(r"\{study\}/([^{}]+)")
+
+
+def file_hashes(
+    section: schema.EvaluateSection,
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> dict[str, str]:
+    """Return the hash of each file that is part of what measures, and keep them with the run."""
+    found = {}
+    for position, pattern in [
+        *((None, name) for name in own_files(section)),
+        *enumerate(section.files),
+    ]:
+        where = (*path, "command") if position is None else (*path, "files", position)
+        names = _matching(pattern, faults.document) if position is not None else [pattern]
+        if not names and not faults.document.recorded:
+            faults.add(where, f"no file matches {pattern!r}", base_of(faults.document), "")
+        for name in names:
+            try:
+                content = read_regular(locate(faults.document, name), LARGEST_FILE_BYTE + 1)
+            except (OSError, ValueError) as error:
+                if position is not None and not faults.document.recorded:
+                    reason = getattr(error, "strerror", None) or str(error)
+                    faults.add(where, f"{name} cannot be read: {reason}", "check it", "")
+                continue  # of the program and its arguments another rule tells
+            if len(content) > LARGEST_FILE_BYTE:
+                scenario.notes.append(
+                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
+                    f"go unnoticed; tell of them by another `version`"
+                )
+                continue
+            scenario.inputs[name] = Input(name, content)
+            found[name] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+def _matching(pattern: str, document: Document) -> list[str]:
+    """Return the files beside the study that a pattern names, sorted."""
+    if document.recorded:  # of a run that is over only its copies count
+        return sorted(name for name in document.inputs if FilePath(name).match(pattern))
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    base = FilePath(document.file).parent
+    return sorted(str(one.relative_to(base)) for one in base.glob(pattern) if one.is_file())
+
+
+def own_files(section: schema.EvaluateSection) -> list[str]:
+    """Return the program of a command, and its arguments, that lie beside the study."""
+    arguments = [str(argument) for argument in section.command or ()]
+    program = [one for one in arguments[:1] if "/" in one and "{" not in one]
+    return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
 
 
 def evaluator_of(
     section: schema.EvaluateSection,
     declared: Outputs,
-    told: Mapping[str, str | None],
+    axis_units: AxisUnits,
     scenario: Scenario,
     path: Path,
     faults: Faults,
 ) -> Evaluator | None:
-    """Return what measures; `told` has the unit in which each axis is written, None for choices."""
+    """Return what measures the outputs of a section; None where a fault was added."""
     outputs = declared.units
-    _note_unused(section, told, scenario)
+    _note_unused(section, axis_units, scenario)
     if recorded := faults.document.recorded.get(dotted(path)):
         file_hashes(section, scenario, path, faults)
         return replace(recorded, outputs=outputs)
@@ -60,7 +225,7 @@ def evaluator_of(
         faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
     if section.command is not None:
-        return _command(section, section.command, declared, told, scenario, path, faults)
+        return _command(section, section.command, declared, axis_units, scenario, path, faults)
     _refuse_exits(section, path, faults)
     parts: dict[str, object] = {"outputs": dict(outputs)}
     if section.using is not None:
@@ -75,7 +240,7 @@ def evaluator_of(
         parts["function"] = source_of(function)
     if function is None:
         return None
-    _require_arguments(function, told, path, faults)
+    _require_arguments(function, axis_units, path, faults)
     parts["files"] = file_hashes(section, scenario, path, faults)
     parts["version"] = "" if section.version is None else str(section.version)
     return FunctionEvaluator(
@@ -104,14 +269,14 @@ def _refuse_exits(section: schema.EvaluateSection, path: Path, faults: Faults) -
 
 
 def _note_unused(
-    section: schema.EvaluateSection, told: Mapping[str, str | None], scenario: Scenario
+    section: schema.EvaluateSection, axis_units: AxisUnits, scenario: Scenario
 ) -> None:
     """Note the axes that no argument of a command names, also where nothing measures any more."""
     arguments = [str(argument) for argument in section.command or ()]
-    if not arguments or wrong_arguments(arguments, told):
+    if not arguments or wrong_arguments(arguments, axis_units):
         return
     named = {name for name, _ in placeholders(arguments)}
-    unused = [name for name in told if name not in named]
+    unused = [name for name in axis_units if name not in named]
     if unused and "input" not in named:
         scenario.notes.append(
             f"no argument of the command uses {', '.join(unused)}: the program has to read it "
@@ -125,14 +290,17 @@ def _identity(**parts: object) -> str:
 
 
 def _require_arguments(
-    function: Callable[..., object], told: Mapping[str, str | None], path: Path, faults: Faults
+    function: Callable[..., object],
+    axis_units: AxisUnits,
+    path: Path,
+    faults: Faults,
 ) -> None:
     """Refuse a function that does not take the axes of the study."""
     try:
-        inspect.signature(function).bind(**dict.fromkeys(told))
+        inspect.signature(function).bind(**dict.fromkeys(axis_units))
     except TypeError as error:
         name = getattr(function, "__name__", "the function")
-        rule = f"{name} is called with {', '.join(told)}: {error}"
+        rule = f"{name} is called with {', '.join(axis_units)}: {error}"
         faults.add(path, rule, "name its arguments and the axes alike", "")
     except ValueError:  # of a function of C, whose arguments nobody knows
         return
@@ -142,17 +310,17 @@ def _command(
     section: schema.EvaluateSection,
     command: Sequence[str | int | float],
     declared: Outputs,
-    told: Mapping[str, str | None],
+    axis_units: AxisUnits,
     scenario: Scenario,
     path: Path,
     faults: Faults,
 ) -> Command | None:
     arguments = [str(argument) for argument in command]
     where = (*path, "command")
-    for name in taken_names(told):
+    for name in taken_names(axis_units):
         rule = f"{{{name}}} stands for something else in a command"
         faults.add(("axes", name), rule, "rename the axis", repr(name))
-    for position, rule, remedy in wrong_arguments(arguments, told):
+    for position, rule, remedy in wrong_arguments(arguments, axis_units):
         faults.add((*where, position), rule, remedy)
     _require_program(arguments[0], (*where, 0), faults)
     identity = _identity(
@@ -168,7 +336,7 @@ def _command(
         identity=identity,
         declared=_declared(section, declared),
         beside=str(FilePath(faults.document.file).parent.absolute()),
-        units={name: unit for name, unit in told.items() if unit},
+        units={name: unit for name, unit in axis_units.items() if unit},
         timeout_s=None if timeout is None else timeout.value,
     )
 

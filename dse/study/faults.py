@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from dse.errors import ENOUGH_FAULTS, GONE, Fault, PluginError, StudyError, UnitError, nearest
 from dse.files.document import Document
 from dse.files.position import quoted, shortened
-from dse.study.fields import Range, StudySection
 
 Path = tuple[str | int, ...]
-Shape = TypeVar("Shape", bound=StudySection)
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Faults:
@@ -92,7 +91,7 @@ def validate_as(model: type[Shape], faults: Faults) -> Shape | None:
     return None
 
 
-def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> None:
+def _add(faults: Faults, problem: dict[str, Any], model: type[BaseModel]) -> None:
     path = _data_path(problem["loc"], faults.document.data)
     if problem["loc"][-1] in SCALARS and path != problem["loc"]:
         rule = "it must be one value: a number with its unit, or a name"
@@ -106,7 +105,7 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> 
         faults.add(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = _alias(path[-1])
-        place = f"a {model.word}" if len(path) == 1 else "this section"
+        place = f"a {getattr(model, 'word', 'section')}" if len(path) == 1 else "this section"
         faults.add(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
     elif kind == "study":
         faults.add(path, context["rule"], context["remedy"])
@@ -170,23 +169,18 @@ def _data_path(location: tuple[Any, ...], data: Any) -> Path:
     return tuple(path)
 
 
-def _known_keys(path: Path, root: type[StudySection]) -> list[str]:
+def _known_keys(path: Path, root: type[BaseModel]) -> list[str]:
     """Return the keys that the section at `path` of a `root` knows."""
-    model: Any = root
+    model = root
     for key in path:
-        if isinstance(key, int):
-            continue
-        found = model.model_fields.get(key) if hasattr(model, "model_fields") else None
-        model = _section_of(found.annotation) if found is not None else _section_of(None)
+        found = model.model_fields.get(str(key))
+        model = (found and _section_of(found.annotation)) or model
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _section_of(annotation: Any) -> Any:
-    """Return the section model inside an annotation such as ``list[Stage]`` or ``X | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, StudySection):
+def _section_of(annotation: Any) -> type[BaseModel] | None:
+    """Return the last section inside an annotation such as ``list[Stage]``: ranges come first."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    for inner in getattr(annotation, "__args__", ()):
-        found = _section_of(inner)
-        if found is not Range:
-            return found
-    return Range
+    inside = map(_section_of, getattr(annotation, "__args__", ()))
+    return next(filter(None, inside), None)

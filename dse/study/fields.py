@@ -1,4 +1,4 @@
-"""What the fields of a study are made of: sections, values with a unit, ranges and choices.
+"""What the fields of a study are made of: sections, values with a unit, mixes, ranges, choices.
 
 A field that carries a unit is written as text (``100 Gbit/s``) and becomes a `Given`: the name
 of the column it sets, whose suffix is the unit, and its value in SI.
@@ -6,8 +6,10 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -63,8 +65,47 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
     raise fault(rule, failures[0].remedy)
 
 
+@dataclass(frozen=True)
+class Coded:
+    """Metadata of a field that is one of some names: its column holds the position of one."""
+
+    column: str
+    names: tuple[str, ...]
+    belongs_to: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column that it sets."""
+        return (self.column,)
+
+    @property
+    def neutral(self) -> float:
+        """The position of the first name, which is that of no choice."""
+        return 0.0
+
+
 class Unit:
-    """Metadata of a field: the columns that it may set, told apart by their units."""
+    """Metadata of a field: the columns that it may set, told apart by their units.
+
+    Attributes
+    ----------
+    words, key
+        Texts that stand for values; the key of a mapping which says what a number is.
+    counts
+        Whether it counts things: a share of one is a value, too, where somebody asks for it.
+    neutral
+        What its columns are where nobody gives it, and it has no effect.
+    unwritten
+        In words, what stands for it where neither a record nor the study gives it.
+    instead
+        Fields that tell as much.
+    assumed
+        What it is taken to be where a record leaves it out; else it is neutral.
+    usual
+        What it is taken to be where it is neutral, and what it belongs to is not.
+    belongs_to
+        Fields, one of which has a value that is not neutral, or no design has its columns.
+    """
 
     def __init__(
         self,
@@ -76,12 +117,14 @@ class Unit:
         words: Mapping[str, float] | None = None,
         key: str = "",
         counts: bool = False,
+        neutral: float = 0.0,
+        unwritten: str = "",
+        instead: tuple[str, ...] = (),
+        assumed: float | None = None,
+        usual: float | None = None,
+        belongs_to: tuple[str, ...] = (),
     ) -> None:
-        """Keep what the field means and may be; the suffix of each column is its unit.
-
-        `words` stand for values; `key` is that of a mapping which says what a number is; what
-        `counts` things may be a share of one, and is a whole number where nobody asks for a share.
-        """
+        """Keep what the field means and may be; the suffix of each column is its unit."""
         self.columns = columns
         self.integer = integer
         self.zero = zero
@@ -90,6 +133,12 @@ class Unit:
         self.words = words or {}
         self.key = key
         self.counts = counts
+        self.neutral = neutral
+        self.unwritten = unwritten
+        self.instead = instead
+        self.assumed = assumed
+        self.usual = usual
+        self.belongs_to = belongs_to
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -140,6 +189,13 @@ class Unit:
         raise fault(rule, f"write {' or '.join(self.words)}")
 
 
+def quantity(description: str, *columns: str, **about: Any) -> Any:
+    """Return the declaration of a field with a unit that may be left out; `about` as of `Unit`."""
+    declared: Any = Field(default=None)
+    declared.metadata.append(Unit(description, *columns, **about))
+    return declared
+
+
 _LONG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h)\s*")
 _LONG_S = {"min": 60, "h": 3600}
 
@@ -168,25 +224,31 @@ class StudySection(BaseModel):
         return {given.column: given.value for given in values if isinstance(given, Given)}
 
 
+def declared_of(model: type[StudySection], name: str) -> Unit | Coded | None:
+    """Return what is declared of a field that sets columns, None for any other."""
+    metadata = model.model_fields[name].metadata
+    return next((data for data in metadata if isinstance(data, Unit | Coded)), None)
+
+
 def unit_of(model: type[StudySection], name: str) -> Unit | None:
     """Return what a field of a section carries as its unit, None for a choice."""
-    metadata = model.model_fields[name].metadata
-    return next((data for data in metadata if isinstance(data, Unit)), None)
+    found = declared_of(model, name)
+    return found if isinstance(found, Unit) else None
 
 
 class Range(StudySection):
     """Evenly spaced values: whole numbers by step, others by number of points, or any value."""
 
-    start: Annotated[int | float | str, Field(alias="from", description="First value")]
-    to: Annotated[int | float | str, Field(description="Last value")]
-    step: Annotated[int | float | str | None, Field(description="Distance of two values")] = None
-    points: Annotated[int | None, Field(ge=1, le=1_000_000, description="How many values")] = None
-    grid: Annotated[
-        Literal["linear", "log"], Field(description="Even in the values or in their logarithm")
-    ] = "linear"
-    continuous: Annotated[
-        bool, Field(description="Any value in the range, for a heuristic search; on this grid")
-    ] = False
+    start: int | float | str = Field(alias="from", description="First value")
+    to: int | float | str = Field(description="Last value")
+    step: int | float | str | None = Field(default=None, description="Distance of two values")
+    points: int | None = Field(default=None, ge=1, le=1_000_000, description="How many values")
+    grid: Literal["linear", "log"] = Field(
+        default="linear", description="Even in the values or in their logarithm"
+    )
+    continuous: bool = Field(
+        default=False, description="Any value in the range, for a heuristic search; on this grid"
+    )
 
 
 Scalar = int | float | bool | str
@@ -223,3 +285,65 @@ Uncertainty = Annotated[
         default_factory=dict, description="Relative standard uncertainty of figures: {area: 10 %}"
     ),
 ]
+
+
+_WHOLE = 1e-9
+"""By how much shares that are rounded may miss 1."""
+
+
+class Mix(Given):
+    """Sizes and the share of all offloads that each has; the value is the mean size."""
+
+    sizes: tuple[float, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def note(self) -> str:
+        """What is mixed, and what that makes on average."""
+        pairs = zip(self.sizes, self.shares, strict=True)
+        listed = [f"{units.show(size, self.column)} ({share:.3g})" for size, share in pairs]
+        mean = units.show(self.value, self.column)
+        return f"workload.granularity: sizes and shares {', '.join(listed)}: {mean} on average"
+
+
+class Sizes(Unit):
+    """Metadata of a field that holds one size, or a mapping of sizes to shares."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the field to editors."""
+        found = super().__get_pydantic_json_schema__(schema, handler)
+        return found | {"type": ["string", "number", "object"]}
+
+    def read(self, written: Any) -> Given | None:
+        """Return one size, or a mix; raise a fault that names what to write."""
+        if not isinstance(written, Mapping):
+            return super().read(written)
+        found = [super(Sizes, self).read(size) for size in written]
+        sizes = tuple(given.value for given in found if given is not None)
+        shares = tuple(_share(share) for share in written.values())
+        if not written:
+            raise fault(
+                "a mix has at least one size", "write for instance {64 B: 3/4, 1500 B: 1/4}"
+            )
+        if len({*sizes}) < len(written):
+            raise fault("a mix has each size once", "write for instance {64 B: 3/4, 1500 B: 1/4}")
+        total = math.fsum(shares)
+        if abs(total - 1.0) > _WHOLE:
+            rule = f"the shares of all sizes add up to {total:.4g}, not 1"
+            raise fault(rule, "write for instance {64 B: 3/4, 1500 B: 1/4}")
+        mean = sum(share * size for size, share in zip(sizes, shares, strict=True))
+        return Mix(column=self.columns[0], value=mean, sizes=sizes, shares=shares)
+
+
+def _share(written: Any) -> float:
+    """Return a share: ``7/12``, ``0.25`` or ``25 %``."""
+    try:
+        share = float(Fraction(written)) if isinstance(written, str) and "/" in written else None
+        share = units.parse(written, "share") if share is None else share
+    except (UnitError, ValueError, ZeroDivisionError, TypeError):
+        share = math.nan
+    if not 0.0 < share <= 1.0:
+        raise fault("a share of offloads is more than 0 and at most 1", "write 7/12, or 58 %")
+    return share

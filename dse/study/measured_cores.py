@@ -1,27 +1,31 @@
-"""Cores whose designs are measured: a table of designs, of which a program fills in the figures."""
+"""Cores whose designs are measured: tables of designs, of which a program fills in the figures."""
 
 from __future__ import annotations
 
 import csv
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dse.algebra.units import stem
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design
+from dse.model.problem import Problem
 from dse.model.space import Axis, Space
+from dse.search.settings import SearchSettings
 from dse.study import schema
-from dse.study.designs import MOST_DESIGNS
+from dse.study.axes import free_axis, written_unit
 from dse.study.evaluate import bench_of
-from dse.study.evaluator import evaluator_of
+from dse.study.evaluator import evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
-from dse.study.free_axes import free_axis, written_unit
-from dse.study.outputs import outputs_of
+from dse.study.models import MOST_DESIGNS
 from dse.study.scenario import Scenario
+from dse.study.settings import most_spent
 
 UNMEASURED = "1"
 """What stands for each figure of a core before it is measured, so that the rest can be checked."""
@@ -120,11 +124,11 @@ def _core(
         axes += free_axis(name, values, (), faults, (*path, "parameters", name))
     where = (*path, "core")
     outputs = outputs_of(section, where, faults, known=())
-    told = {
+    axis_units = {
         axis.name: written_unit(stage.parameters[axis.name]) if axis.ordered else None
         for axis in axes
     }
-    evaluator = evaluator_of(section, outputs, told, scenario, where, faults)
+    evaluator = evaluator_of(section, outputs, axis_units, scenario, where, faults)
     if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
         rule = "how many instances are needed is not known before designs are measured"
         remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
@@ -258,3 +262,40 @@ def _size_with(cores: Sequence[MeasuredCore], space: Space, more: Sequence[int])
             counts = next(sizes[name] for name in axes if name in sizes)
             whole *= counts**count
     return whole
+
+
+def measuring_lines(
+    problem: Problem,
+    settings: SearchSettings,
+    cores: Sequence[MeasuredCore],
+    section: schema.EvaluateSection | None,
+    each: str,
+) -> Iterator[str]:
+    """Yield what measures the designs of a study and of its cores; nothing where nothing does.
+
+    `each` is what is said of counts where the study runs for each value of a sweep.
+    """
+    for core in cores:
+        count = f"all {len(core.designs):,} designs, before the search"
+        yield f"measured of {core.stage}: {_outputs_text(core.bench)}; {count}"
+        yield f"measured of {core.stage} by: {_measures(core.bench)}"
+        yield from most_spent(core.section, settings, len(core.designs), None, "")
+    measured = problem.measured
+    if measured is None:
+        return
+    size = measured.size(problem.space)
+    most = min(settings.budget or size, size)
+    outputs = _outputs_text(measured.bench)
+    yield f"measured: {outputs}; up to {most:,} designs{each}, chosen by {settings.method}"
+    yield f"measured by: {_measures(measured.bench)}"
+    yield from most_spent(section, settings, most, measured.bench.cost, each)
+
+
+def _outputs_text(bench: Bench) -> str:
+    outputs = bench.evaluator.outputs
+    return ", ".join(f"{stem(name) or name} [{unit or '1'}]" for name, unit in outputs.items())
+
+
+def _measures(bench: Bench) -> str:
+    parts = json.loads(bench.evaluator.identity)
+    return "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())

@@ -1,24 +1,170 @@
-"""The designs of a stage that names a function: those of every core that provides it."""
+"""The designs of a stage that names a function: those of every core that provides it.
+
+Areas of one node at another are scaled by a published table: Stillmaker and Baas, Scaling
+equations for the accurate prediction of CMOS device performance from 180 nm to 7 nm, Integration
+58 (2017) 74-81: an area at a node is that at another over the entry of the row of the new node and
+the column of the old one.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from dse import contract
-from dse.contract.functions import provided
+from dse.algebra import units
+from dse.contract.functions import kinds_of_function, provided
+from dse.contract.published import read_published
+from dse.errors import UnitError, nearest
 from dse.files.document import stage_name
 from dse.model.designs import AREAS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.faults import Faults, Path
 from dse.study.models import designs_of_model
-from dse.study.provided_words import Taken, note_taken, refuse_function
-from dse.study.scaling import scaled_area
+from dse.study.records import record_of
 from dse.study.scenario import Scenario
+
+_NODE = re.compile(r"(\d+) nm")
+
+
+@cache
+def _entries() -> dict[tuple[int, int], float]:
+    """Return the table by old node and new node, in nm."""
+    table = read_published(files("dse.study") / "technology_area.csv")
+    return {
+        (int(name.removeprefix("from_")), int(row["to_nm"])): float(cell)
+        for row in table.rows
+        for name, cell in row.items()
+        if name != "to_nm"
+    }
+
+
+def scaled_area(old: str, new: str) -> tuple[float, float]:
+    """Return by what an area is multiplied, and the relative spread of that.
+
+    The spread is the standard deviation of the ways through one node in between: entries have two
+    digits.  How far designs scale otherwise than the cells behind the table is not published.
+
+    Raises
+    ------
+    UnitError
+        A node is none of the table.
+    """
+    known = sorted({node for node, _ in _entries()})
+    found = []
+    for name in (old, new):
+        match = _NODE.fullmatch(name)
+        if match is None or int(match[1]) not in known:
+            listed = ", ".join(f"{node} nm" for node in known)
+            raise UnitError(f"areas of {name or 'no node'} are not scaled", f"known are {listed}")
+        found.append(int(match[1]))
+    start, end = found
+    if start == end:
+        return 1.0, 0.0
+    direct = _entries()[start, end]
+    low, high = sorted(found)
+    ways = [
+        _entries()[start, node] * _entries()[node, end] / direct
+        for node in known
+        if low < node < high
+    ]
+    return 1.0 / direct, float(np.std([1.0, *ways]))
+
+
+_CLOSE = 6
+"""Most functions that are named in place of one that nobody provides."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A core that a stage takes, and its designs under names that begin with that of the core."""
+
+    core: contract.Core
+    assumed: tuple[str, ...]
+    designs: Designs
+
+
+def note_taken(
+    wanted: str,
+    taken: Sequence[Taken],
+    refused: Mapping[str, str],
+    written: schema.StageSection,
+    scenario: Scenario,
+) -> None:
+    """Note which cores were taken and which not, their functions and nodes, what they assume."""
+    names = ", ".join(one.core.name for one in taken)
+    scenario.notes.append(f"{wanted} is provided by {names}")
+    if refused:
+        scenario.notes.append(f"not taken for {wanted}: {_reasons(refused)}")
+    known = registry.records(contract.Function)
+    functions = dict.fromkeys(
+        name for one in taken for name in one.core.provides if provided(wanted, (name,), known)
+    )
+    if len(functions) > 1:
+        scenario.notes.append(
+            f"{wanted} is any of {', '.join(functions)}, which do the same work; nothing here says "
+            "that they are equally secure"
+        )
+    nodes = dict.fromkeys(one.core.node or "a node that is not stated" for one in taken)
+    if len(nodes) > 1 and written.scale_to is None:
+        scenario.notes.append(
+            f"{wanted}: designs of several nodes in one list, and nothing is scaled: "
+            f"{', '.join(nodes)}; write `node` for one of them, or `scale_to`"
+        )
+    for kernel in scenario.kernels:
+        if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides):
+            scenario.notes.append(
+                f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
+                f"cores {wanted}: what compares both compares two functions"
+            )
+    for assumed in dict.fromkeys(one.assumed for one in taken if one.assumed):
+        cores = [one.core.name for one in taken if one.assumed == assumed]
+        words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)
+        who = wanted if len(cores) == len(taken) else ", ".join(cores)
+        scenario.notes.append(f"{who}: assumed for every design: {words}")
+
+
+def _reasons(refused: Mapping[str, str]) -> str:
+    """Return who is not taken, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        by_reason.setdefault(why, []).append(name)
+    return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+
+
+def refuse_function(
+    wanted: str,
+    refused: Mapping[str, str],
+    cores: Sequence[contract.Core],
+    known: Mapping[str, contract.Function],
+    path: Path,
+    faults: Faults,
+) -> None:
+    """Report a function without cores: why none can be taken, or what is close."""
+    place = (*path, "provides")
+    if refused:
+        remedy = "ask for less, by `node`, `evidence`, `among` or the objectives"
+        rule = f"no core that provides {wanted} can be taken: {_reasons(refused)}"
+        faults.add(place, rule, remedy)
+        return
+    offered = dict.fromkeys(name for core in cores for name in core.provides)
+    if wanted not in known:
+        rule = f"{wanted!r} is no function that is known"
+        faults.add(place, rule, nearest(wanted, {*known, *offered}))
+        return
+    family = {*kinds_of_function(wanted, known)[1:]}
+    close = [name for name in offered if family & {*kinds_of_function(name, known)}]
+    closest = f"closest are {', '.join(close[:_CLOSE])}" if close else "none is close"
+    remedy = f"{closest}; `dse list cores --provides FUNCTION` shows cores"
+    faults.add(place, f"no core provides {wanted}, {known[wanted].summary}", remedy)
+
 
 _UNITS = {"area_m2": "m2", "area_ge": "gate equivalents", "area_lc": "logic cells"}
 MOST_VALUES = 64
@@ -72,7 +218,7 @@ def _candidates(
     for place, name in enumerate(written.among):
         if not _is_table(name):
             with faults.at((*path, "among", place)):
-                found.append(scenario.record(contract.Core, name, faults))
+                found.append(record_of(contract.Core, name, scenario, faults))
     return found
 
 
@@ -84,11 +230,11 @@ def _tables(
     written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
 ) -> Iterator[Taken]:
     """Yield the tables that a stage names: what they provide, and in which node, is its word."""
-    from dse.study.tables import cores  # only where one is named
+    from dse.study import core_tables  # only where one is named
 
     for name in filter(_is_table, written.among or ()):
         stage = written.model_copy(update={"provides": None, "table": name})
-        designs = cores.table_designs(stage, scenario, path, faults)
+        designs = core_tables.table_designs(stage, scenario, path, faults)
         if designs is not None:
             called = str(stage_name({"table": name}))
             names = tuple(f"{called}_{design}" for design in designs.names)

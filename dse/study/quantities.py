@@ -167,28 +167,28 @@ def check_cap(chain: Collection[str], scenario: Scenario, faults: Faults) -> Non
 
 def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     """Return what is to be said of quantities that lack nothing but figures of the stages."""
-    said = []
+    notes = []
     figures = _lacking_figures(graph)
     whole = "stage_clock_hz" in figures
     if whole:
-        said.append("area, power and clock of a whole accelerator are unknown, and no quantities")
+        notes.append("area, power and clock of a whole accelerator are unknown, and no quantities")
     elif figures.issuperset(AREA_COLUMNS):
-        said.append(_TWO_AREAS)
+        notes.append(_TWO_AREAS)
     else:
         figures.difference_update(_OTHER_AREAS)
     if scenario.highest("interface_buffer_area_m2_per_bit"):
-        said += (
+        notes += (
             f"areas in {units.label(one)} leave out the buffers of the interface, "
             "whose area is in m2"
             for one in _OTHER_AREAS
             if one in graph.inputs
         )
     if not figures or whole:
-        return said
+        return notes
     needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}
     names = sorted(name for name, lacking in needs.items() if lacking and lacking <= figures)
     words = ", ".join(sorted(map(_words, figures)))
-    return [*said, f"a stage has no figures of {words}; left out are {', '.join(names)}"]
+    return [*notes, f"a stage has no figures of {words}; left out are {', '.join(names)}"]
 
 
 def _lacking_figures(graph: Graph) -> set[str]:

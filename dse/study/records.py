@@ -12,16 +12,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dse import contract
 from dse.errors import Fault, OutputError, StudyError, UnknownPluginError
 from dse.files import document
-from dse.files.document import Document, is_record
+from dse.files.document import is_record
 from dse.files.folder import is_regular, write_text
+from dse.files.inputs import Input, base_of, locate
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
-from dse.study.inputs import Input, base_of, locate
+
+if TYPE_CHECKING:
+    pass
+from dse.study.faults import Faults
+from dse.study.scenario import Scenario
 
 FOLDER = Path("records")
 """The records that ``list`` and ``show`` find: ``*.yaml`` in this folder of the working one."""
@@ -46,22 +51,8 @@ class RecordFile:
     text: str
 
 
-@dataclass(frozen=True)
-class Use:
-    """A record that a study uses: the file, when it came from one, and what to say of it.
-
-    `refused` is why its fit was refused, empty if it was not; `measured` where the measured
-    offload is faster then.
-    """
-
-    file: Input
-    note: str
-    refused: str = ""
-    measured: str = ""
-
-
-def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None]:
-    """Return what a study names: a plug-in's record, or one of a file and how it is used.
+def record_of(kind: type[Kind], name: str, scenario: Scenario, faults: Faults) -> Kind:
+    """Return what a study names: a plug-in's record, or one of a file, which `scenario` keeps.
 
     Raises
     ------
@@ -71,28 +62,30 @@ def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use
         The file has faults: all of them.
     """
     if not is_record(name):
-        return registry.get(kind, name), None
-    path = locate(within, name)
+        return registry.get(kind, name)
+    path = locate(faults.document, name)
     if not is_regular(path):
-        raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(within))
+        raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(faults.document))
     found = read_record(path)
-    section = KINDS[kind]
+    section, origin = KINDS[kind], found.provenance
     if section not in found.records:
         raise UnknownPluginError(
             f"the file has no section `{section}`", f"it has {', '.join(found.records)}"
         )
-    record = found.records[section]
-    file = Input(name, found.text.encode())
-    refused, measured = (str(found.provenance.get(key, "")) for key in ("refused", "measured"))
-    note = _note(section, record.name, file, found.provenance)
-    return record, Use(file, note, refused, measured)
+    record: Kind = found.records[section]
+    file = scenario.inputs[name] = Input(name, found.text.encode())
+    scenario.notes.append(_note(section, record.name, file, origin))
+    if origin.get("refused"):
+        why = f"the fit of {record.name} was refused: {origin['refused']}"
+        scenario.refused[why] = str(origin.get("measured", ""))
+    return record
 
 
 def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:
     """Return what results say of a record: file, hash, method and the data behind it."""
     start = f"{section} {name} comes from {file.written} (sha256 {file.sha256[:12]})"
-    said = [str(provenance[key]) for key in ("method", "file", "date") if key in provenance]
-    return f"{start}: {', '.join(said)}" if said else f"{start}, which states no method"
+    facts = [str(provenance[key]) for key in ("method", "file", "date") if key in provenance]
+    return f"{start}: {', '.join(facts)}" if facts else f"{start}, which states no method"
 
 
 def read_record(path: Path) -> RecordFile:
@@ -103,7 +96,8 @@ def read_record(path: Path) -> RecordFile:
     StudyError
         With every fault at once.
     """
-    from dse.study.record_contents import record_contents  # slower than all else of most studies
+
+    from dse.study.record_file import record_contents  # slower than all else of most studies
 
     found = document.read_document(path)
     return RecordFile(*record_contents(found), found.text)

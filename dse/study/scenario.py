@@ -1,22 +1,129 @@
-"""The columns that all designs of a study share, and what is kept of where they come from."""
+"""The columns that all designs of a study share, where they come from and how sure they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from dse import contract
+from dse.algebra import units
+from dse.files.inputs import Input
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
-from dse.study import records as user_records
-from dse.study import schema
-from dse.study.faults import Faults
-from dse.study.fields import Given, StudySection, Unit, unit_of
-from dse.study.inputs import Input
-from dse.study.records import Kind
-from dse.study.sizes import Mix
-from dse.study.sureness import RecordSureness
+from dse.study.fields import Coded, Given, Mix, StudySection, Unit, unit_of
+from dse.study.sections import DECLARED, FIELDS, PATHS, code
+
+_PREFIX = {
+    contract.Interface: "interface",
+    contract.Kernel: "kernel",
+    contract.Platform: "budget",
+}
+
+
+@dataclass
+class RecordSureness:
+    """How sure columns are that records set.
+
+    Attributes
+    ----------
+    shares
+        Relative standard uncertainties by the axis of the records (empty: the study names one) and
+        the column, a value per record.
+    fitted
+        Axis, position of the record and column of what is fitted to measurements.
+    assumed
+        By axis and position of a record: its figures that nobody has published.
+    left_out
+        By axis and position of an interface: the fields that neither it nor the study gives, and
+        what stands for each, in words.
+    unleaking
+        Stages whose tables tell no leakage: what stands for it, in words, and whether they tell the
+        total power instead.
+    """
+
+    shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
+    fitted: set[tuple[str, int, str]] = field(default_factory=set)
+    assumed: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    left_out: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
+    unleaking: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+    def keep(self, records: Sequence[Any], axis: str, replaced: Collection[str]) -> list[str]:
+        """Keep how sure records are, and return it in words, once for all that share it.
+
+        Columns in `replaced` are those that the study sets itself.
+        """
+        groups: dict[tuple[str, str], list[str]] = {}
+        for row, record in enumerate(records):
+            for column, share in _shares(record).items():
+                if column not in replaced:
+                    shares = self.shares.setdefault((axis, column), np.zeros(len(records)))
+                    shares[row] = share
+            for start, names in (
+                ("assumed, not published", record.assumptions),
+                ("fitted to measurements", record.fitted),
+            ):
+                kept = [name for name in names if _column(record, name) not in replaced]
+                text = ", ".join(dict.fromkeys(_with_share(name, record) for name in kept))
+                groups.setdefault((start, text), []).append(record.name)
+            assumed = [
+                f"{record.name}.{name}"
+                for name in record.assumptions
+                if _column(record, name) not in replaced
+            ]
+            self.assumed[axis, row] = (*self.assumed.get((axis, row), ()), *assumed)
+            self.fitted |= {(axis, row, _column(record, name)) for name in record.fitted}
+        return [
+            f"{start}, for {', '.join(names)}: {text}"
+            for (start, text), names in groups.items()
+            if text
+        ]
+
+    def unpublished(self, axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
+        """Return the figures behind one design, a choice per axis, that nobody has published.
+
+        They are assumed by a record, or left out and zero or unlimited for that reason.
+        """
+        chosen = {axis.name: choice for axis, choice in zip(axes, point, strict=True)}
+        found = [
+            name
+            for known in (self.assumed, self.left_out)
+            for (axis, row), names in known.items()
+            for name in names
+            if chosen.get(axis, row) == row
+        ]
+        return (*found, *(f"{stage}.leakage_power" for stage in self.unleaking))
+
+
+def _column(record: contract.Sureness, name: str) -> str:
+    """Return the column that a field of a record sets; the cap is a sum."""
+    name = "power_cap_w" if name == "usable_power_w" else name
+    return f"{_PREFIX[type(record)]}_{name}"
+
+
+def _shares(record: contract.Sureness) -> dict[str, float]:
+    """Return the relative standard uncertainty of the columns that a record sets."""
+    shares = dict(record.uncertainty)
+    if isinstance(record, contract.Platform) and record.usable_power_w:
+        parts = {
+            name: getattr(record, name) * shares.get(name, 0.0)
+            for name in ("usable_power_w", "constant_power_w")
+        }
+        total = record.usable_power_w + record.constant_power_w
+        shares["usable_power_w"] = math.hypot(*parts.values()) / total
+    return {_column(record, name): share for name, share in shares.items() if share}
+
+
+def _with_share(name: str, record: contract.Sureness) -> str:
+    """Return a field as a note names it, with its uncertainty where the record states one."""
+    share = record.uncertainty.get(name)
+    column = f"{_PREFIX[type(record)]}_{name}"
+    paths = (path for path, unit in FIELDS.items() if unit is not None and column in unit.columns)
+    field = next(paths, units.stem(name)).rpartition(".")[2]
+    return field if share is None else f"{field} (+- {100 * share:.3g} %)"
 
 
 @dataclass
@@ -48,16 +155,6 @@ class Scenario:
     def chained(self) -> bool:
         """Whether some design chains its tasks, so that latencies decide rates."""
         return "workload_chained" in self.constants
-
-    def record(self, kind: type[Kind], name: str, faults: Faults) -> Kind:
-        """Return what the study names, and keep which file it comes from if any."""
-        found, use = user_records.get_record(kind, name, faults.document)
-        if use is not None:
-            self.inputs[use.file.written] = use.file
-            self.notes.append(use.note)
-            if use.refused:
-                self.refused[f"the fit of {found.name} was refused: {use.refused}"] = use.measured
-        return found
 
     def keep_sureness(
         self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
@@ -101,10 +198,43 @@ def field_path(column: str) -> str:
         return "workload.kernel"
     if column.startswith("stage_"):
         return "stages"
-    for path, unit in schema.FIELDS.items():
-        if unit is not None and column in unit.columns:
-            return path
-    written = column.replace("_", ".", 1)
-    if written in schema.FIELDS:  # a choice, which carries no unit
-        return written
+    if column in PATHS:
+        return PATHS[column]
     return "budget.platform" if column.startswith("budget_") else column
+
+
+def interface_columns(record: contract.Interface) -> dict[str, float]:
+    """Return the columns that an interface sets; neutral or assumed where it gives nothing."""
+    columns = {}
+    for name in contract.Interface.__dataclass_fields__:
+        column, value = f"interface_{name}", getattr(record, name)
+        path = PATHS.get(column, "")
+        declared = DECLARED.get(path)
+        if isinstance(declared, Coded):
+            columns[column] = code(column, value or "none")
+        elif declared is not None:
+            left = path.removeprefix("interface.") in record.left_out
+            assumed = declared.assumed if left else None
+            known = declared.neutral if value is None else float(value)
+            columns[column] = known if assumed is None else assumed
+    return columns
+
+
+def platform_columns(record: contract.Platform) -> dict[str, float]:
+    """Return the columns that a platform sets; NaN for figures that its source does not give."""
+    usable = math.inf if record.usable_power_w is None else record.usable_power_w
+    columns = {"budget_power_cap_w": record.constant_power_w + usable}
+    for name in contract.Platform.__dataclass_fields__:
+        value = getattr(record, name)
+        if name != "usable_power_w" and isinstance(value, int | float | None):
+            columns[f"budget_{name}"] = math.nan if value is None else float(value)
+    return columns
+
+
+def kernel_columns(record: contract.Kernel) -> dict[str, float]:
+    """Return the columns that a kernel sets."""
+    return {
+        "kernel_index_s_per_byte": record.index_s_per_byte,
+        "kernel_exponent": record.exponent,
+        "kernel_offset_s": record.offset_s,
+    }

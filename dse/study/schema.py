@@ -2,71 +2,252 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.contract import PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
-from dse.study.fields import StudySection, Unit, Values, form, no_items, unit_of
-from dse.study.sections.budget import BudgetSection
-from dse.study.sections.evaluate import EvaluateSection, InfeasibleSection, OutputSection
-from dse.study.sections.interface import InterfaceSection
-from dse.study.sections.search import SearchSection
-from dse.study.sections.stages import DesignsSection, StageSection
-from dse.study.sections.workload import KernelSection, WorkloadSection
+from dse.study.fields import (
+    Amount,
+    Duration,
+    StudySection,
+    Uncertainty,
+    Values,
+    form,
+    no_items,
+    quantity,
+    range_or_one,
+)
+from dse.study.sections import BudgetSection as BudgetSection
+from dse.study.sections import InterfaceSection as InterfaceSection
+from dse.study.sections import KernelSection as KernelSection
+from dse.study.sections import WorkloadSection as WorkloadSection
 
-__all__ = [
-    "CHOICES",
-    "FIELDS",
-    "FREE",
-    "RECORDS",
-    "SECTIONS",
-    "BudgetSection",
-    "DesignsSection",
-    "EvaluateSection",
-    "InfeasibleSection",
-    "InterfaceSection",
-    "KernelSection",
-    "OutputSection",
-    "SearchSection",
-    "StageSection",
-    "StudyFile",
-    "WorkloadSection",
-    "code",
-    "json_schema",
+
+class OutputSection(StudySection):
+    """A quantity that is measured."""
+
+    word: ClassVar[str] = "output"
+
+    unit: str | int | None = Field(default=None, description="In which unit it is told; 1 for none")
+    least: int | float | str | None = Field(
+        default=None, description="Less is no value, but an accident"
+    )
+    most: int | float | str | None = Field(
+        default=None, description="More is no value, but an accident"
+    )
+    expect: str | None = Field(
+        default=None, description="What it is expected to be: an expression over axes"
+    )
+
+
+Output = Annotated[
+    Annotated[OutputSection, Tag("range")] | Annotated[str | int | None, Tag("one")],
+    Discriminator(range_or_one),
+    Field(description="The unit in which it is told, `um2` say; `1` for a plain number"),
 ]
 
-SECTIONS: Mapping[str, type[StudySection]] = {
-    "workload": WorkloadSection,
-    "interface": InterfaceSection,
-    "budget": BudgetSection,
-}
-"""The sections whose fields may be axes."""
 
-FIELDS: Mapping[str, Unit | None] = {
-    f"{section}.{name}": unit_of(model, name)
-    for section, model in SECTIONS.items()
-    for name in model.model_fields
-}
-"""The fields of these sections by dotted path, each with what it carries; None for a choice."""
+Word = str | int | float
 
 
-RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
-"""The field by which a section names a record, whose fields it may override."""
+class InfeasibleSection(StudySection):
+    """How what measures says that a design is infeasible, which is a fact and no accident."""
 
-FREE = frozenset(
-    {
-        "workload.granularity",
-        "interface.in_flight",
-        "interface.transfer",
-        "interface.pcie",
-        "interface.batch",
-        "budget.copies",
-        "budget.cap_divisor",
-    }
-)
-"""How a device or platform is used, which is a choice whatever its record says."""
+    word: ClassVar[str] = "sign of an infeasible design"
+
+    exit: Annotated[
+        Annotated[int, Field(ge=1, le=255)] | list[Annotated[int, Field(ge=1, le=255)]],
+        Field(description="Exit statuses that say so"),
+    ] = Field(default_factory=no_items)
+    output: dict[str, Word | list[Word]] = Field(
+        default_factory=dict,
+        description="Name -> what is written of it where a design is infeasible",
+    )
+
+
+class EvaluateSection(StudySection):
+    """What measures a design, and what it tells of it."""
+
+    word: ClassVar[str] = "evaluator"
+
+    command: list[str | int | float] | None = Field(
+        default=None, min_length=1, description="Program and arguments; {axis} stands for its value"
+    )
+    using: str | None = Field(
+        default=None, description="A plug-in of the group dse.evaluators, in place of a command"
+    )
+    outputs: dict[str, Output] = Field(default_factory=dict, description="Quantity -> unit")
+    timeout: Annotated[Amount, Duration("Longest that one attempt may take", "timeout_s")] = None
+    infeasible: InfeasibleSection | None = Field(
+        default=None, description="How it says that a design is infeasible"
+    )
+    retries: int = Field(default=1, ge=0, le=100, description="Attempts after an accident")
+    on_failure: Literal["continue", "abort"] = Field(
+        default="continue",
+        description="After an accident the search goes on without the design, or ends",
+    )
+    stop_at_failures: int = Field(
+        default=10, ge=0, le=20, description="Accidents among 20 designs that end a run; 0: never"
+    )
+    workers: int = Field(default=1, ge=1, le=1000, description="Designs measured at once")
+    files: list[str] = Field(
+        default_factory=no_items,
+        description="Files whose content counts: other content, other values",
+    )
+    cost: str | int | float | None = Field(
+        default=None,
+        description="What it costs to measure a design: an expression over axes and outputs",
+    )
+    version: str | int | float | None = Field(
+        default=None, description="Of what measures; another one, other values"
+    )
+
+
+Columns = Annotated[
+    dict[str, str],
+    Field(description="What columns are to be called: name with its unit -> header in the file"),
+]
+
+
+class StageSection(StudySection):
+    """One fleet of the chain: instances of designs of one core family, or of one table."""
+
+    word: ClassVar[str] = "stage"
+
+    core: Annotated[
+        Annotated[EvaluateSection, Tag("range")] | Annotated[str | None, Tag("one")],
+        Discriminator(form),
+        Field(description="Core family, `dse list` shows them; or what measures its designs"),
+    ] = None
+    table: str | None = Field(
+        default=None, description="CSV file of designs, beside the study, in place of `core`"
+    )
+    provides: str | None = Field(
+        default=None, description="A function, in place of `core`: all cores that provide it"
+    )
+    node: str | list[str] | None = Field(
+        default=None, description="Their nodes, such as 65 nm; all of them"
+    )
+    evidence: list[Literal["synthesis", "placed", "measured", "vendor"]] | None = Field(
+        default=None, min_length=1, description="What their figures may be; anything"
+    )
+    among: list[str] | None = Field(
+        default=None, min_length=1, description="Cores, records and tables to take; all cores"
+    )
+    scale_to: str | None = Field(
+        default=None, description="Node that their areas are scaled to, such as 7 nm"
+    )
+    columns: Columns = Field(default_factory=dict)
+    values: dict[str, int | float | str] = Field(
+        default_factory=dict, description="Figures that the table lacks, the same for every design"
+    )
+    uncertainty: Uncertainty
+    name: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
+        description="Prefix of its columns; the core",
+    )
+    model: str = Field(default="table", description="table, law, or their published form")
+    designs: list[str] | None = Field(
+        default=None, min_length=1, description="Designs to consider; all of them"
+    )
+    parameters: dict[str, Values] = Field(
+        default_factory=dict,
+        description="Values of a law's parameters, of options, or of columns of a table",
+    )
+    fleet: Literal["single", "mixed"] = Field(
+        default="single", description="One design per fleet, or any mix of designs"
+    )
+    instances: Values | None = Field(
+        default=None,
+        description="How many; `least` carries the rate with the fewest; of each if mixed",
+    )
+    counts: dict[str, Annotated[int, Field(ge=0)]] | None = Field(
+        default=None, min_length=1, description="A fixed fleet: design -> instances"
+    )
+    clock: Values | None = Field(
+        default=None, description="`meet` the rate, or fractions of the top clock to run at"
+    )
+    idle: Literal["gated", "clocked"] = Field(
+        default="gated",
+        description="Whether the clock of idle pipelines is gated, or they switch like busy",
+    )
+
+    @field_validator("designs", mode="before")
+    @classmethod
+    def _one_design(cls, written: Any) -> Any:
+        single = isinstance(written, str | int | float) and not isinstance(written, bool)
+        return [str(written)] if single else written
+
+
+class DesignsSection(StudySection):
+    """Designs that are evaluated already: a row each, with any parameters and any metrics."""
+
+    table: str = Field(description="CSV file, beside the study")
+    columns: Columns = Field(default_factory=dict)
+    parameters: dict[str, Values] = Field(
+        default_factory=dict, description="Values of columns to consider; all of them"
+    )
+    only: list[str | int | float] | None = Field(
+        default=None, min_length=1, description="Designs to consider, by name; all of them"
+    )
+    uncertainty: Uncertainty
+
+
+class SpendingSection(StudySection):
+    """What a search may take."""
+
+    word: ClassVar[str] = "budget of a search"
+
+    designs: int | None = Field(default=None, ge=1, description="Most designs to evaluate")
+    time: Annotated[
+        Amount, Duration("Time in which designs are measured, of the whole run", "time_s")
+    ] = None
+    cost: str | int | float | None = Field(
+        default=None, description="Sum of `evaluate.cost` of the designs measured, of the whole run"
+    )
+
+
+class SearchSection(StudySection):
+    """How to look for the front."""
+
+    method: str = Field(default="exact", description="Search method; `dse list methods`")
+    budget: Annotated[
+        Annotated[SpendingSection, Tag("range")] | Annotated[int | None, Tag("one"), Field(ge=1)],
+        Discriminator(range_or_one),
+        Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
+    ] = None
+    seed: int = Field(default=1, ge=0, lt=2**32, description="Same seed, same front")
+    population: int | None = Field(default=None, ge=2, le=100_000)
+    effort: Amount = quantity(
+        "CPU time that a proof may take; then the front so far counts", "effort_s"
+    )
+    memory: Amount = quantity("Memory that a proof may take", "memory_byte")
+    on_failure: Literal["stop", "infeasible"] = Field(
+        default="stop",
+        description="What a design is that cannot be evaluated: an error, or infeasible",
+    )
+    compiled: Literal["auto", "yes", "no"] = Field(
+        default="auto",
+        description="Whether machine code evaluates all designs: where it pays, always, never",
+    )
+    warm_start: bool = Field(
+        default=True, description="Begin a heuristic with corners and a coarse grid of the space"
+    )
+    options: dict[str, bool | int | float | str] = Field(
+        default_factory=dict, description="Options of the method; `dse show METHOD` tells them"
+    )
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether a design that cannot be evaluated is infeasible, and no error."""
+        return self.on_failure == "infeasible"
+
+    @property
+    def spending(self) -> SpendingSection:
+        """The budget, however it is written."""
+        found = self.budget
+        return found if isinstance(found, SpendingSection) else SpendingSection(designs=found)
 
 
 Sense = Literal["minimise", "maximise"]
@@ -77,7 +258,7 @@ class StudyFile(StudySection):
 
     word: ClassVar[str] = "study"
 
-    question: Annotated[str | None, Field(description="The question in plain words")] = None
+    question: str | None = Field(default=None, description="The question in plain words")
     workload: WorkloadSection = Field(default_factory=WorkloadSection)
     stages: list[StageSection] = Field(default_factory=no_items)
     designs: Annotated[
@@ -85,35 +266,44 @@ class StudyFile(StudySection):
         Discriminator(form),
         Field(description="CSV file of designs evaluated already, in place of `stages`"),
     ] = None
-    evaluate: Annotated[
-        EvaluateSection | None, Field(description="What measures designs, outside this program")
-    ] = None
+    evaluate: EvaluateSection | None = Field(
+        default=None, description="What measures designs, outside this program"
+    )
     interface: InterfaceSection | None = None
     budget: BudgetSection = Field(default_factory=BudgetSection)
-    axes: Annotated[
-        dict[str, Values],
-        Field(description="What is left open: field, or name of what is measured -> values"),
-    ] = Field(default_factory=dict)
-    objectives: Annotated[
-        dict[str, Sense], Field(min_length=1, description="Quantity -> minimise or maximise")
-    ]
-    constraints: Annotated[
-        list[str],
-        Field(description="Bounds with units (`power <= 30 mW`) and expressions in SI"),
-    ] = Field(default_factory=no_items)
-    prefer: Annotated[
-        str | None,
-        Field(description="Which design of the front is recommended; `dse answer --help`"),
-    ] = None
-    tolerance: Annotated[
-        str | int | float | None,
-        Field(description="Share of the best within which the other objectives decide: 1 %"),
-    ] = None
+    axes: dict[str, Values] = Field(
+        default_factory=dict,
+        description="What is left open: field, or name of what is measured -> values",
+    )
+    objectives: dict[str, Sense] = Field(
+        min_length=1, description="Quantity -> minimise or maximise"
+    )
+    constraints: list[str] = Field(
+        default_factory=no_items,
+        description="Bounds with units (`power <= 30 mW`) and expressions in SI",
+    )
+    prefer: str | None = Field(
+        default=None, description="Which design of the front is recommended; `dse answer --help`"
+    )
+    tolerance: str | int | float | None = Field(
+        default=None, description="Share of the best within which the other objectives decide: 1 %"
+    )
     search: SearchSection = Field(default_factory=SearchSection)
-    sweep: Annotated[
-        dict[str, Values],
-        Field(max_length=1, description="One field and its values; the study runs for each"),
-    ] = Field(default_factory=dict)
+    sweep: dict[str, Values] = Field(
+        default_factory=dict,
+        max_length=1,
+        description="One field and its values; the study runs for each",
+    )
+
+    def place(self, path: str) -> tuple[str | int, ...]:
+        """Return where a field such as ``workload.rate`` stands: in `axes`, or in its section."""
+        section, _, name = path.partition(".")
+        return ("axes", path) if path in self.axes else (section, name)
+
+    def gives(self, path: str) -> bool:
+        """Tell whether a field stands in its section, or in `axes`."""
+        section, _, name = path.partition(".")
+        return path in self.axes or getattr(getattr(self, section), name, None) is not None
 
     @field_validator("objectives", mode="before")
     @classmethod
@@ -126,21 +316,6 @@ class StudyFile(StudySection):
             name: spelling.get(sense, sense) if isinstance(sense, str) else sense
             for name, sense in written.items()
         }
-
-
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "interface_wait": WAIT_MODES,
-    "interface_transfer": TRANSFERS,
-    "interface_pcie": PCIE_LINKS,
-    "budget_precision": PRECISIONS,
-    "workload_chained": ("false", "true"),
-}
-"""Columns that hold a choice as its position among the names."""
-
-
-def code(column: str, written: str) -> float:
-    """Return the number by which a column holds a choice such as ``async``."""
-    return float(CHOICES[column].index(written))
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,14 +1,185 @@
-"""How a study is searched: its section `search`, and what it leaves out."""
+"""How a study is searched, what measuring may take, and which design it recommends."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
 from dse import contract
+from dse.algebra import units
+from dse.algebra.durations import duration
+from dse.algebra.expression import parse_expression
+from dse.errors import ExpressionError, UnitError, followed
+from dse.model.measured import MeasuredColumns
+from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
+from dse.model.space import Axis
+from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import schema
-from dse.study.faults import Faults
-from dse.study.spending import check_spending, most_cost
+from dse.study.faults import Faults, Path
+from dse.study.schema import SpendingSection, StudyFile
+
+TIME: Path = ("search", "budget", "time")
+COST: Path = ("search", "budget", "cost")
+
+
+def check_spending(written: schema.StudyFile, faults: Faults) -> None:
+    """Refuse a budget of what is not measured by a search, and a cost that nobody pays."""
+    spending = written.search.spending
+    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
+        _check_cores(written, faults)
+    elif written.evaluate is None:
+        for path, said in ((TIME, spending.time), (COST, spending.cost)):
+            if said is not None:
+                rule = "it limits measuring, and nothing of this study is measured"
+                remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
+                faults.add(path, rule, remedy)
+    elif spending.cost is not None and written.evaluate.cost is None:
+        rule = "nothing says what it costs to measure a design"
+        faults.add(COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs")
+
+
+def _check_cores(written: schema.StudyFile, faults: Faults) -> None:
+    """Refuse what limits the measuring of cores, of which no search chooses designs."""
+    rule = "nobody adds up what designs of a core cost"
+    for position, stage in enumerate(written.stages):
+        if isinstance(stage.core, schema.EvaluateSection) and stage.core.cost is not None:
+            faults.add(("stages", position, "core", "cost"), rule, "remove it")
+    spending = written.search.spending
+    if spending.cost is not None:
+        faults.add(COST, rule, "remove it; `designs` limits a search")
+    if spending.time is not None:
+        rule = "designs of a core are all measured before the search, whatever that takes"
+        faults.add(TIME, rule, "remove it; `designs: [NAME]` of the stage names those to measure")
+
+
+def cost_of(
+    written: schema.StudyFile, axes: Sequence[Axis], outputs: Mapping[str, str], faults: Faults
+) -> Cost | None:
+    """Return what a design costs, None where nobody says so; faults are added."""
+    text = None if written.evaluate is None else written.evaluate.cost
+    if text is None:
+        return None
+    choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
+    columns = {name for axis in axes for name in axis.columns} | {*outputs}
+    with faults.at(("evaluate", "cost")):
+        expression = parse_expression(str(text), columns - choices.keys(), choices)
+        if expression.is_constraint:
+            raise UnitError("a cost is a number", "write an expression without <=")
+        (name,) = expression.names if len(expression.names) == 1 else ("",)
+        alone = str(text).strip() in (name, units.stem(name))
+        cost = Cost(expression, axes, units.suffix(name) if alone else "")
+        with faults.at(COST):
+            _most(written.search.spending, cost)
+        return cost
+    return None
+
+
+def most_cost(spending: SpendingSection, measured: MeasuredColumns | None) -> float | None:
+    """Return the most that a search may spend, in SI; None for any sum."""
+    if measured is None or measured.bench.cost is None:
+        return None
+    return _most(spending, measured.bench.cost)
+
+
+def most_spent(
+    section: schema.EvaluateSection | None,
+    settings: SearchSettings,
+    designs: int,
+    cost: Cost | None,
+    each: str,
+) -> Iterator[str]:
+    """Yield what measuring up to so many designs takes at most, as far as anybody can say.
+
+    `each` tells of which values of a sweep the designs are.
+    """
+    if section is not None and section.timeout is not None:
+        longest = section.timeout.value * (1 + section.retries)
+        whole = duration(math.ceil(designs / section.workers) * longest)
+        attempts = f" x {1 + section.retries} attempts" if section.retries else ""
+        workers = f" / {section.workers} workers" if section.workers > 1 else ""
+        yield (
+            f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"
+            f"{workers} = {whole}{each}"
+        )
+    if settings.time_s is not None:
+        yield (
+            f"budget of time: {duration(settings.time_s)}; no design is begun that would not end "
+            f"within it if it took as long as the longest before"
+        )
+    if settings.cost is not None and cost is not None:
+        yield f"budget of cost: {cost.show(settings.cost)}, of {cost.expression.text} for a design"
+
+
+def _most(spending: SpendingSection, cost: Cost) -> float | None:
+    if spending.cost is None:
+        return None
+    found = units.parse(spending.cost, cost.unit)
+    if found <= 0:
+        raise UnitError("it must be more than 0", "write more than 0")
+    return found
+
+
+PER_CENT = "write it in per cent, from 0 % to 100 %, for instance '1 %'"
+
+
+def share_of_best(written: str | float) -> float:
+    """Return a tolerance as a share: 0.01 for ``1 %``.
+
+    Raises
+    ------
+    UnitError
+        When it is no percentage, negative or more than all.
+    """
+    text = str(written).strip()
+    if not text.endswith("%"):
+        raise UnitError("a tolerance is a share of the best value", PER_CENT)
+    try:
+        share = units.parse(text, "share")
+    except UnitError as error:
+        raise UnitError(error.rule, PER_CENT) from error
+    if not 0 <= share <= 1:
+        raise UnitError("a tolerance is neither negative nor more than the best value", PER_CENT)
+    return share
+
+
+def stated_preference(written: StudyFile, problem: Problem, faults: Faults) -> Preference | None:
+    """Return the preference that a study states, if any; what is wrong goes to `faults`."""
+    if written.prefer is None and written.tolerance is None:
+        return None
+    found = prefer(problem)
+    with faults.at(("prefer",)):
+        found = prefer(problem, written.prefer)
+    if written.tolerance is not None:
+        with faults.at(("tolerance",)):
+            found = found.within(share_of_best(written.tolerance))
+    return found
+
+
+def replaced(
+    own: Preference, problem: Problem, written: str | None, tolerance: str | None
+) -> Preference:
+    """Return a study's `own` preference with what is given in its place.
+
+    Raises
+    ------
+    UnitError
+        What is preferred is no quantity of the study, or the tolerance no share of it.
+    """
+    try:
+        found = own if written is None else prefer(problem, written)
+    except ExpressionError as error:
+        rule = f"prefer {written!r}: {error.rule}"
+        remedy = followed(error.remedy, "or write power, area, knee or an objective")
+        raise ExpressionError(rule, remedy) from error
+    try:
+        return found.within(own.tolerance if tolerance is None else share_of_best(tolerance))
+    except UnitError as error:
+        shown = own.tolerance_text if tolerance is None else tolerance
+        raise UnitError(f"tolerance {shown!r}: {error.rule}", error.remedy) from error
+
 
 MEASURED_BUDGET = 100
 """Designs that a search measures when the study does not say."""

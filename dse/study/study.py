@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
@@ -12,38 +13,127 @@ from dse.algebra.expression import parse_expression as parse_expression
 from dse.algebra.units import stem
 from dse.files import document, memory
 from dse.files.document import Assignments, Document, assignments
+from dse.files.inputs import Input
 from dse.model.fleet import offered
+from dse.model.graph import Graph, wire
+from dse.model.measured import MeasuredColumns
+from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
-from dse.model.space import Space, product_text
+from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
-from dse.study import preferring, schema
-from dse.study.early import validate
+from dse.study import schema, settings
+from dse.study.axes import axes_labels
+from dse.study.demand import check_arrivals, check_mix, parted, settle_policy
+from dse.study.designs import choose_designs
+from dse.study.environment import resolve
 from dse.study.faults import Faults
-from dse.study.free_axes import axes_labels
-from dse.study.inputs import Input
-from dse.study.measuring_lines import measuring_lines
-from dse.study.overrides import EXAMPLE, override
-from dse.study.parts import lacking_designs, measured_columns, parts_of, wired, workload_of
-from dse.study.policy import settle_policy
+from dse.study.fields import Mix
+from dse.study.overrides import EXAMPLE, at_value, override, sweep_of
 from dse.study.quantities import (
     Named,
     applied_requirements,
+    check_cap,
     constraints_of,
     goals_of,
     reportable,
     without_figures,
 )
-from dse.study.scenario import Scenario
+from dse.study.scenario import RecordSureness, Scenario, to_columns
 from dse.study.settings import check_search_section, settings_of
-from dse.study.sizes import Mix
-from dse.study.sureness import RecordSureness
-from dse.study.surroundings import resolve
-from dse.study.swept import at_value, sweep_of
+from dse.study.stages import Built, build, check_whole, whole_accelerator
+from dse.study.validate import check_rest, validate
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
+
+
+def parts_of(
+    written: schema.StudyFile, scenario: Scenario, faults: Faults
+) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...], Sequence[Built]]:
+    """Return the stages, after cores that are measured; raise all that is wrong so far."""
+    as_written = written
+    cores: tuple[MeasuredCore, ...] = ()
+    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
+        from dse.study.measured_cores import with_measured_cores  # only where one is written
+
+        written, cores = with_measured_cores(written, scenario, faults)
+    whole = check_whole(written, scenario, faults)
+    built = [whole_accelerator()] if whole else build(written, choose_designs, scenario, faults)
+    _check_parts(as_written, faults, whole=whole)
+    if faults.found:
+        check_rest(faults)
+    faults.raise_any()
+    check_cap(offered(part.stage.designs for part in built), scenario, faults)
+    faults.raise_any()
+    return written, cores, built
+
+
+def _check_parts(written: schema.StudyFile, faults: Faults, *, whole: bool) -> None:
+    platforms = written.budget.platform is not None or "budget.platform" in written.axes
+    if not (written.stages or whole or platforms or written.evaluate is not None):
+        faults.add(
+            ("stages",),
+            "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
+            "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
+            "it is missing",
+        )
+    for name in ("copies", "cap_divisor"):
+        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
+            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
+            rule = "it describes platforms that are compared, and this study has stages"
+            faults.add(path, rule, "remove it, or the stages")
+    check_search_section(written, faults)
+
+
+def workload_of(
+    written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], faults: Faults
+) -> dict[str, contract.Column]:
+    """Return the constants of a scenario, with what stages and sizes of offloads say together."""
+    constants = to_columns(scenario.constants)
+    meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
+        part.stage.common for part in built
+    )
+    check_mix(scenario, meet=meet, faults=faults)
+    check_arrivals(written, scenario, meet=meet, faults=faults)
+    if scenario.mix is not None:
+        scenario.parts = scenario.parts or (parted(scenario.mix),)
+        constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
+        scenario.notes.append(scenario.mix.note)
+    faults.raise_any()
+    return constants
+
+
+def measured_columns(
+    written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
+) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
+    """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
+    if written.evaluate is None:
+        return None, {}
+    from dse.study.evaluate import measured_quantities  # only where it is written
+
+    found = measured_quantities(written, space, scenario, faults)
+    faults.raise_any()
+    return found
+
+
+def wired(
+    inputs: set[str],
+    outputs: Mapping[str, contract.Objective],
+    scenario: Scenario,
+    known: Graph | None,
+) -> Graph:
+    """Return what `inputs` feed of all quantities: a graph that is known, if it fits."""
+    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
+    if outputs:
+        both: Any = (objectives, outputs)  # of a quantity of both, the model says what it is
+        objectives = ChainMap(*both)
+    if scenario.mix is not None:
+        objectives = Mixed(objectives, scenario.parts)
+    elif not outputs and known is not None and known.inputs == inputs:
+        return known
+    return wire(objectives, inputs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,7 +199,10 @@ class Study:
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
-        lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring, each)
+        if self.cores or self.problem.measured is not None:
+            from dse.study.measured_cores import measuring_lines  # few studies are
+
+            lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring, each)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     @property
@@ -132,7 +225,7 @@ class Study:
         UnitError
             When either makes no sense in this study.
         """
-        return preferring.replaced(self.preference, self.problem, written, tolerance)
+        return settings.replaced(self.preference, self.problem, written, tolerance)
 
     def with_(self, overrides: Assignments | None = None, *, rate: str | None = None) -> Study:
         """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
@@ -231,7 +324,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *scenario.refused, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
-    left_out, lost = lacking_designs(cores, space)
+    left_out = lost = 0
+    if cores:
+        from dse.study.measured_cores import designs_lacking
+
+        left_out, lost = designs_lacking(cores, space)
     problem = Problem(
         space,
         stages,
@@ -254,7 +351,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
 
 def _over_designs(written: schema.StudyFile, faults: Faults) -> Study:
     """Return a study over designs that are evaluated already."""
-    from dse.study.tables import evaluated  # few studies are
+    from dse.study import evaluated  # few studies are
 
     scenario = Scenario()
     check_search_section(written, faults)
@@ -276,7 +373,7 @@ def _ready(
     written: schema.StudyFile, problem: Problem, scenario: Scenario, faults: Faults
 ) -> Study:
     found = faults.document
-    stated = preferring.stated_preference(written, problem, faults)
+    stated = settings.stated_preference(written, problem, faults)
     faults.raise_any()
     return Study(
         document=found,
@@ -284,7 +381,7 @@ def _ready(
         problem=problem,
         settings=settings_of(written, problem),
         stated=stated,
-        notes=_notes(scenario),
+        notes=tuple(dict.fromkeys(scenario.notes)),
         inputs=scenario.inputs,
         sureness=scenario.sureness,
         mix=scenario.mix,
@@ -299,7 +396,3 @@ def _question(written: schema.StudyFile, found: Document) -> str:
         return written.question
     first = found.text.lstrip("\ufeff").partition("\n")[0].strip()
     return first.lstrip("# ") if first.startswith("#") else ""
-
-
-def _notes(scenario: Scenario) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(scenario.notes))

@@ -17,10 +17,10 @@ from dse.contract import Column
 from dse.errors import UnitError, nearest
 from dse.model.problem import Problem
 from dse.model.stage import Stage
-from dse.study import schema, uncertain
+from dse.study import models, sections
 from dse.study.assumptions import column_path
+from dse.study.evaluated import is_evaluated, named
 from dse.study.study import Study
-from dse.study.tables.evaluated import is_evaluated, named
 
 RATE = "workload.rate"
 SHORT = {"rate": RATE}
@@ -116,14 +116,14 @@ def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
     return [
         (number, metric)
         for number in named
-        for metric in uncertain.STATED.get(name, ())
+        for metric in models.STATED.get(name, ())
         if stages[number].designs.has_figures(metric)
     ]
 
 
 def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     """Return the columns of a field that the study or its records set."""
-    unit = schema.FIELDS.get(path)
+    unit = sections.FIELDS.get(path)
     if unit is None:
         rule = f"uncertainty of {path!r}: no metric of a core and no field with a unit"
         raise UnitError(rule, nearest(path, _known(problem)))
@@ -159,10 +159,10 @@ def _of_columns(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, 
 
 def _known(problem: Problem) -> list[str]:
     """Return what an uncertainty may be given for."""
-    names = [*uncertain.STATED] if problem.stages else []
+    names = [*models.STATED] if problem.stages else []
     return names + [
         path
-        for path, unit in schema.FIELDS.items()
+        for path, unit in sections.FIELDS.items()
         if unit and not unit.integer and set(unit.columns) & problem.available
     ]
 
@@ -181,7 +181,7 @@ def read_shares(written: Mapping[str, str]) -> dict[str, float]:
             rule = f"the uncertainty of {path!r} is {value!r}: it must be a percentage"
             raise UnitError(rule, f"write for instance {EXAMPLE}")
         try:
-            found[path] = uncertain.share(value)
+            found[path] = models.share(value)
         except UnitError as error:
             rule = f"the uncertainty of {path!r} is {value!r}: {error.rule}"
             raise UnitError(rule, error.remedy) from error

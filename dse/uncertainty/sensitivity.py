@@ -13,10 +13,9 @@ from dse.model.space import Index
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
-from dse.study import assumptions, uncertain
+from dse.study import assumptions, evaluated, models
+from dse.study.evaluated import is_evaluated
 from dse.study.study import Study, prepare
-from dse.study.tables import evaluated
-from dse.study.tables.evaluated import is_evaluated
 from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 
 SMALL = 0.005
@@ -105,7 +104,7 @@ def _assumed(study: Study) -> tuple[assumptions.Assumption, ...]:
 
 def _share(width: str) -> float:
     try:
-        return uncertain.share(width)
+        return models.share(width)
     except UnitError as error:
         raise UnitError(f"width {width!r}: {error.rule}", "write for instance '10 %'") from error
 

@@ -15,7 +15,7 @@ from dse.model.front import nondominated_by
 from dse.model.problem import Problem
 from dse.model.space import Block, Boxes
 from dse.study import study
-from dse.study.swept import at_value, sweep_of
+from dse.study.overrides import at_value, sweep_of
 from tests.conftest import problem_of
 from tests.model.test_tape import SHIPPED, STUDY, changed, direct, some
 

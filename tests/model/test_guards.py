@@ -22,7 +22,7 @@ from dse.model.problem import Problem
 from dse.model.scenarios import described_together
 from dse.model.space import Index, Points, as_index, one_block
 from dse.plugins import registry
-from dse.study import study, swept
+from dse.study import overrides, study
 from tests.conftest import problem_of
 
 SETTINGS = {
@@ -136,9 +136,9 @@ def test_a_broken_quantity_is_refused(
 def several(written: str) -> tuple[list[Problem], Index]:
     """Return a study at three values of a swept field, as a run prepares them, and all designs."""
     found = study.read_study(f"{STUDY}sweep: {{{written}}}\n")
-    sweep = swept.sweep_of(found)
+    sweep = overrides.sweep_of(found)
     assert sweep is not None
-    points = [swept.at_value(found, sweep, position) for position in range(3)]
+    points = [overrides.at_value(found, sweep, position) for position in range(3)]
     first = study.prepare(points[0])
     problems = [first.problem, *(study.prepare(point, first).problem for point in points[1:])]
     return problems, as_index(one_block(first.problem.sizes))

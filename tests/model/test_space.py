@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dse.model.space import blocks
 from dse.study import study
-from dse.study.swept import at_value, sweep_of
+from dse.study.overrides import at_value, sweep_of
 from tests.conftest import STUDIES
 
 SIZES = st.lists(st.integers(1, 6), max_size=5).map(tuple)

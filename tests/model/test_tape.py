@@ -23,7 +23,7 @@ from dse.model.tape import run, taped
 from dse.model.tape.layout import TABLE, Layout, members
 from dse.model.tape.taped import Taped, traced, valued
 from dse.study import study
-from dse.study.swept import at_value, sweep_of
+from dse.study.overrides import at_value, sweep_of
 from tests.conftest import ROOT, problem_of
 
 SHIPPED = [*sorted((ROOT / "studies").glob("*.yaml")), ROOT / "benchmarks" / "fine_grid.yaml"]

@@ -15,8 +15,8 @@ from dse.algebra import units
 from dse.parametric.left_out_search import left_out_section
 from dse.study import study
 from dse.study.assumptions import assumptions_of
-from dse.study.left_out import catalogue_values, left_out_of
 from dse.study.study import Study
+from dse.study.unspecified import catalogue_values, left_out_of
 
 Write = Callable[[str, str], Path]
 

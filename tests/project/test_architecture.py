@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.study.schema import SECTIONS, StageSection
+from dse.study.schema import StageSection
+from dse.study.sections import SECTIONS
 from tests.conftest import ROOT
 
 FLOORS = (
@@ -245,7 +246,7 @@ DRAWN = (
     "dse.parametric.explanation",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive", "dse.model.tape.layout")
-RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_schema")
+RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_file")
 CHECKED = (*SEARCHED, *RECORDS, "rich", "dse.runs", "dse.model.tape.taped", "dse.study.tables")
 LEFT_OUT = {
     "--help": (*CHECKED, "numpy", "pydantic", "ruamel"),

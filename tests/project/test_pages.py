@@ -19,7 +19,7 @@ from dse import contract
 from dse.cli.app import NAMES, application
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
-from dse.study.schema import SECTIONS
+from dse.study.sections import SECTIONS
 from tests.conftest import ROOT
 from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs

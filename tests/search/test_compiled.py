@@ -19,7 +19,7 @@ from dse.search import Outcome, SearchSettings, run_search
 from dse.search.archive import Archive
 from dse.search.exact import enumeration
 from dse.study import study
-from dse.study.swept import at_value, sweep_of
+from dse.study.overrides import at_value, sweep_of
 from tests.conftest import problem_of
 from tests.model.test_tape import SHIPPED
 

@@ -27,7 +27,7 @@ from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
 from dse.search.heuristic.start import Scales, coarse_grid
 from dse.study import study
 from dse.study.axes import STEPS
-from dse.study.swept import sweep_of
+from dse.study.overrides import sweep_of
 from tests.conftest import STUDIES, problem_of, solved
 
 METHODS = registry.names(Method)

@@ -14,7 +14,7 @@ import pytest
 from dse.errors import StudyError, TooLargeError
 from dse.model.space import Axis
 from dse.search import SearchSettings, check_search
-from dse.study import axes, inputs, study
+from dse.study import axes, study, tables
 from dse.study.study import Study
 
 Write = Callable[[str], Path]
@@ -83,7 +83,7 @@ def test_too_many_values_are_refused_before_they_are_listed(
     case: str, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more, (rows, clock), expected = CASES[case]
-    monkeypatch.setattr(inputs, "TABLE_BYTE", MIB)  # a buffer to read the table into
+    monkeypatch.setattr(tables, "TABLE_BYTE", MIB)  # a buffer to read the table into
     tracemalloc.start()
     try:
         with pytest.raises(StudyError) as caught:

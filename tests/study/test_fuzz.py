@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dse.errors import DseError
 from dse.files import document
 from dse.study import study
-from dse.study.swept import at_value, sweep_of
+from dse.study.overrides import at_value, sweep_of
 from tests.conftest import STUDIES
 
 SHIPPED = [study.read_study(path).data for path in sorted(STUDIES.glob("*.yaml"))]

@@ -14,7 +14,7 @@ import dse
 from dse.contract import Core
 from dse.errors import PluginError, StudyError
 from dse.plugins import registry
-from dse.study import scaling, study
+from dse.study import provided, study
 from tests.conftest import ROOT, run_dse
 
 AEAD = """
@@ -115,8 +115,8 @@ def test_scaled_areas_are_printed_ones_over_the_entry_and_have_no_power(write: W
 
 
 def test_a_node_against_itself_is_no_scaling() -> None:
-    assert scaling.scaled_area("65 nm", "65 nm") == (1.0, 0.0)
-    assert scaling.scaled_area("32 nm", "7 nm")[0] == pytest.approx(1 / 7.8)
+    assert provided.scaled_area("65 nm", "65 nm") == (1.0, 0.0)
+    assert provided.scaled_area("32 nm", "7 nm")[0] == pytest.approx(1 / 7.8)
 
 
 POWER = "objectives: {area: minimise, power: minimise}"

@@ -16,7 +16,7 @@ from dse.plugins import registry
 from dse.runs import runner
 from dse.runs.runner import Options
 from dse.search import SearchSettings
-from dse.study import study, uncertain
+from dse.study import models, study
 from dse.uncertainty import draws, inputs, outcomes, sampling
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.sampling import SamplingOptions
@@ -208,7 +208,7 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
     model = registry.get(contract.Core, "des").models["law"]
     _, table, said = model.residuals()["area_m2"]
     assert metrics["area_m2"] == pytest.approx(np.sqrt(np.mean((said / table - 1) ** 2)))
-    assert 0.0 < uncertain.residual_spread(model)["dynamic_power_w"] < 0.3
+    assert 0.0 < models.residual_spread(model)["dynamic_power_w"] < 0.3
     stated = law.replace("mixed}", "mixed, uncertainty: {area: 7 %}}")
     assert study.prepare(study.read_study(write(stated))).problem.stages[0].designs.uncertainty[
         "area_m2"

@@ -13,7 +13,7 @@ from dse.fitting.interface.policy import break_even_text, doubt, measured_text, 
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import METHOD, PER_BYTE, adequacy
 from dse.reports.words import interval, percent
-from dse.study import records, uncertain
+from dse.study import models, records
 
 PerByte = Literal["latency", "computing"]
 """What an offload's time per byte is taken for where the data cannot tell."""
@@ -52,7 +52,7 @@ def _section(
         section[field] = units.written(float(f"{value:.6g}"), column)
         kept = field in assumed or (field == "exponent" and found.fit.linear)
         if value > 0 and not kept:
-            shares[field] = percent(uncertain.share_of_interval(*estimate))
+            shares[field] = percent(models.share_of_interval(*estimate))
     section["source"] = f"fitted to {', '.join(file for file, _ in found.timings.files)}"
     if "machine" in found.timings.facts:
         section["host"] = found.timings.facts["machine"]

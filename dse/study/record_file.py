@@ -1,10 +1,12 @@
-"""What the sections of a record file amount to: records as those of plug-ins."""
+"""Record files: their shape, and what their sections amount to, as records of plug-ins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from dse import contract
 from dse.algebra import units
@@ -12,10 +14,119 @@ from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.files.position import KeyPath, quoted
 from dse.plugins import registry
-from dse.study import core_law, record_schema, uncertain
+from dse.study import core_law, models
+from dse.study.core_law import Form
 from dse.study.faults import Faults, validate_as
-from dse.study.fields import Given, StudySection
-from dse.study.record_columns import left_out
+from dse.study.fields import Amount, Given, StudySection, Uncertainty, no_items, quantity
+from dse.study.sections import InterfaceSection, KernelSection, left_out
+
+Name = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it"),
+]
+Text = Annotated[str, Field(description="In plain words")]
+Fields = Annotated[list[str], Field(default_factory=no_items)]
+
+
+Provides = Annotated[
+    list[Name],
+    Field(default_factory=no_items, description="Functions that it computes, `dse list functions`"),
+]
+
+
+class SureEntry(StudySection):
+    """How far the figures of a record can be trusted."""
+
+    assumptions: Fields = Field(description="Fields that are assumed, not measured")
+    fitted: Fields = Field(description="Fields that are fitted to measurements")
+    uncertainty: Uncertainty
+
+
+class ParameterEntry(StudySection):
+    """A parameter of a law, and the range on which the law was fitted."""
+
+    low: float = Field(allow_inf_nan=False, description="Least value fitted on")
+    high: float = Field(allow_inf_nan=False, description="Largest value fitted on")
+    integer: bool = Field(default=False, description="Whether it takes whole numbers only")
+    description: Text = ""
+
+
+class LawEntry(StudySection):
+    """A quantity as a function of parameters."""
+
+    form: Form
+    over: list[str] = Field(
+        default_factory=no_items, max_length=2, description="Parameters it depends on"
+    )
+    coefficients: list[float | str] = Field(
+        min_length=1, description="With units; exponents and rates of growth have none"
+    )
+
+
+class CoreEntry(StudySection):
+    """A family of cores, given by laws."""
+
+    name: Name
+    provides: Provides
+    node: Text = ""
+    evidence: Literal["", "synthesis", "placed", "measured", "vendor"] = ""
+    summary: Text = ""
+    source: Text = ""
+    note: Text = ""
+    uncertainty: Uncertainty
+    parameters: dict[Name, ParameterEntry] = Field(min_length=1, max_length=2)
+    laws: dict[str, LawEntry | float | str] = Field(
+        description="Quantity -> law, or one value for all designs"
+    )
+
+
+class InterfaceEntry(SureEntry, InterfaceSection):
+    """An interface; the fields of a study's section, and where it comes from."""
+
+    name: Name
+    attachment: Text = ""
+    source: Text = ""
+    note: Text = ""
+
+
+class KernelEntry(SureEntry, KernelSection):
+    """Time on the host; the fields of a study's kernel, and where it comes from."""
+
+    name: Name
+    provides: Provides
+    host: Text = ""
+    source: Text = ""
+
+
+class PlatformEntry(SureEntry):
+    """What surrounds the cores: memory, constant power and a power cap (energy roofline)."""
+
+    name: Name
+    processor: Text = ""
+    source: Text = ""
+    constant_power: Amount = quantity("Drawn whatever happens", "constant_power_w", zero=True)
+    usable_power: Amount = quantity("May be spent above constant power", "usable_power_w")
+    memory_bandwidth: Amount = quantity("Bandwidth of the memory", "memory_byte_per_s")
+    memory_energy: Amount = quantity("Energy of moving a byte", "memory_j_per_byte", zero=True)
+    single_rate: Amount = quantity("Operations in single precision", "single_op_per_s")
+    single_energy: Amount = quantity("Energy of one of them", "single_j_per_op", zero=True)
+    double_rate: Amount = quantity("Operations in double precision", "double_op_per_s")
+    double_energy: Amount = quantity("Energy of one of them", "double_j_per_op", zero=True)
+
+
+class Record(StudySection):
+    """A record file: what a study can use, and where it comes from."""
+
+    word: ClassVar[str] = "record"
+
+    core: CoreEntry | None = None
+    interface: InterfaceEntry | None = None
+    kernel: KernelEntry | None = None
+    platform: PlatformEntry | None = None
+    provenance: dict[str, Any] = Field(
+        default_factory=dict,
+        description="File, sha256, date, method, range and residuals of the data behind it",
+    )
 
 
 def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]:
@@ -27,7 +138,7 @@ def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]
         With every fault at once.
     """
     faults = Faults(found)
-    record = validate_as(record_schema.Record, faults)
+    record = validate_as(Record, faults)
     records: dict[str, Any] = {}
     if record is not None:
         for section, build in _BUILDERS.items():
@@ -53,7 +164,7 @@ def _plain(written: StudySection, prefix: str = "") -> dict[str, Any]:
     return fields
 
 
-def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contract.Interface:
+def _interface(written: InterfaceEntry, faults: Faults) -> contract.Interface:
     if written.device is not None:
         rule = "a record is complete by itself"
         faults.add(("interface", "device"), rule, "remove it, and write out its fields")
@@ -64,7 +175,7 @@ def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contrac
     return contract.Interface(**fields, **sureness, left_out=left_out(given))
 
 
-def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:
+def _kernel(written: KernelEntry, faults: Faults) -> contract.Kernel:
     fields = _plain(written, "kernel_")
     fields["provides"] = _provided(written.provides, "kernel", faults)
     return contract.Kernel(**fields, **_sureness(written, "kernel", faults))
@@ -80,11 +191,11 @@ def _provided(names: Sequence[str], section: str, faults: Faults) -> tuple[str, 
     return tuple(names)
 
 
-def _platform(written: record_schema.PlatformEntry, faults: Faults) -> contract.Platform:
+def _platform(written: PlatformEntry, faults: Faults) -> contract.Platform:
     return contract.Platform(**_plain(written), **_sureness(written, "platform", faults))
 
 
-def _sureness(written: record_schema.SureEntry, section: str, faults: Faults) -> dict[str, Any]:
+def _sureness(written: SureEntry, section: str, faults: Faults) -> dict[str, Any]:
     """Return how sure the figures of a section are, by field of the contract."""
     columns = {
         name: value.column.removeprefix(f"{section}_")
@@ -100,7 +211,7 @@ def _sureness(written: record_schema.SureEntry, section: str, faults: Faults) ->
     shares = {}
     for name, value in written.uncertainty.items():
         with faults.at((section, "uncertainty", name)):
-            shares[columns.get(name, name)] = uncertain.share(value)
+            shares[columns.get(name, name)] = models.share(value)
     return {
         "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
         "fitted": tuple(columns.get(name, name) for name in written.fitted),
@@ -108,7 +219,7 @@ def _sureness(written: record_schema.SureEntry, section: str, faults: Faults) ->
     }
 
 
-def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | None:
+def _core(written: CoreEntry, faults: Faults) -> contract.Core | None:
     parameters = []
     for name, entry in written.parameters.items():
         if entry.high < entry.low:
@@ -117,10 +228,10 @@ def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | N
         fields = entry.model_dump()
         parameters.append(contract.Parameter(name=name, **fields))
     laws = {}
-    for quantity, law in written.laws.items():
-        found = _law(quantity, law, set(written.parameters), faults)
+    for name, law in written.laws.items():
+        found = _law(name, law, set(written.parameters), faults)
         if found is not None:
-            laws[quantity] = found
+            laws[name] = found
     lacking = core_law.missing(written.laws)
     if lacking:
         rule = f"a core needs {' and '.join(lacking)}"
@@ -128,25 +239,25 @@ def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | N
     if faults.found:
         return None
     provides = _provided(written.provides, "core", faults)
-    told = [written.source or "a record of the user's own", *filter(None, [written.note])]
-    told += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
-    spread = uncertain.stated(written.uncertainty, ("core",), faults)
-    text = "\n".join(told)
+    lines = [written.source or "a record of the user's own", *filter(None, [written.note])]
+    lines += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
+    spread = models.stated(written.uncertainty, ("core",), faults)
+    text = "\n".join(lines)
     core = core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
     return replace(core, provides=provides, node=written.node, evidence=written.evidence)
 
 
 def _law(
-    quantity: str, written: record_schema.LawEntry | float | str, known: set[str], faults: Faults
+    figure: str, written: LawEntry | float | str, known: set[str], faults: Faults
 ) -> core_law.Law | None:
-    path: KeyPath = ("core", "laws", quantity)
-    if quantity not in core_law.QUANTITIES:
-        rule, remedy = "this quantity is not known", nearest(quantity, core_law.QUANTITIES)
-        faults.add(path, rule, remedy, quoted(quantity))
+    path: KeyPath = ("core", "laws", figure)
+    if figure not in core_law.QUANTITIES:
+        rule, remedy = "this quantity is not known", nearest(figure, core_law.QUANTITIES)
+        faults.add(path, rule, remedy, quoted(figure))
         return None
     if isinstance(written, float | str):
         with faults.at(path):
-            value = units.parse(written, core_law.QUANTITIES[quantity])
+            value = units.parse(written, core_law.QUANTITIES[figure])
             return core_law.Law(form="constant", over=(), coefficients=(value,))
         return None
     for position, name in enumerate(written.over):
@@ -162,7 +273,7 @@ def _law(
                 f"{written.form} over {len(written.over)} parameters has {expected} coefficients",
                 f"write {expected}",
             )
-        names = core_law.unit_names(quantity, written.form, expected)
+        names = core_law.unit_names(figure, written.form, expected)
         values = tuple(map(units.parse, written.coefficients, names))
         return core_law.Law(form=written.form, over=tuple(written.over), coefficients=values)
     return None

@@ -1,22 +1,194 @@
-"""The figures of a table of cores in SI, whatever their form, and what is wrong with them."""
+"""Tables of designs: names and choice of rows, and the figures of a core in SI in any form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.errors import UnitError, nearest
+from dse.errors import StudyError, UnitError, nearest
 from dse.files import headers
-from dse.files.csv import CsvTable
+from dse.files.csv import CsvTable, is_number, parse_csv
+from dse.files.folder import read_regular
 from dse.files.headers import Header
+from dse.files.inputs import Input, base_of, locate
+from dse.files.limits import TABLE_BYTE
+from dse.files.position import dotted
+from dse.study.core_law import AGREEMENT
 from dse.study.faults import Faults, Path
+from dse.study.fields import Range
 
-AGREEMENT = 0.01
-"""Two forms of one figure may differ by this share, for the rounding of what is printed."""
+NAME_COLUMNS = ("design", "name", "id")
+"""Headers of the column that names the designs, the first that is there."""
+
+LONGEST_NAME = 200
+
+Places = dict[str, int]
+"""Header, as the study calls it -> position of the column."""
+
+
+def read_input(written: str, path: Path, faults: Faults) -> tuple[Input, CsvTable] | None:
+    """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
+    document = faults.document
+    place = locate(document, written)
+    content = document.contents.get(written)
+    try:
+        if content is not None:
+            return Input(written, content), parse_csv(content, f"{dotted(path)} as CSV")
+        content = read_regular(place, TABLE_BYTE + 1)
+        return Input(written, content), parse_csv(content, str(place))
+    except StudyError as error:
+        faults.found.extend(fault for fault in error.faults if fault not in faults.found)
+    except FileNotFoundError:
+        known = [entry.name for entry in place.parent.glob("*.csv")]
+        given = written in document.inputs  # a path as it is, not one in a study
+        unknown = "check the path" if given else base_of(document)
+        remedy = nearest(place.name, known) if known else unknown
+        faults.add(path, f"there is no file {str(place)!r}", remedy)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        faults.add(path, f"it cannot be read: {reason}", "check its name and permissions")
+    return None
+
+
+def called(table: CsvTable, columns: Mapping[str, str], path: Path, faults: Faults) -> Places:
+    """Return the columns by their headers, some called otherwise: ``{area_um2: Cell Area}``.
+
+    A column called so takes the place of one that has the name by itself.
+    """
+    renamed: Places = {}
+    for name, header in columns.items():
+        if header in table.headers:
+            renamed[name] = table.headers.index(header)
+        else:
+            rule = f"{table.file} has no column {header!r}"
+            faults.add((*path, name), rule, nearest(header, table.headers), "")
+    taken = set(renamed.values())
+    own = {name: place for place, name in enumerate(table.headers) if place not in taken}
+    return renamed | {name: place for name, place in own.items() if name not in renamed}
+
+
+def name_column(places: Places) -> str | None:
+    """Return the header of the column that names the designs."""
+    found = {name.casefold(): name for name in reversed(places)}
+    return next((found[name] for name in NAME_COLUMNS if name in found), None)
+
+
+def row_names(
+    table: CsvTable,
+    places: Places,
+    candidates: Sequence[str],
+    reserved: Iterable[str],
+    faults: Faults,
+) -> tuple[str, ...]:
+    """Return a name per row: that in the name column, or one made of the leading candidates.
+
+    Without a name column the fewest of `candidates`, from the left, that tell all rows apart
+    make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or there twice are
+    faults.
+    """
+    column = name_column(places)
+    if column is not None:
+        made = tuple(cell.strip() for cell in table.columns[places[column]])
+        first = places[column]
+    elif candidates:
+        made, first = _made_of(table, places, candidates), places[candidates[0]]
+    else:
+        return tuple(f"row {row + 1}" for row in range(len(table)))
+    _check(table, made, first, set(reserved), faults)
+    return made
+
+
+def _made_of(table: CsvTable, places: Places, candidates: Sequence[str]) -> tuple[str, ...]:
+    made: list[str] = [""] * len(table)
+    for name in candidates:
+        cells = [cell.strip() for cell in table.columns[places[name]]]
+        shown = [f"{name}{cell}" if is_number(cell) else cell for cell in cells]
+        made = [f"{old}_{new}" if old else new for old, new in zip(made, shown, strict=True)]
+        if len(set(made)) == len(made):
+            break
+    return tuple(made)
+
+
+def _check(
+    table: CsvTable, made: Sequence[str], column: int, reserved: set[str], faults: Faults
+) -> None:
+    seen: dict[str, int] = {}
+    whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME and "".join(made).isprintable()
+    distinct = set(made)
+    if whole and len(distinct) == len(made) and not distinct & reserved:
+        return
+    for row, name in enumerate(made):
+        if name and name not in seen and len(name) <= LONGEST_NAME and name.isprintable():
+            seen[name] = row
+            if name in reserved:
+                rule = f"a design cannot be called {name!r}, which is a field of its stage"
+                faults.found.append(table.fault(row, column, rule, "choose another name"))
+        elif name in seen:
+            rule = f"design {name!r} is already in line {table.lines[seen[name] + 1]}"
+            remedy = "remove one of the two, or add a column `design` with a name for each"
+            faults.found.append(table.fault(row, column, rule, remedy))
+        else:
+            rule = f"a name has 1 to {LONGEST_NAME} printable characters"
+            faults.found.append(table.fault(row, column, rule, "write a name"))
+
+
+def restricted(
+    table: CsvTable, places: Places, parameters: Mapping[str, Any], path: Path, faults: Faults
+) -> NDArray[np.bool_]:
+    """Return which rows have the values that a study wants in some columns, shape (n,)."""
+    kept = np.ones(len(table), dtype=bool)
+    for name, wanted in parameters.items():
+        if name not in places:
+            rule = f"{table.file} has no column {name!r}"
+            faults.add((*path, name), rule, nearest(name, places), "")
+            continue
+        cells = [cell.strip() for cell in table.columns[places[name]]]
+        if isinstance(wanted, Range):
+            kept &= _between(cells, wanted, (*path, name), faults)
+        else:
+            values = wanted if isinstance(wanted, list) else [wanted]
+            kept &= _among(cells, values, (*path, name), faults)
+    if not kept.any() and not faults.found:
+        faults.add(path, "no row has all these values", "leave some of them out", "")
+    return kept
+
+
+def _between(cells: Sequence[str], wanted: Range, path: Path, faults: Faults) -> NDArray[np.bool_]:
+    ends = wanted.start, wanted.to
+    spaced = wanted.step is not None or wanted.points is not None
+    if spaced or any(isinstance(end, str) for end in ends):
+        rule = "a range chooses rows of a table by two numbers, in the unit of the header"
+        faults.add(path, rule, "write for instance {from: 1, to: 8}", "")
+        return np.ones(len(cells), dtype=bool)
+    if not all(map(is_number, cells)):
+        faults.add(path, "a range needs a column of numbers", "write a list of values", "")
+        return np.ones(len(cells), dtype=bool)
+    values = np.array(list(map(float, cells)))
+    return np.asarray((values >= float(wanted.start)) & (values <= float(wanted.to)))
+
+
+def _among(
+    cells: Sequence[str], values: Sequence[Any], path: Path, faults: Faults
+) -> NDArray[np.bool_]:
+    kept = np.zeros(len(cells), dtype=bool)
+    for value in values:
+        same = np.array([_same(cell, value) for cell in cells])
+        if not same.any():
+            faults.add(path, "no row has this value", nearest(str(value), set(cells)), f"{value!r}")
+        kept |= same
+    return kept
+
+
+def _same(cell: str, value: Any) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool) and is_number(cell):
+        return float(cell) == value
+    return cell == (str(value).lower() if isinstance(value, bool) else str(value))
+
 
 Form = tuple[str, Callable[[Column], Column]]
 """A column in SI that can give a figure, and how."""

@@ -20,8 +20,8 @@ from dse.errors import FOREIGN
 from dse.model.problem import Problem
 from dse.model.space import constant
 from dse.plugins import registry
-from dse.study.record_columns import interface_columns, neutral
-from dse.study.schema import FIELDS
+from dse.study.scenario import interface_columns
+from dse.study.sections import FIELDS, neutral
 from dse.study.study import Study
 
 HOST_CORES, HOST_POWER = "host_cores", "host_power"
@@ -123,8 +123,8 @@ def _leaking(name: str, total: bool, problem: Problem, share: float) -> Problem:
     stages = list(problem.stages)
     place = next(number for number, stage in enumerate(stages) if stage.name == name)
     designs = stages[place].designs
-    told = designs.metrics.dynamic_power_w
-    power = told if total else told / (1 - share)
+    stated = designs.metrics.dynamic_power_w
+    power = stated if total else stated / (1 - share)
     metrics = replace(
         designs.metrics, dynamic_power_w=(1 - share) * power, leakage_power_w=share * power
     )

@@ -1,4 +1,4 @@
-"""Files that a study names: found beside the study, read, and kept to be copied with a run."""
+"""Files that a study names: found beside the study, and kept to be copied with a run."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dse.errors import OutputError, StudyError, nearest
-from dse.files.csv import CsvTable, parse_csv
+from dse.errors import OutputError
 from dse.files.document import IN_MEMORY, Document
-from dse.files.folder import read_bytes, read_regular
+from dse.files.folder import read_bytes
 from dse.files.json import read_json
-from dse.files.limits import TABLE_BYTE
-from dse.files.position import KeyPath, dotted
-
-if TYPE_CHECKING:
-    from dse.study.faults import Faults
 
 FOLDER = "inputs"
 """Where the folder of a run keeps copies of the files."""
@@ -39,30 +33,6 @@ class Input:
     def note(self) -> str:
         """Which file results rest on."""
         return f"{Path(self.written).name}: read with sha256 {self.sha256[:12]}"
-
-
-def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvTable] | None:
-    """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
-    document = faults.document
-    place = locate(document, written)
-    content = document.contents.get(written)
-    try:
-        if content is not None:
-            return Input(written, content), parse_csv(content, f"{dotted(path)} as CSV")
-        content = read_regular(place, TABLE_BYTE + 1)
-        return Input(written, content), parse_csv(content, str(place))
-    except StudyError as error:
-        faults.found.extend(fault for fault in error.faults if fault not in faults.found)
-    except FileNotFoundError:
-        known = [entry.name for entry in place.parent.glob("*.csv")]
-        given = written in document.inputs  # a path as it is, not one in a study
-        unknown = "check the path" if given else base_of(document)
-        remedy = nearest(place.name, known) if known else unknown
-        faults.add(path, f"there is no file {str(place)!r}", remedy)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        faults.add(path, f"it cannot be read: {reason}", "check its name and permissions")
-    return None
 
 
 def locate(document: Document, written: str) -> Path:

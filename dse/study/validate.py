@@ -1,4 +1,4 @@
-"""What can be judged of a study whose other parts have faults: so that all are told at once."""
+"""From a document to a study of the right shape, or all that is wrong with it."""
 
 from __future__ import annotations
 

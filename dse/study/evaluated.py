@@ -21,12 +21,11 @@ from dse.files.document import Document
 from dse.files.headers import Header
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
-from dse.study import inputs, schema, uncertain
+from dse.study import models, schema, tables
 from dse.study.axes import choices
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
-from dse.study.tables import table_rows
-from dse.study.tables.table_rows import Places
+from dse.study.tables import Places
 
 DESIGN = "design"
 """The only axis: which row."""
@@ -45,24 +44,24 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     """
     path: Path = ("designs",)
     _refuse_models(written, faults)
-    said, where = written.designs, path
-    if isinstance(said, schema.DesignsSection):
+    section, where = written.designs, path
+    if isinstance(section, schema.DesignsSection):
         where = (*path, "table")
     else:
-        said = schema.DesignsSection(table=str(said), uncertainty={})
-    found = inputs.read_input(said.table, where, faults)
+        section = schema.DesignsSection(table=str(section), uncertainty={})
+    found = tables.read_input(section.table, where, faults)
     if found is None:
         raise StudyError(faults.found)
     entry, table = found
-    places = table_rows.called(table, said.columns, (*path, "columns"), faults)
+    places = tables.called(table, section.columns, (*path, "columns"), faults)
     columns, quantities = _quantities(table, places, written.objectives, faults)
     candidates = _candidates(places, written.objectives)
-    names = table_rows.row_names(table, places, candidates, (), faults)
-    kept = table_rows.restricted(table, places, said.parameters, (*path, "parameters"), faults)
-    if said.only is not None:
-        kept &= _only(names, said.only, (*path, "only"), faults)
+    names = tables.row_names(table, places, candidates, (), faults)
+    kept = tables.restricted(table, places, section.parameters, (*path, "parameters"), faults)
+    if section.only is not None:
+        kept &= _only(names, section.only, (*path, "only"), faults)
     faults.raise_any()
-    shares = _uncertainty(said, quantities, faults)
+    shares = _uncertainty(section, quantities, faults)
     faults.raise_any()
     scenario.inputs[entry.written] = entry
     scenario.notes.append(entry.note)
@@ -81,9 +80,9 @@ def is_evaluated(found: Document) -> bool:
 
 def only(found: Document, name: str) -> Document:
     """Return a study over evaluated designs with one of them left."""
-    said = found.data["designs"]
-    if isinstance(said, str):
-        found = document.override_value(found, "designs", json.dumps({"table": said}))
+    section = found.data["designs"]
+    if isinstance(section, str):
+        found = document.override_value(found, "designs", json.dumps({"table": section}))
     return document.override_value(found, "designs.only", json.dumps([name]))
 
 
@@ -126,13 +125,13 @@ def named(quantities: Collection[Objective], written: str) -> str:
 
 
 def _uncertainty(
-    said: schema.DesignsSection, quantities: Collection[Objective], faults: Faults
+    section: schema.DesignsSection, quantities: Collection[Objective], faults: Faults
 ) -> dict[str, float]:
     """Return the relative standard uncertainty of columns that a study states."""
     shares = {}
-    for name, value in said.uncertainty.items():
+    for name, value in section.uncertainty.items():
         with faults.at(("designs", "uncertainty", name)):
-            shares[named(quantities, name)] = uncertain.share(value)
+            shares[named(quantities, name)] = models.share(value)
     return shares
 
 
@@ -153,7 +152,7 @@ def _quantities(
     """
     columns: dict[str, Column] = {}
     quantities = []
-    named = table_rows.name_column(places)
+    named = tables.name_column(places)
     for written, place in places.items():
         if written == named:
             continue

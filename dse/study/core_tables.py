@@ -14,11 +14,11 @@ import numpy as np
 from dse.contract import Column, CoreMetrics
 from dse.files.document import stage_name
 from dse.model.designs import AREAS, Designs
-from dse.study import inputs, schema, uncertain
+from dse.study import models, schema, tables
+from dse.study.core_law import AGREEMENT
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
-from dse.study.tables import table_rows
-from dse.study.tables.metrics import AGREEMENT, Figures, Form, as_is
+from dse.study.tables import Figures, Form, as_is
 
 BIT_PER_BYTE = 8.0
 
@@ -43,11 +43,11 @@ def table_designs(
 ) -> Designs | None:
     """Return the designs of a stage that names a table; what is wrong goes to `faults`."""
     before = len(faults.found)
-    found = inputs.read_input(str(written.table), (*path, "table"), faults)
+    found = tables.read_input(str(written.table), (*path, "table"), faults)
     if found is None:
         return None
     entry, table = found
-    places = table_rows.called(table, written.columns, (*path, "columns"), faults)
+    places = tables.called(table, written.columns, (*path, "columns"), faults)
     figures = Figures(table, places, path, faults)
     figures.give(written.values)
     metrics = _metrics(figures, chained=scenario.chained)
@@ -55,9 +55,9 @@ def table_designs(
     uncertainty = _uncertainty(written, figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
     reserved = {*schema.StageSection.model_fields, "design"}
-    names = table_rows.row_names(table, places, free, reserved, faults)
+    names = tables.row_names(table, places, free, reserved, faults)
     parameters = (*path, "parameters")
-    kept = table_rows.restricted(table, places, written.parameters, parameters, faults)
+    kept = tables.restricted(table, places, written.parameters, parameters, faults)
     if len(faults.found) > before:
         return None
     scenario.inputs[entry.written] = entry
@@ -194,9 +194,9 @@ def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
 
 def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Column]:
     """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
-    shares = uncertain.stated(written.uncertainty, figures.path, figures.faults)
+    shares = models.stated(written.uncertainty, figures.path, figures.faults)
     found = {metric: figures.full(share) for metric, share in shares.items()}
-    for name, metrics in uncertain.STATED.items():
+    for name, metrics in models.STATED.items():
         column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)
         if column is not None:
             found |= dict.fromkeys(metrics, column)

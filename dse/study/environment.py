@@ -16,24 +16,22 @@ import numpy as np
 from dse import contract
 from dse.errors import UnitError, nearest
 from dse.model.space import Axis
-from dse.study import schema
+from dse.study import schema, sections
 from dse.study.attachments import settle_attachments
-from dse.study.axes import choices, expand, numeric, resolution
-from dse.study.demand import mix_of, settle_demand
+from dse.study.axes import choices, expand, free_axis, numeric, resolution
+from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import StudySection
-from dse.study.free_axes import free_axis
-from dse.study.program import check_program
-from dse.study.record_columns import (
-    CHOSEN,
-    LEFT_OUT,
+from dse.study.records import record_of
+from dse.study.scenario import (
+    Scenario,
+    field_path,
+    given_fields,
     interface_columns,
     kernel_columns,
-    left_out,
-    neutral,
     platform_columns,
 )
-from dse.study.scenario import Scenario, field_path, given_fields
+from dse.study.sections import UNWRITTEN, left_out, neutral
 
 DEVICE = "interface.device"
 
@@ -47,7 +45,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
-        if study.evaluate is None or path in schema.FIELDS or "." in path:
+        if study.evaluate is None or path in sections.FIELDS or "." in path:
             _field_axis(path, written, scenario, faults)
         else:
             scenario.axes += free_axis(path, written, scenario.names, faults)
@@ -55,10 +53,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
     scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
     if "interface_in_flight" in scenario.names:
-        interface = study.interface or schema.InterfaceSection()
-        scenario.notes += settle_attachments(
-            interface, axes, scenario.constants, scenario.axes, faults
-        )
+        scenario.notes += settle_attachments(study, scenario.constants, scenario.axes, faults)
     return scenario
 
 
@@ -77,7 +72,7 @@ def _workload(
         scenario.constants.update(kernel.givens())
     elif kernel is not None:
         with faults.at(("workload", "kernel")):
-            record = scenario.record(contract.Kernel, kernel, faults)
+            record = record_of(contract.Kernel, kernel, scenario, faults)
             scenario.constants.update(kernel_columns(record))
             scenario.keep_sureness([record])
             scenario.kernels.append(record)
@@ -88,7 +83,7 @@ def _workload(
 
 
 def _interface(
-    written: schema.InterfaceSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    written: sections.InterfaceSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
 ) -> None:
     if DEVICE in axes:
         found = _record_axis(
@@ -99,20 +94,20 @@ def _interface(
         _note_hosts(found, written, scenario, DEVICE)
         scenario.keep_sureness(found, written, DEVICE)
     else:
-        record = contract.Interface(name="the interface of the study", left_out=tuple(LEFT_OUT))
+        record = contract.Interface(name="the interface of the study", left_out=tuple(UNWRITTEN))
         if written.device is not None:
             with faults.at(("interface", "device")):
-                record = scenario.record(contract.Interface, written.device, faults)
+                record = record_of(contract.Interface, written.device, scenario, faults)
         scenario.interfaces = [record]
         scenario.constants.update(interface_columns(record))
         _note_left_out([record], written, axes, scenario)
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
-    for name in CHOSEN:
-        if (chosen := getattr(written, name)) is not None:
-            column = f"interface_{name}"
-            _replace(scenario, {column: schema.code(column, chosen)})
+    for column in sections.CHOICES:
+        section, _, name = column.partition("_")
+        if section == "interface" and (chosen := getattr(written, name)) is not None:
+            _replace(scenario, {column: sections.code(column, chosen)})
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
         faults.add(
             ("interface",),
@@ -163,7 +158,7 @@ def _budget(
         scenario.keep_sureness(found, written, path)
     elif written.platform is not None:
         with faults.at(("budget", "platform")):
-            platform = scenario.record(contract.Platform, written.platform, faults)
+            platform = record_of(contract.Platform, written.platform, scenario, faults)
             scenario.constants.update(
                 {
                     name: value
@@ -174,7 +169,7 @@ def _budget(
             scenario.keep_sureness([platform], written)
     _override(written, scenario)
     if written.precision is not None:
-        code = schema.code("budget_precision", written.precision)
+        code = sections.code("budget_precision", written.precision)
         scenario.constants["budget_precision"] = code
 
 
@@ -193,7 +188,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
 
 def _note_left_out(
     found: list[contract.Interface],
-    written: schema.InterfaceSection,
+    written: sections.InterfaceSection,
     axes: Collection[str],
     scenario: Scenario,
     axis: str = "",
@@ -203,7 +198,7 @@ def _note_left_out(
     given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
     silent: dict[str, list[str]] = {}
     for row, record in enumerate(found):
-        assumed = {name: LEFT_OUT[name] for name in left_out(given) if name in record.left_out}
+        assumed = {name: UNWRITTEN[name] for name in left_out(given) if name in record.left_out}
         if assumed:
             scenario.sureness.left_out[axis, row] = assumed
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
@@ -215,7 +210,7 @@ def _note_left_out(
 
 def _note_hosts(
     records: list[contract.Interface],
-    written: schema.InterfaceSection,
+    written: sections.InterfaceSection,
     scenario: Scenario,
     axis: str = "",
 ) -> None:
@@ -241,16 +236,16 @@ def _note_hosts(
 
 def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
     where = ("axes", path)
-    if path not in schema.FIELDS:
+    if path not in sections.FIELDS:
         faults.add(
             where,
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)",
-            nearest(path, schema.FIELDS),
+            nearest(path, sections.FIELDS),
             repr(path),
         )
         return
-    unit = schema.FIELDS[path]
+    unit = sections.FIELDS[path]
     with faults.at(where):
         if unit is not None:
             axis, _ = numeric(path, unit, written)
@@ -262,7 +257,7 @@ def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> 
 
 def _code_axis(path: str, written: Any) -> Axis:
     column = path.replace(".", "_")
-    known = schema.CHOICES.get(column)
+    known = sections.CHOICES.get(column)
     if known is None:
         raise UnitError(f"{path} cannot be an axis", "write one value in its section")
     listed = [str(value).lower() for value in (written if isinstance(written, list) else [written])]
@@ -289,7 +284,7 @@ def _record_axis(
         expand([name for name in names if isinstance(name, str)], lambda name: name, integer=False)
     for position, name in enumerate(names):
         with faults.at((*where, position) if isinstance(written, list) else where):
-            found.append(scenario.record(kind, str(name), faults))
+            found.append(record_of(kind, str(name), scenario, faults))
     rows = [columns_of(record) for record in found]
     if len(rows) != len(names) or not rows:
         return []
@@ -311,5 +306,5 @@ def _shared(names: Sequence[str]) -> int | None:
 
 def _columns_of(axes: Mapping[str, Any]) -> set[str]:
     """Return the columns that axes over fields with a unit will set."""
-    fields = (schema.FIELDS.get(path) for path in axes)
+    fields = (sections.FIELDS.get(path) for path in axes)
     return {column for unit in fields if unit is not None for column in unit.columns}

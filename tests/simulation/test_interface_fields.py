@@ -1,0 +1,69 @@
+"""Every field of an interface changes what is simulated, is refused, or is said not to matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.simulation import first
+from dse.errors import UnitError
+from dse.model.space import constant
+from dse.simulation.pipeline import Traffic
+from dse.simulation.traffic import traffic_of
+from dse.study import study
+from dse.study.sections import CHOICES, PATHS
+
+STUDY = """
+workload: {rate: 1 Gbit/s, granularity: 16 KiB}
+stages: [{core: des, designs: [u16], instances: 2, clock: 1}]
+interface: {host_clock: 1 GHz, overhead: 100 cycles, latency: 1 us, switch: 100 cycles,
+  wait: sync_os,
+  pcie: gen1 x1, round_trip: 1 us, retransmit_share: 1 %, in_flight: 4, host_cores: 8,
+  host_power: 80 W, idle_power: 1 W}
+objectives: {area: minimise}
+"""
+
+OTHERWISE = {
+    "interface.max_in_flight": "a bound on in_flight, which is simulated",
+    "interface.buffer_area": "an area, and nothing that happens in time",
+    "interface.attachment_area": "an area, and nothing that happens in time",
+    "interface.acceleration": "of a whole accelerator without stages, which is not simulated",
+    "interface.overhead_share": "a part of a sum that is not simulated",
+}
+
+
+def simulated(prepared: study.Study, **columns: float) -> Traffic | str:
+    """Return what is simulated with other columns, or why nothing is."""
+    space = prepared.problem.space
+    constants = {name: constant(value) for name, value in columns.items()}
+    changed = replace(space, constants={**space.constants, **constants})
+    other = replace(prepared, problem=replace(prepared.problem, space=changed))
+    try:
+        return traffic_of(other, first(other.problem))
+    except UnitError as error:
+        return error.rule
+
+
+@pytest.mark.parametrize("column", [one for one in PATHS if one.startswith("interface_")])
+def test_a_field_is_simulated_or_refused(column: str) -> None:
+    prepared = study.ready(study.read_study(STUDY))
+    today = float(prepared.problem.space.constants.get(column, constant(0.0))[0])
+    other = (today + 1.0) % len(CHOICES.get(column, "12")) if column in CHOICES else 2.0 * today
+    if today in (0.0, float("inf")):
+        other = 1.0 if column in CHOICES else (1e-6 if today == 0.0 else 0.1)
+    same = simulated(prepared, **{column: other}) == simulated(prepared)
+    assert same == (PATHS[column] in OTHERWISE), "use it in dse/simulation, or say why not"
+
+
+def test_segments_that_are_sent_again_cross_the_link_as_the_model_says() -> None:
+    prepared = study.ready(study.read_study(STUDY))
+    with_, without = (
+        simulated(prepared, interface_retransmit_share=share) for share in (0.05, 0.0)
+    )
+    assert isinstance(with_, Traffic)
+    assert isinstance(without, Traffic)
+    problem = prepared.problem
+    ratio = float(problem.describe(first(problem))["reread_ratio"][0]) * 5
+    found = with_.busy_s["link in"] / without.busy_s["link in"]
+    assert found == pytest.approx(1 + ratio, rel=1e-12)
