@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from dse.algebra import units
 from dse.answers.design import Pick, pick, telling_columns
-from dse.answers.shortfall import Shortfall, shortfalls
+from dse.answers.shortfall import Shortfall, shortfall, shortfalls
 from dse.model.preference import Preference
 from dse.model.problem import Problem
-from dse.model.space import Axis, Space
+from dse.model.space import ALONE, Axis, Space
 from dse.reports.sections import Section
 from dse.reports.words import change, in_words, listed
 from dse.runs import runner
@@ -86,7 +87,7 @@ def restrict(problem: Problem, cut: Cut) -> Problem:
         _part(axis, cut[number]) if number in cut else axis
         for number, axis in enumerate(problem.space.axes)
     )
-    return replace(problem, space=Space(axes, problem.space.constants))
+    return replace(problem, space=Space(axes, problem.space.constants), beside=False)
 
 
 def _part(axis: Axis, kept: Sequence[int]) -> Axis:
@@ -162,6 +163,29 @@ def _best(
     point = preference.first(problem, front)
     merit = float(preference.merit(problem, point)[0]) if preference.is_quantity else None
     return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
+
+
+def host_sections(problem: Problem, preference: Preference, answer: Pick) -> Iterator[Section]:
+    """Yield what the host alone would cost, where it is a design and not the answer."""
+    if not len(problem.hosts) or answer.name == ALONE:
+        return
+    found = problem.evaluate(problem.hosts)
+    missed = np.maximum(found.violation, 0.0)
+    merit = preference.merit(problem, problem.hosts, found.loss)
+    row = int(np.lexsort((merit, missed.max(axis=1)))[0])
+    point, rules = problem.hosts[row], np.flatnonzero(missed[row] > 0)
+    design = pick(problem, point, preference.quantity)
+    preferred = preference.quantity
+    name = preferred if preferred in answer.quantities and preferred else problem.goals[0].name
+    value = design.quantities[name]
+    by = change(value, answer.quantities[name])
+    line = f"The host alone: {in_words(name)} {units.show(value, name)}{f' ({by})' if by else ''}"
+    differences = answer.differences(design, [goal.name for goal in problem.goals])
+    facts = design.to_dict() | {"feasible": not len(rules), "differences": differences}
+    if len(rules):
+        first = shortfall(problem, preference, int(rules[0]), point, float(missed[row, rules[0]]))
+        line += f"; infeasible: {first.text(together=True)}"
+    yield Section("host", "The host alone", (f"{line}.",), facts=facts, brief=(f"{line}.",))
 
 
 def alternatives_section(

@@ -15,10 +15,10 @@ from dse.answers.alternatives import (
     Alternative,
     alternatives,
     alternatives_section,
+    host_sections,
 )
 from dse.answers.boundary import boundary_notes
 from dse.answers.design import Pick, pick
-from dse.answers.instead import stay_line, without_section
 from dse.answers.source import REFUSED, KnownFront
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
@@ -30,10 +30,10 @@ from dse.model.problem import Problem
 from dse.model.scenarios import described_together
 from dse.model.space import Index
 from dse.plugins import registry
+from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
 from dse.reports.sections import OneScreen, Section
 from dse.reports.words import ROUNDING, in_words, listed
-from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.notes import implausible
 from dse.runs.runner import Options
 from dse.study.overrides import Sweep
@@ -115,7 +115,6 @@ def recommend(
     }
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
-    instead = list(without_accelerators(problem, ranked[:1], preference, front))
     reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
     if solved.found.get(REFUSED):
         reason = "It is the next best of the front, and holds in a simulation."
@@ -131,7 +130,6 @@ def recommend(
             solved.found,
             tie,
             int(tied.sum()) - 2,
-            stay_line(instead, chosen, preference.best, problem.goals),
         ),
         *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
         *_implausible(solved.study, ranked[0]),
@@ -139,7 +137,7 @@ def recommend(
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
         sections.advice_section(chosen, [*solved.study.refused.values()]),
-        *([without_section(instead, chosen, preferred)] if instead else []),
+        *host_sections(problem, preference, chosen),
     ]
     told(parts)
     others = alternatives(solved.study, options, preference, chosen) if all else ()
@@ -239,7 +237,7 @@ def _notes(prepared: Study) -> list[str]:
         for axis in axes
         if not axis.ordered and axis.size > MOST_CHOICES
     ]
-    return notes + _unknown(prepared)
+    return [*notes, *host_notes(prepared.problem), *_unknown(prepared)]
 
 
 def _unknown(prepared: Study) -> list[str]:
@@ -274,7 +272,6 @@ def recommend_swept(
     parts = (
         sections.intervals_section(sweep, picks, designs, lacking, goals, preference.design),
         sections.sweep_section(sweep, picks, lacking, goals, preference.design),
-        *_without_swept(points, best, sweep, preference),
         sections.notes_section(
             dict.fromkeys(n for entry in points for n in entry.study.notes),
             rest=(f"the answer at each {in_words(sweep.path)}",),
@@ -297,19 +294,6 @@ def _lacking(study: Study) -> str:
         return "none is measured"
     few = COMPUTE_ALONE in study.notes
     return "none is feasible" + " with the least instances: give `instances` a range" * few
-
-
-def _without_swept(
-    points: Sequence[KnownFront], best: Sequence[Index], sweep: Sweep, preference: Preference
-) -> Iterator[Section]:
-    """Yield what can be done without accelerators at which values of a sweep."""
-    found = [
-        without_the_best(entry.study.problem, entry.front, preference, rows)
-        for entry, rows in zip(points, best, strict=True)
-    ]
-    lines = tuple(swept_text(sweep, entries) for entries in zip(*found, strict=True))
-    if lines:
-        yield Section("instead", "Without accelerators", lines, brief=lines)
 
 
 def _told_apart(problem: Problem, best: Index) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
     evaluated already.
     """
     for axis, position in zip(study.problem.space.axes, design.tolist(), strict=True):
-        inside = not axis.ordered or axis.size < 2 or 0 < position < axis.size - 1
+        inside = not axis.ordered or axis.size < 2 or 0 < position < axis.size - 1 or position < 0
         if inside or is_evaluated(study.document) or _is_all(study, axis, position):
             continue
         last, further = ("last", "higher") if position else ("first", "lower")

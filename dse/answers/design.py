@@ -167,7 +167,7 @@ def pick(
     columns = {name: float(column[0]) for name, column in told.items()}
     choices: dict[str, float | str] = {}
     for axis, choice in zip(problem.space.axes, point, strict=True):
-        if tables.is_choice_of_scenario(problem, axis):
+        if choice >= 0 and tables.is_choice_of_scenario(problem, axis):
             value = tables.axis_values(axis)[choice]
             choices[tables.axis_column(axis)] = str(value) if axis.unit_name == "" else float(value)
     most = _most(problem, columns)

@@ -34,17 +34,13 @@ def recommendation_section(
     found: Mapping[str, Any],
     tied: Pick | None,
     more: int,
-    stay: str = "",
 ) -> Section:
     """Return the recommendation: the design, why, and its objective values.
-
-    `stay` is said first: what is better without accelerators than any design.
 
     `trade` is what a tolerance bought, None without one; `tied` is a design with the same
     objective values, if any, and `more` the number of others.
     """
-    take = f"{'Of the designs take' if stay else 'Take'} {pick.line}."
-    lines = [*([stay] if stay else []), take, f"{because} {_proof(found)}"]
+    lines = [f"Take {pick.line}.", f"{because} {_proof(found)}"]
     facts = pick.to_dict() | {"given": dict(given)} | dict(found)
     if trade is not None:
         lines.append(trade.text)
@@ -55,8 +51,7 @@ def recommendation_section(
         facts["tied"] = tied.to_dict() | {"more": more}
     rows = tuple((in_words(name), pick.shown(name)) for name in pick.quantities)
     objectives = f"{listed([f'{in_words(name)} {pick.shown(name)}' for name in goals])}."
-    at = lines.index(take) + 1
-    brief = (*lines[:at], objectives[0].upper() + objectives[1:], *lines[at:])
+    brief = (lines[0], objectives[0].upper() + objectives[1:], *lines[1:])
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)

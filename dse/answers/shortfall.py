@@ -87,7 +87,7 @@ def shortfalls(
         return (), False
     violation = problem.evaluate(point[np.newaxis]).violation[0].tolist()
     violated = [(rule, by) for rule, by in enumerate(violation) if by > 0]
-    return tuple(_shortfall(problem, preference, rule, point, by) for rule, by in violated), True
+    return tuple(shortfall(problem, preference, rule, point, by) for rule, by in violated), True
 
 
 def _demanded(problem: Problem) -> NDArray[np.int64] | None:
@@ -133,7 +133,7 @@ def _single_violations(problem: Problem, preference: Preference) -> tuple[Shortf
             if rule not in best or least < best[rule][0] * (1 - TIE) or key < best[rule][1]:
                 best[rule] = (least, key, block.rows(tied[row : row + 1])[0])
     found = [
-        _shortfall(problem, preference, rule, point, least)
+        shortfall(problem, preference, rule, point, least)
         for rule, (least, _, point) in best.items()
     ]
     return tuple(sorted(found, key=lambda entry: (entry.at_least, entry.violation)))
@@ -149,9 +149,10 @@ def _merit(
     return np.column_stack([preference.merit(problem, index), loss])
 
 
-def _shortfall(
+def shortfall(
     problem: Problem, preference: Preference, rule: int, point: NDArray[np.int64], violation: float
 ) -> Shortfall:
+    """Return by how much a design (d,) violates one constraint, by its position."""
     text = problem.constraint_names[rule]
     design = pick(problem, point, preference.quantity)
     columns = problem.describe(point[np.newaxis])

@@ -94,8 +94,9 @@ def _of_run(run: Run) -> KnownFronts:
     points = []
     for entry in run.answers:
         outcome = entry.outcome
-        ledger = outcome.ledger.to_dict()
-        counts = (entry.study.problem.size, outcome.evaluated, outcome.feasible, outcome.exact)
+        ledger, problem = outcome.ledger.to_dict(), entry.study.problem
+        size = problem.size + len(problem.hosts)
+        counts = (size, outcome.evaluated, outcome.feasible, outcome.exact)
         found = dict(zip(COUNTS, (*counts, ledger), strict=False))
         points.append(KnownFront(entry.study, outcome.front_index, found))
     return KnownFronts(tuple(points), run.sweep, Options())

@@ -12,7 +12,7 @@ from dse.algebra import units
 from dse.errors import Fault, MeasurementError, StudyError, UnitError, nearest
 from dse.model import tables
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index
+from dse.model.space import NOWHERE, Axis, Index
 from dse.model.stage import Stage
 from dse.runs.finished import Finished
 from dse.study import study
@@ -47,11 +47,18 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     prepared = study.prepare(run.document_at(value))
     _require_figures(prepared, given)
     problem = prepared.problem
-    counts = [_single(stage, problem, left, faults) for stage in problem.stages if not stage.mixed]
-    index = np.array([[_choice_of(axis, problem, left, faults) for axis in problem.space.axes]])
+    alone = len(problem.hosts) > 0 and left.pop(tables.HOST_COLUMN, "0") == "1"
+    taken = problem.alone.places if alone and problem.alone else range(len(problem.sizes))
+    mixed = [stage for stage in problem.stages if alone or stage.mixed]
+    counts = [_single(s, problem, left, faults) for s in problem.stages if s not in mixed]
+    places = [*enumerate(problem.space.axes)]
+    index = np.array(
+        [[_choice_of(a, problem, left, faults) if n in taken else NOWHERE for n, a in places]]
+    )
     index = index.reshape(1, len(problem.sizes)).astype(np.int64)
     names = (f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names)
     columns = {name: name for name in names}
+    columns |= {tables.HOST_COLUMN: tables.HOST_COLUMN} if len(problem.hosts) else {}
     columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
     known = {*columns, *columns.values()}
     for name in sorted(left.keys() & given.keys() - known):
@@ -82,8 +89,10 @@ def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
 
     `dse.files.document` and `named_design` read it back.
     """
-    parts = []
+    parts = [f"{tables.HOST_COLUMN} = 1"] if (point < 0).any() else []
     for axis, choice in zip(problem.space.axes, point, strict=True):
+        if choice < 0:
+            continue
         counted = not tables.is_choice_of_scenario(problem, axis)
         if not (counted and axis.labels[choice] == "0"):
             parts.append(f"{axis.name} = {axis.shown(int(choice))}")

@@ -22,7 +22,7 @@ from dse.errors import DseError
 from dse.files.document import Document
 from dse.model import tables
 from dse.model.problem import Problem
-from dse.model.space import Index
+from dse.model.space import HOST, Index
 from dse.runs import finished, runner
 from dse.runs.finished import Row
 from dse.runs.runner import Options
@@ -187,7 +187,7 @@ def _choices(problem: Problem, found: Document, path: str, column: str, index: I
     for number, axis in enumerate(problem.space.axes):
         if axis.name == path:
             values = tables.axis_values(axis).tolist()
-            return [str(values[choice]) for choice in index[:, number]]
+            return [HOST if choice < 0 else str(values[choice]) for choice in index[:, number]]
     if column in problem.space.constants:
         return [str(float(problem.space.constants[column][0]))] * len(index)
     section, _, name = path.partition(".")

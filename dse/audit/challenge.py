@@ -74,9 +74,12 @@ def rival_designs(
 ) -> Iterator[Index]:
     """Yield designs in chunks: all when there are at most `trials`, else as many as follow.
 
-    `trials` random designs; every design one step of one axis away from the `front`, (p, d);
-    two steps away all designs where they are few, else a sample.
+    Those of the host alone; `trials` random designs; every design one step of one axis away from
+    the `front`, (p, d); two steps away all designs where they are few, else a sample.
     """
+    if len(problem.hosts):
+        yield problem.hosts
+    front = front[(front >= 0).all(axis=1)]
     sizes = np.array(problem.sizes, dtype=np.int64)
     if problem.size <= trials:
         for start in range(0, problem.size, CHUNK):

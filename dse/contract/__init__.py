@@ -30,9 +30,9 @@ from dse.contract.methods import Option as Option
 from dse.contract.methods import Search as Search
 from dse.contract.methods import method as method
 from dse.contract.quantities import SIZE as SIZE
+from dse.contract.quantities import Alone as Alone
 from dse.contract.quantities import Caution as Caution
 from dse.contract.quantities import Guard as Guard
-from dse.contract.quantities import Instead as Instead
 from dse.contract.quantities import Limit as Limit
 from dse.contract.quantities import Objective as Objective
 from dse.contract.quantities import Requirement as Requirement

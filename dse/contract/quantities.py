@@ -75,17 +75,19 @@ class Threshold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Instead:
-    """What a quantity tells of doing without a design: how much it would take of something.
+class Alone:
+    """What a study is where the host does the work alone, beside what accelerators do.
 
-    `words` name what does the work then: ``the host alone``.  `available` is the column that says
-    how much there is of it, `costs` the quantities of a study -> those that stand for them then, or
-    what they are then: 0.0.
+    `columns` are those that change -> the column that stands for each then, or its number.  The
+    host keeps the `own` columns of the interface and loses its others, as it loses those of stages;
+    what takes one of these is undefined.  Where an own column is not a number above 0, nothing is
+    known of the host alone.  Nor is it compared where no objective is or takes its `cost`: then
+    what it takes counts for nothing.
     """
 
-    words: str
-    available: str
-    costs: Mapping[str, str | float]
+    columns: Mapping[str, str | float]
+    own: tuple[str, ...]
+    cost: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,8 +141,8 @@ class Objective(_Wired):
         the quantity that they limit.
     threshold
         For a quantity from which on something pays: what to do on either side of it.
-    instead
-        For a quantity that tells what it takes to do without accelerators: what that costs.
+    alone
+        For the time that the same work takes on the host: what a study is with the host alone.
     staying
         True for what the sizes of a mix that stay on the host take of it, which an answer tells.
     caution
@@ -178,7 +180,7 @@ class Objective(_Wired):
     limits: tuple[Limit, ...] = field(default=(), repr=False)
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
-    instead: Instead | None = field(default=None, repr=False)
+    alone: Alone | None = field(default=None, repr=False)
     staying: bool = False
     caution: Caution | None = field(default=None, repr=False)
     simulated: Simulated = ""

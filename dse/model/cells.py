@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends
 from dse.errors import ContractError
-from dse.model.graph import Step
+from dse.model.graph import Step, missed_by
 from dse.model.matrices import matrix_of, rounded, shape_of
-from dse.model.problem import Problem, requirement_violation
+from dse.model.problem import Problem
 from dse.model.space import Points, Space, cell_spread, coarsened
 
 
@@ -121,7 +121,7 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
 
 def _violation(step: Step, columns: dict[str, Any]) -> Any:
     try:
-        return requirement_violation(step, step(columns))
+        return missed_by(step, step(columns))
     except ContractError:
         return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dse.algebra.enclosure import Enclosure
+from dse.algebra.tolerance import settled
 from dse.contract import Column, Guard, Objective, Requirement
 from dse.errors import FOREIGN, ContractError, EvaluationError, PluginError
 
@@ -210,6 +211,12 @@ def bind(rule: Requirement | Guard, available: Collection[str]) -> Step | None:
     if not set(required) <= set(available):
         return None
     return Step(rule, required + tuple(name for name in optional if name in available))
+
+
+def missed_by(step: Step, missed: Any) -> Any:
+    """Return by how much a requirement is `missed`, within the tolerance of constraints."""
+    strict = isinstance(step.plugin, Requirement) and step.plugin.strict
+    return settled(missed, strict=strict)
 
 
 def argument_names(

@@ -67,7 +67,8 @@ def _some(designs: Index) -> Index:
 
 
 def _look(problem: Problem, looked_at: Index) -> None:
-    index = looked_at[problem.evaluate(looked_at).feasible]
+    space = looked_at[(looked_at >= 0).all(axis=1)]  # the host has no fleet
+    index = space[problem.evaluate(space).feasible]
     if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
         return
     with np.errstate(divide="ignore", invalid="ignore"):

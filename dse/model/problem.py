@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
 from dse.errors import EvaluationError
+from dse.model import host
 from dse.model.evaluation import Constraint, Evaluation, Goal
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
-from dse.model.graph import Graph, Step
+from dse.model.graph import Graph, Step, missed_by
+from dse.model.host import HostAlone
 from dse.model.judge import Judge
 from dse.model.ledger import Ledger
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Block, Boxes, Index, Points, Space, product_text
-from dse.model.stage import Stage
+from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
+from dse.model.stage import Groups, Stage
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates
@@ -54,6 +55,8 @@ class Problem:
     left_out, lost
         How many designs the space lacks as figures of theirs were never asked for, and as what
         measures them failed by accident.
+    beside
+        Whether the host alone is compared where that is possible.
     """
 
     space: Space
@@ -66,6 +69,7 @@ class Problem:
     measured: MeasuredColumns | None = None
     left_out: int = 0
     lost: int = 0
+    beside: bool = True
 
     def __repr__(self) -> str:
         """Return the axes with their sizes, the objectives and the constraints."""
@@ -77,16 +81,9 @@ class Problem:
     def renumbered(self, **changes: Any) -> Problem:
         """Return the problem with other numbers, of which no name is new; what is wired stays."""
         other = replace(self, **changes)
-        for name in ("search_plan", "requirement_steps", "partial_in_use", "offered"):
+        for name in ("search_plan", "requirement_steps", "partial_in_use", "offered", "alone"):
             other.__dict__[name] = getattr(self, name)
         return other
-
-    def is_wired_like(self, other: Problem) -> bool:
-        """Tell whether another problem differs in numbers alone, so that it can be renumbered."""
-        same = self.graph is other.graph and self.tolerant == other.tolerant
-        same = same and self.goals == other.goals and self.requirements == other.requirements
-        same = same and [r.text for r in self.constraints] == [r.text for r in other.constraints]
-        return same and self.measured is other.measured and self.offered == other.offered
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -100,8 +97,23 @@ class Problem:
 
     @property
     def whole_size(self) -> int:
-        """Number of designs, with those that the space lacks as there are no figures of them."""
-        return self.size + self.left_out + self.lost
+        """Number of designs, with the host alone and those of which there are no figures."""
+        return self.size + len(self.hosts) + self.left_out + self.lost
+
+    @cached_property
+    def alone(self) -> HostAlone | None:
+        """How the study is wired with the host alone, None where it says nothing of that."""
+        return host.host_alone(self)
+
+    @cached_property
+    def host(self) -> Problem | None:
+        """The host alone, a problem of no stages; None where it cannot be compared."""
+        return None if self.alone is None else self.alone.problem(self)
+
+    @cached_property
+    def hosts(self) -> Index:
+        """The designs of the host alone, (n, d); there may be none."""
+        return host.hosts_of(self)
 
     @property
     def unmeasured(self) -> bool:
@@ -127,13 +139,6 @@ class Problem:
     def objective_count(self) -> int:
         """Number of objectives."""
         return len(self.goals)
-
-    @cached_property
-    def floor(self) -> Column:
-        """Losses (m,) that no design goes below: 0 for what is minimised and never negative."""
-        signed = {quantity.name for quantity in self.quantities if quantity.signed}
-        free = [goal.maximise or goal.name in signed for goal in self.goals]
-        return np.where(free, -np.inf, 0.0)
 
     @cached_property
     def quantities(self) -> tuple[Objective, ...]:
@@ -228,6 +233,10 @@ class Problem:
             When a design cannot be evaluated: names quantity and design.  A function fails, a
             violation is NaN, or a feasible design has a loss that is not finite.
         """
+        if host.hosts_among(points) is not None:
+            rows = np.maximum(as_index(points), 0)
+            found = self.evaluate(rows, changed, draws=draws)
+            return host.with_hosts(self, found, as_index(points), changed, draws=draws)
         taped = changed is None and draws == 1 and self.measured is None
         results = self._taped.evaluate(points) if taped else None
         if results is not None:
@@ -237,8 +246,7 @@ class Problem:
             points, self.search_plan, self.requirement_steps, changed, failures, ask=True
         )
         violation = [
-            requirement_violation(step, failures.column(step, columns))
-            for step in self.requirement_steps
+            missed_by(step, failures.column(step, columns)) for step in self.requirement_steps
         ]
         violation += [
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
@@ -313,16 +321,18 @@ class Problem:
 
     def counts(self, index: Index) -> list[dict[str, int]]:
         """Return of what each design is made: instances by ``<stage>.<design>``, where any are."""
-        columns = self.space.columns(index)
         found: list[dict[str, int]] = [{} for _ in index]
-        for stage in self.stages:
-            fleet = stage.fleet(columns)
-            for group in zip(fleet.counts, fleet.positions, strict=True):
-                counts, places = (full_column(column, len(index)) for column in group)
+        for stage, groups in zip(self.stages, self.fleets(index), strict=True):
+            for counts, places in groups:
                 for row in np.flatnonzero(counts):
                     name = f"{stage.name}.{stage.designs.names[places[row]]}"
                     found[row][name] = int(counts[row])
         return found
+
+    def fleets(self, index: Index) -> list[Groups]:
+        """Return the groups of each stage of the designs `index`; those of hosts are empty."""
+        columns, alone = self.space.columns(index), host.hosts_among(index)
+        return [stage.groups(columns, len(index), alone) for stage in self.stages]
 
     def search_columns(self, index: Index) -> dict[str, Any]:
         """Return the columns that losses and violations are made of, those of stages as tuples."""
@@ -350,6 +360,13 @@ class Problem:
 
         `ask`: what is not measured yet may be.
         """
+        if host.hosts_among(points) is not None:
+            index = as_index(points)
+            rows = np.maximum(index, 0)
+            found = self._columns(
+                rows, plan, requirements, changed, every_stage_column=every_stage_column
+            )
+            return host.columns_with_hosts(self, found, index, changed)
         changed = changed or {}
         if failures is None and (self.tolerant or self.measured is not None):
             failures = Failures()
@@ -381,9 +398,3 @@ class Problem:
     def _judge(self) -> Judge:
         goals = [goal.name for goal in self.goals]
         return Judge(self.space, self.constraint_names, goals, self.tolerant)
-
-
-def requirement_violation(step: Step, missed: Any) -> Any:
-    """Return by how much a requirement is `missed`, within the tolerance of constraints."""
-    strict = isinstance(step.plugin, Requirement) and step.plugin.strict
-    return settled(missed, strict=strict)

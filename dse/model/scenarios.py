@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.contract import Column
+from dse.model.host import hosts_among
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
@@ -38,9 +39,18 @@ def as_one(problems: Sequence[Problem]) -> Problem | None:
     return first.renumbered(space=Space((*space.axes, which), constants))
 
 
+def wired_alike(one: Problem, other: Problem) -> bool:
+    """Tell whether problems differ in numbers alone, so that one can be renumbered to the other."""
+    same = one.graph is other.graph and one.tolerant == other.tolerant
+    same = same and one.beside == other.beside
+    same = same and one.goals == other.goals and one.requirements == other.requirements
+    same = same and [r.text for r in one.constraints] == [r.text for r in other.constraints]
+    return same and one.measured is other.measured and one.offered == other.offered
+
+
 def _alike(one: Problem, other: Problem) -> bool:
     """Tell whether problems differ in constants alone, as far as these have the same names."""
-    same = one.is_wired_like(other)
+    same = wired_alike(one, other)
     same = same and one.space.constants.keys() == other.space.constants.keys()
     same = same and one.space.sizes == other.space.sizes
     return (
@@ -72,7 +82,8 @@ def described_together(
     problems: Sequence[Problem], designs: Sequence[Index]
 ) -> list[dict[str, Column]]:
     """Return every column of some designs of each problem: `Problem.describe`, in one go."""
-    whole = as_one(problems) if problems[1:] else None
+    alone = any(hosts_among(index) is not None for index in designs)
+    whole = as_one(problems) if problems[1:] and not alone else None
     if whole is None:
         return [one.describe(index) for one, index in zip(problems, designs, strict=True)]
     counts = [len(index) for index in designs]

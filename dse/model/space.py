@@ -20,6 +20,12 @@ from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.contract import Index as Index
 
+HOST, NOWHERE = "host", -1
+"""The device where the host does the work alone, and its position on axes that it does without."""
+
+ALONE = "the host alone"
+"""The name of that design."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -267,8 +273,11 @@ class Space:
 
     def point_text(self, point: NDArray[np.int64]) -> str:
         """Return one design point, shape (d,), as ``axis = value`` pairs."""
-        pairs = zip(self.axes, point, strict=True)
-        return ", ".join(f"{axis.name} = {axis.shown(choice)}" for axis, choice in pairs)
+        pairs = [
+            (axis, choice) for axis, choice in zip(self.axes, point, strict=True) if choice >= 0
+        ]
+        chosen = [f"{axis.name} = {axis.shown(choice)}" for axis, choice in pairs]
+        return ", ".join(chosen if len(pairs) == len(self.axes) else [ALONE, *chosen])
 
 
 class Numbers(Sequence[str]):

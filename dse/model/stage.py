@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.designs import Designs
 from dse.model.fleet import Fleet
+from dse.model.matrices import full_column
 from dse.model.mixed import PAYLOAD_OFFLOADED
+
+Groups = list[tuple[Column, NDArray[np.int64]]]
+"""Of each group of equal instances in designs: how many (n,), and of which design of the stage."""
 
 ROUNDING = 1e-12
 """Relative slack when an instance count is rounded up, so that 2 x 50 Gbit/s carries 100."""
@@ -104,6 +108,18 @@ class Stage:
         chosen = columns[f"{self.name}.design"]
         counts = [self._instances(chosen, columns)]
         return self.fleet_of(counts, [chosen.astype(np.int64)], columns)
+
+    def groups(
+        self, columns: Mapping[str, Column], count: int, alone: NDArray[np.bool_] | None
+    ) -> Groups:
+        """Return the groups of equal instances of so many designs; none of those `alone`."""
+        fleet = self.fleet(columns)
+        counts = [full_column(column, count) for column in fleet.counts]
+        counts = counts if alone is None else [np.where(alone, 0, one) for one in counts]
+        return [
+            (one, full_column(column, count))
+            for one, column in zip(counts, fleet.positions, strict=True)
+        ]
 
     def fleet_of(
         self,

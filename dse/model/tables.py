@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.model.matrices import full_column, label_columns
+from dse.model.host import hosts_among
+from dse.model.matrices import label_columns
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index
+from dse.model.space import ALONE, HOST, Axis, Index
 from dse.model.stage import Stage
 
 Table = dict[str, NDArray[Any]]
@@ -23,6 +24,9 @@ MOST_COLUMNS = 100
 """Of more designs, a fleet of one of them has no column for each: only ``<stage>.design`` and
 ``<stage>.instances``.  A table of designs grows in a line with that of cores."""
 
+HOST_COLUMN = "host.alone"
+"""1 for the host alone, in tables of a study that compares it."""
+
 MOST_KINDS = 20
 """A quantity with more names than this, such as a comment, tells no groups apart."""
 
@@ -32,9 +36,17 @@ def design_table(problem: Problem, index: Index) -> Table:
 
     Columns: a count per design, ``<stage>.<design>``, or the one design and the count of a fleet
     that may be of any of more than `MOST_COLUMNS`; the axes as the study names them, with their
-    unit suffix; every quantity.
+    unit suffix; `HOST_COLUMN`; every quantity.  What the host alone does without is ``host``, or
+    empty where it is a number, as is what it leaves undefined.
     """
     quantities = label_columns(problem.quantities, problem.describe(index))
+    alone = hosts_among(index)
+    if alone is not None:
+        quantities |= {
+            quantity.name: np.where(alone, HOST, quantities[quantity.name])
+            for quantity in problem.quantities
+            if quantity.labels
+        }
     return chosen_columns(problem, index) | {
         name: np.asarray(values) for name, values in quantities.items()
     }
@@ -42,29 +54,37 @@ def design_table(problem: Problem, index: Index) -> Table:
 
 def chosen_columns(problem: Problem, index: Index) -> Table:
     """Return what the designs `index` are: their fleets, and the choices of a scenario."""
-    columns = problem.space.columns(index)
     rows: Table = {}
-    for stage in problem.stages:
-        rows |= _fleets(stage, columns, len(index))
+    for stage, groups in zip(problem.stages, problem.fleets(index), strict=True):
+        rows |= _fleets(stage, groups, hosts_among(index))
     for position, axis in enumerate(problem.space.axes):
         if is_choice_of_scenario(problem, axis):
-            rows[axis_column(axis)] = axis_values(axis)[index[:, position]]
+            values, places = axis_values(axis), index[:, position]
+            without = HOST if values.dtype == object else np.nan
+            rows[axis_column(axis)] = np.where(places < 0, without, values[places])
+    if len(problem.hosts):
+        rows[HOST_COLUMN] = np.asarray((index < 0).any(axis=1).astype(np.int64))
     return rows
 
 
-def _fleets(stage: Stage, columns: Mapping[str, Column], count: int) -> Table:
+def _fleets(
+    stage: Stage,
+    groups: Sequence[tuple[Column, NDArray[np.int64]]],
+    alone: NDArray[np.bool_] | None,
+) -> Table:
     """Return a count per design of a stage, or its one design and how many there are of it."""
-    fleet, names = stage.fleet(columns), stage.designs.names
-    counts = [full_column(some, count).astype(np.int64) for some in fleet.counts]
+    names = stage.designs.names
+    counts = [some.astype(np.int64) for some, _ in groups]
     if stage.mixed:
         return {f"{stage.name}.{name}": some for name, some in zip(names, counts, strict=True)}
-    chosen = full_column(fleet.positions[0], count)
+    chosen = groups[0][1]
     if len(names) <= MOST_COLUMNS:
         return {
             f"{stage.name}.{name}": np.where(chosen == place, counts[0], 0)
             for place, name in enumerate(names)
         }
     design = np.array(names, dtype=object)[chosen]
+    design = design if alone is None else np.where(alone, HOST, design)
     return {f"{stage.name}.design": design, f"{stage.name}.instances": counts[0]}
 
 
@@ -93,7 +113,8 @@ def design_names(problem: Problem, index: Index) -> list[str]:
     A study without stages names its designs after its choices without an order.
     """
     if problem.stages:
-        return [_chain(problem, counts) for counts in problem.counts(index)]
+        pairs = zip(problem.counts(index), index, strict=True)
+        return [ALONE if (row < 0).any() else _chain(problem, counts) for counts, row in pairs]
     axes = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
     chosen = (", ".join(axis.labels[row[place]] for place, axis in axes) for row in index)
     return [name or "as given" for name in chosen]

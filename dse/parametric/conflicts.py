@@ -60,7 +60,11 @@ def any_design(problem: Problem) -> Index | None:
     TooLargeError
         When the space is neither composed nor enumerated.
     """
-    probe = _Probe(*(getattr(problem, field.name) for field in fields(problem)))
+    hosts = problem.hosts[problem.evaluate(problem.hosts).feasible]
+    if len(hosts):
+        return hosts[:1]
+    space = replace(problem, beside=False)
+    probe = _Probe(*(getattr(space, field.name) for field in fields(space)))
     try:
         search.run_search(probe, search.SearchSettings(method="exact", limit=MOST_ENUMERATED))
     except _FoundError as found:

@@ -60,8 +60,6 @@ class Crossovers(Printable):
         In order; together they cover the range, up to where the space grows too large.
     curve
         For the answer of a preference, (n, 1 + goals): values of the number and objectives there.
-    instead
-        Where it can be done without accelerators, in sentences.
     """
 
     study: Study
@@ -71,7 +69,6 @@ class Crossovers(Printable):
     followed: str
     intervals: tuple[AnswerInterval, ...]
     curve: NDArray[np.float64]
-    instead: tuple[str, ...] = ()
 
     def held(self) -> dict[str, list[tuple[float, float]]]:
         """Return for each design where it answers, touching intervals joined."""
@@ -106,7 +103,7 @@ class Crossovers(Printable):
         if self.followed != FRONT:
             goals = [goal.name for goal in self.study.problem.goals]
             headers, rows = ("from", "to", *map(in_words, goals), "design"), tuple(_rows(self))
-        remarks = (*self.instead, *_notes(self))
+        remarks = tuple(_notes(self))
         return Section("intervals", title, headers=headers, rows=rows, remarks=remarks)
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,7 +126,6 @@ class Crossovers(Printable):
                 }
                 for interval in self.intervals
             ],
-            "instead": list(self.instead),
             f"settled_to{unit}": self.intervals[-1].high,
             "range_ends_where": self.intervals[-1].limited or None,
             "held": [

@@ -13,7 +13,7 @@ from dse import search
 from dse.errors import TooLargeError
 from dse.model.matrices import distinct
 from dse.model.problem import Problem
-from dse.model.space import Index
+from dse.model.space import ALONE, Index
 from dse.parametric.attempt import MOST_SEARCHED
 from dse.parametric.budgets import Needed, needed_by
 from dse.parametric.change import Override, Repair
@@ -22,7 +22,6 @@ from dse.parametric.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, paragraph, violation_text
-from dse.runs.instead import without_accelerators
 from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome, Stop
 from dse.search.exact.work import limited
@@ -88,9 +87,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         zip(problem.constraint_names, problem.evaluate(point).violation[0].tolist(), strict=True)
     )
     nearest = problem.space.point_text(point[0])
-    instead = list(without_accelerators(problem, point, infeasible.preference))
     facts |= {"nearest_design": nearest, "violations": violations}
-    facts |= {"instead": [entry.to_dict() for entry in instead]} if instead else {}
     known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
         _repairs(infeasible, conflicts, need, composed)
@@ -107,15 +104,15 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
     first = next(iter(repair_facts.get("repairs", ())), {"set": ""})
     few = COMPUTE_ALONE in infeasible.notes and first["set"].endswith(".instances")
     lines = [
-        _headline(problem.size, None if known else outcome.evaluated, composed)
+        _headline(problem.size + len(problem.hosts), None if known else outcome.evaluated, composed)
         + " with the least instances that carry the rate; with more there is one" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         "" if need is None else paragraph(need.sentence(), "  "),
         hanging(f"nearest design{tried}", nearest or "as given"),
         pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
+        *_host_lines(problem),
         *_conflict_lines(conflicts),
         *repairs,
-        *(hanging("no design", entry.line()) for entry in instead),
     ]
     return "\n".join(filter(None, lines)), facts
 
@@ -131,6 +128,16 @@ def _nearest(problem: Problem, outcome: Outcome, nearest: Index) -> Index:
     violation = np.nan_to_num(problem.evaluate(rows).violation, nan=np.inf)
     missed = np.maximum(violation, 0.0).sum(axis=1)
     return rows[[int(missed.argmin())]]
+
+
+def _host_lines(problem: Problem) -> Iterator[str]:
+    """Yield what the host alone violates that comes nearest to meeting every constraint."""
+    found = problem.evaluate(problem.hosts).violation
+    if len(found):
+        missed = found[np.maximum(found, 0.0).max(axis=1).argmin()].tolist()
+        violated = zip(problem.constraint_names, missed, strict=True)
+        texts = [f"{rule}: {violation_text(by)}" for rule, by in violated if not by <= 0]
+        yield hanging(ALONE, "; ".join(texts))
 
 
 def _headline(size: int, evaluated: int | None, composed: bool) -> str:

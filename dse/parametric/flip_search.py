@@ -204,7 +204,7 @@ class _Looking:
         column = self.tracked.column(problem)
         if column is None or len(answer.rows) != 1 or problem.tolerant or len(entries) == 1:
             return []
-        rows = np.vstack([answer.rows, spread(self.front, problem, self.tracked)])
+        rows = np.vstack([answer.rows, problem.hosts, spread(self.front, problem, self.tracked)])
         still = []
         try:
             ends = [self._limits(entry) for entry in entries]

@@ -11,7 +11,7 @@ Blocks that cannot improve on the best value so far are skipped.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
-from dse.model.space import Index, blocks, constant
+from dse.model.space import Index, Points, as_index, blocks, constant
 from dse.search.exact.enumeration import CHUNK
 from dse.study.fields import Unit
 from dse.study.sections import neutral
@@ -120,7 +120,7 @@ def threshold_values(
     Only a design that violates nothing but constraint k can be admitted by it.
     """
     found: dict[tuple[int, int], float] = {}
-    for block in blocks(problem.sizes, CHUNK):
+    for block in every_design(problem):
         violation = problem.evaluate(block).violation
         violated = violation > 0
         alone = violated.sum(axis=1) == 1
@@ -131,13 +131,20 @@ def threshold_values(
             if len(thresholds) == 1:  # its quantity decides by how much it is violated
                 least = violation[rows, rule].min()
                 rows = rows[violation[rows, rule] == least][:1]
-            columns = problem.describe(block.rows(rows))
+            columns = problem.describe(as_index(block, rows))
             for number, threshold in enumerate(thresholds):
                 values = threshold.quantity.value(columns)[threshold.rest.violation(columns) <= 0]
                 best = [*values.tolist(), found.get((rule, number), math.nan)]
                 if (value := _nearest_to(threshold, best)) is not None:
                     found[rule, number] = value
     return found
+
+
+def every_design(problem: Problem) -> Iterator[Points]:
+    """Yield all designs, some at a time; the host alone comes last."""
+    yield from blocks(problem.sizes, CHUNK)
+    if len(problem.hosts):
+        yield problem.hosts
 
 
 def _nearest_to(threshold: ConstraintThreshold, values: Sequence[float]) -> float | None:
@@ -192,7 +199,7 @@ def _steps(problem: Problem, field: Field, near: float) -> list[float]:
 def _within(problem: Problem, field: Field, near: float, far: float) -> float | None:
     """Return the value between two nearest to `near` that admits a design, None without one."""
     best = None
-    for block in blocks(problem.sizes, CHUNK):
+    for block in every_design(problem):
         target = far if best is None else field.moved(best, -MARGIN)
         if best is not None and (target > near) != field.more:
             return best
@@ -202,7 +209,7 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
         violated = evaluation.violation > 0
         still = problem.evaluate(block, field.columns(target)).violation > 0
         rows = np.flatnonzero(~(violated & still).any(axis=1))
-        index, violated = block.rows(rows), violated[rows]
+        index, violated = as_index(block, rows), violated[rows]
         nears = np.full(len(index), near)
         for _ in range(CROSSINGS):
             if not len(index):

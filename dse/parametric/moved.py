@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
+from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
 from dse.study.assumptions import Assumption
@@ -50,7 +51,7 @@ class MovedDesigns:
         self._any = np.zeros_like(self.rows[:1])  # columns say what is chosen
         self._problem = problem
         self._space = space
-        self._found = space.columns(self.rows)
+        self._found = space.columns(np.maximum(self.rows, 0))
         set_by_axes = {name for axis in space.axes for name in axis.columns}
         self.columns: dict[str, Any] = {
             name: self._found[name][:, np.newaxis] for name in set_by_axes
@@ -74,7 +75,9 @@ class MovedDesigns:
             columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
             measured = replace(problem.measured, at_rows=self.rows)
             problem = problem.renumbered(measured=measured)
-        return problem.evaluate(self._any, columns, draws=len(self.rows))
+        found = problem.evaluate(self._any, columns, draws=len(self.rows))
+        at_rows = {name: np.ravel(column) for name, column in columns.items()}
+        return with_hosts(problem, found, self.rows, at_rows)
 
     def bounds(self, steps: Sequence[int]) -> CellBounds:
         """Return the bounds of cells, part after part."""
@@ -89,7 +92,9 @@ class MovedDesigns:
             for stage in self.problem.stages
             if not stage.mixed and f"{stage.name}.instances" not in given
         ]
-        return np.hstack([np.empty((len(self.rows), 0)), *counted])
+        alone = hosts_among(self.rows)
+        table = np.hstack([np.empty((len(self.rows), 0)), *counted])
+        return table if alone is None else np.where(alone[:, np.newaxis], 0.0, table)
 
     def _move(self, part: MovedPart, where: slice) -> None:
         entry = part.entry

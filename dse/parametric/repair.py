@@ -245,6 +245,7 @@ def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
     chosen = {
         axis.name: axis.labels[choice]
         for axis, choice in zip(repaired.problem.space.axes, index[0], strict=True)
+        if choice >= 0
     }
     for axis in problem.space.axes:
         if field.column not in axis.columns:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from dse.errors import TooLargeError, UnitError, nearest
 from dse.files.csv import is_number
 from dse.files.document import Document
 from dse.model.matrices import distinct
-from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.parametric.breakpoints import breakpoint_of
 from dse.parametric.crossovers import FRONT, AnswerInterval, Crossovers
@@ -22,7 +20,6 @@ from dse.parametric.scale import NARROW
 from dse.parametric.track import Track
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.reports.designs import objective_values, parts
-from dse.runs.instead import Without, without_accelerators
 from dse.search.budget import Budget
 from dse.search.exact.work import CALL, EffortError, limited, spend
 from dse.study import study
@@ -31,9 +28,6 @@ from dse.study.axes import read_unit
 from dse.study.overrides import override, sweep_of
 from dse.study.sections import FIELDS
 from dse.study.study import Study
-
-HALVINGS = 40
-"""To find the end of what can be done without accelerators, to a millionth of a decade."""
 
 KNOTS = 4
 """How often each interval is halved for the points of a curve."""
@@ -95,34 +89,7 @@ def find_crossovers(
         FRONT if front else tracked.preference.text,
         tuple(intervals),
         curve,
-        tuple(_instead(assumption, tracked.preference, low, high)),
     )
-
-
-def _instead(
-    assumption: Assumption, preference: Preference, low: float, high: float
-) -> Iterator[str]:
-    """Yield where in a range it can be done without accelerators."""
-
-    def at(value: float) -> list[Without]:
-        problem = assumption.at(value)
-        first = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-        return list(without_accelerators(problem, first, preference))
-
-    for place, (one, other) in enumerate(zip(at(low), at(high), strict=True)):
-        if not one.demanded or one.available is None:
-            continue
-        does, ends = f"{one.words[0].upper()}{one.words[1:]}", (low, high)
-        if one.possible == other.possible:
-            yield f"{does} {'can' if one.possible else 'cannot'} do it anywhere in this range."
-            continue
-        for _ in range(HALVINGS):
-            middle = math.sqrt(ends[0] * ends[1])
-            same = at(middle)[place].possible == one.possible
-            ends = (middle, ends[1]) if same else (ends[0], middle)
-        shown = units.show(ends[0], assumption.quantity)
-        where = f"up to {shown}, and not beyond" if one.possible else f"from {shown} on only"
-        yield f"{does} can do it {where}."
 
 
 def axis_of(problem: Problem, name: str) -> int:

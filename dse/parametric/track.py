@@ -68,7 +68,7 @@ class Track:
         self.column = tracked.column(entry.problem)
         self._problems: dict[float, Problem] = {entry.value: entry.problem}
         self.space = widest(entry.problem, [self.at(limit) for limit in limits])
-        self.rows: Index = np.empty((0, len(entry.problem.sizes)), dtype=np.int64)
+        self.rows: Index = entry.problem.hosts
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
         self._answers: dict[float, AnswerDesigns] = {}
 

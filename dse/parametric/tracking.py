@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.front import nondominated
-from dse.model.matrices import full_column
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -98,8 +97,7 @@ def identity(problem: Problem, rows: Index, tracked: TrackedAnswer) -> Index:
         return rows[:, tracked.by]
     if not tracked.counts:
         return rows
-    fleets = [stage.fleet(problem.space.columns(rows)) for stage in problem.stages]
-    counts = [full_column(count, len(rows)) for fleet in fleets for count in fleet.counts]
+    counts = [count for groups in problem.fleets(rows) for count, _ in groups]
     return np.column_stack([rows, *counts]).astype(np.int64)
 
 

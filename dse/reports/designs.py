@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.model import tables
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index
-from dse.reports.words import in_words
+from dse.model.space import ALONE, Axis, Index
+from dse.reports.words import in_words, listed
 
 
 def parts(
@@ -30,15 +30,12 @@ def parts(
     """
     if by:
         axes = [(number, problem.space.axes[number]) for number in by]
-        return [tuple(_choice(axis, int(row[number])) for number, axis in axes) for row in index]
+        return [_choices(axes, row) for row in index]
     fleets = tables.design_names(problem, index)
     if not counts and problem.stages:
-        fleets = [_without_counts(problem, fleet) for fleet in fleets]
+        fleets = [name if name == ALONE else _without_counts(problem, name) for name in fleets]
     axes = open_axes(problem)
-    return [
-        (fleet, *(_choice(axis, int(row[number])) for number, axis in axes))
-        for fleet, row in zip(fleets, index, strict=True)
-    ]
+    return [(fleet, *_choices(axes, row)) for fleet, row in zip(fleets, index, strict=True)]
 
 
 def described(problem: Problem, index: Index) -> list[str]:
@@ -57,6 +54,13 @@ def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
     ]
 
 
+def host_notes(problem: Problem) -> Iterator[str]:
+    """Yield what would have to be known to compare the host alone, where a study tells its time."""
+    lacking = () if problem.alone is None else problem.alone.lacking(problem)
+    if lacking:
+        yield f"{ALONE} is not compared, for lack of {listed([in_words(name) for name in lacking])}"
+
+
 def objective_values(problem: Problem, loss: NDArray[np.float64]) -> dict[str, float]:
     """Return the objectives of one design by name, in SI, from its losses (m,)."""
     pairs = zip(problem.goals, loss.tolist(), strict=True)
@@ -67,6 +71,12 @@ def difference(new: Sequence[str], old: Sequence[str]) -> str:
     """Return the parts of one design that another lacks; all of them when none does."""
     differing = [part for part in new if part not in old]
     return ", ".join(differing or new)
+
+
+def _choices(axes: Sequence[tuple[int, Axis]], row: NDArray[np.int64]) -> tuple[str, ...]:
+    """Return what was chosen on some axes; the host alone does without most."""
+    chosen = ((axis, int(row[number])) for number, axis in axes)
+    return tuple(_choice(axis, choice) for axis, choice in chosen if choice >= 0)
 
 
 def _choice(axis: Axis, choice: int) -> str:

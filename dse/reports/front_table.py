@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.reports.front_text import RULE, facts_lines, representative_rows
-from dse.reports.front_view import FrontView
+from dse.reports.front_view import FrontView, cell_text
 from dse.reports.sections import Section, html
 
 
@@ -25,7 +25,7 @@ def front_table(view: FrontView, title: str, most: int) -> Section:
     columns = table_columns(view)
     chosen = representative_rows(view, most).tolist() if view.size else []
     rows = tuple(
-        (view.names[row], *(_cell(view.front[name][row], name) for name in columns))
+        (view.names[row], *(cell_text(view.front[name][row], name) for name in columns))
         for row in chosen
     )
     some = f"{len(chosen):,} of {view.size:,} designs: {RULE}; all are in front.csv."
@@ -33,16 +33,11 @@ def front_table(view: FrontView, title: str, most: int) -> Section:
     return Section("front", title, lines, ("design", *map(view.words, columns)), rows)
 
 
-def _cell(value: Any, name: str) -> str:
-    return value if isinstance(value, str) else units.show(float(value), name)
-
-
 def front_html(view: FrontView, facts: Mapping[str, Any], *, rows: int) -> str:
     """Return a front as HTML for a notebook, at most `rows` of its designs; see `front_text`."""
     lines = facts_lines(view, facts)
     if view.recommended is not None:
         lines.insert(0, f"recommended: {view.recommended.design}, {view.recommended.rule}")
-    lines += [f"No design: {entry.text}" for entry in view.references]
     table = front_table(view, "", rows) if view.size else Section("", "no feasible design")
     why = (facts.get("certificate") or {}).get("unfinished") or ()
     told = (Section("unproven", lines=tuple(f"not proven: {reason}" for reason in why)), table)

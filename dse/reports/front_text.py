@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from rich.text import Text
 
 from dse.algebra import units
 from dse.model.ledger import ledger_of, remedy_of
-from dse.reports.front_view import FrontView, Values, choice_text, is_long
+from dse.model.space import HOST
+from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is_long
 from dse.reports.text import hanging, new_table, pairs, printed
 from dse.reports.words import plural, terminal_width, with_error
 
@@ -56,10 +57,6 @@ def front_text(
     parts = [title, _front(view, width, rows)]
     if view.sweep is None and view.size > 1:
         parts.append(_highlights(view, width))
-    parts += [
-        textwrap.fill(f"No design: {entry.text}", width, subsequent_indent="  ")
-        for entry in view.references
-    ]
     return "\n\n".join([*parts, _facts(view, facts, width)])
 
 
@@ -93,16 +90,6 @@ def _front(view: FrontView, width: int, most: int) -> str:
     return "\n".join(lines)
 
 
-def _references(
-    view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]
-) -> Iterator[list[str]]:
-    """Yield a row of the table for what is no design, with what is known of it; - is unknown."""
-    for entry in view.references if designs and view.sweep is None else ():
-        values = {n: units.show(value, n) if value else "none" for n, value in entry.values.items()}
-        values |= {view.category: entry.verdict} if view.category and entry.verdict else {}
-        yield [f"({entry.name})", *(values.get(name, "-") for name in columns)]
-
-
 def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]) -> Table:
     table = new_table()
     if designs:
@@ -114,9 +101,6 @@ def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells
     cells += [column for _, column in columns.values()]
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))
-    table.add_section()
-    for known in _references(view, designs, columns):
-        table.add_row(*map(Text, known))
     return table
 
 
@@ -190,11 +174,15 @@ def _column(view: FrontView, name: str, rows: list[int]) -> Cells:
     values = view.front[name]
     if not _numeric(view, name):
         return _header(view, name, ""), [str(value) for value in values[rows]]
-    sizes = np.abs(values[values != 0])
+    known = values[~np.isnan(values)]  # the host alone has none of most axes
+    sizes = np.abs(known[known != 0])
     if len(sizes) and sizes.max() > 1e4 * sizes.min():  # no unit suits all
-        return _header(view, name, ""), [units.show(float(value), name) for value in values[rows]]
-    factor, unit = units.scale(values, name)
-    return _header(view, name, unit), _digits(values[rows] / factor)
+        return _header(view, name, ""), [cell_text(value, name) for value in values[rows]]
+    factor, unit = units.scale(known, name)
+    there = ~np.isnan(values[rows])
+    cells = np.full(len(rows), HOST, dtype=object)
+    cells[there] = _digits(values[rows][there] / factor)
+    return _header(view, name, unit), cells.tolist()
 
 
 def _digits(values: np.ndarray) -> list[str]:
@@ -209,8 +197,7 @@ def _digits(values: np.ndarray) -> list[str]:
 
 
 def _value(view: FrontView, name: str, row: int) -> str:
-    value = view.front[name][row]
-    return units.show(float(value), name) if _numeric(view, name) else str(value)
+    return cell_text(view.front[name][row], name)
 
 
 def _numeric(view: FrontView, name: str) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.model.space import HOST
 from dse.reports.words import in_words
 
 Values = NDArray[np.float64]
@@ -30,19 +31,6 @@ class Recommended:
     row: int
     design: str
     rule: str
-
-
-@dataclass(frozen=True)
-class Reference:
-    """What does without any design: its name, its objectives as far as known, whether it can.
-
-    `text` is a sentence, `verdict` a word: ``cannot``.
-    """
-
-    name: str
-    values: Mapping[str, float]
-    verdict: str
-    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +60,6 @@ class FrontView:
         A short label per design on the front, for instance ``2 u16 + 1 u8``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
-    references
-        What does without any design, shown beside the front.
     """
 
     title: str
@@ -86,7 +72,6 @@ class FrontView:
     sweep: str | None = None
     names: Sequence[str] = ()
     recommended: Recommended | None = None
-    references: Sequence[Reference] = ()
 
     @property
     def size(self) -> int:
@@ -279,17 +264,23 @@ def choice_labels(view: FrontView, choice: str) -> NDArray[np.str_]:
     if not choice:
         return np.asarray(view.names, dtype=str)
     kinds, place = np.unique(view.front[choice], return_inverse=True)
-    number = kinds.dtype.kind in "fiub"
-    shown = [units.show(float(kind), choice) if number else str(kind) for kind in kinds]
+    shown = [cell_text(kind, choice) for kind in kinds]
     return np.array([f"{in_words(choice)}: {text}" for text in shown], dtype=str)[place]
 
 
 def choice_text(view: FrontView, choice: str, row: int) -> str:
     """Return what was chosen for one design, as it stands behind its name: ``in flight 2``."""
     value = view.front[choice][row]
-    if view.front[choice].dtype.kind not in "fiub":
-        return str(value)
-    return f"{view.words(choice)} {units.show(float(value), choice)}"
+    if isinstance(value, str) or np.isnan(value):
+        return cell_text(value, choice)
+    return f"{view.words(choice)} {cell_text(value, choice)}"
+
+
+def cell_text(value: Any, column: str) -> str:
+    """Return a value of a column with its unit; the host alone has none of most axes."""
+    if isinstance(value, str):
+        return value
+    return HOST if np.isnan(value) else units.show(float(value), column)
 
 
 def distinct_names(view: FrontView, rows: Sequence[int]) -> dict[int, str]:

@@ -46,15 +46,6 @@ IN_CELL = 3.7
 CLOUD_COLOUR = "0.80"
 LINE_COLOUR = "0.45"
 
-REFERENCE: dict[str, Any] = {
-    "marker": "X",
-    "s": 70,
-    "facecolors": "white",
-    "edgecolors": "0.1",
-    "linewidths": 1,
-    "zorder": 6,
-}
-
 HINTS = {"minimise": "\n← lower is better", "maximise": "\nhigher is better →"}
 
 Groups = dict[str, NDArray[np.bool_]]
@@ -92,7 +83,6 @@ def _figure(view: FrontView) -> Picture:
     if view.size > MOST_FRONT_POINTS:
         notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
     shades, labels_of, cell = None, None, None
-    seen: dict[str, set[str]] = {}
     if view.sweep is not None:
         panels, shades = sweep_plots.draw_sweep(figure, view, cloud, HINTS, LINE_COLOUR)
         labels_of = shades.rest if shades is not None else None
@@ -103,14 +93,14 @@ def _figure(view: FrontView) -> Picture:
     elif len(view.objectives) == 1:
         panels = _strip(figure, view, cloud)
     else:
-        panels, cell, seen = _pairs(figure, view, cloud)
+        panels, cell = _pairs(figure, view, cloud)
     groups = front_view.groups(view, len(PALETTE), labels_of)
     groups = {label: rows & shown for label, rows in groups.items() if (rows & shown).any()}
     for axes, x, y in panels:
         _draw(axes, x, y, groups, view.recommended)
     _title(figure, view)
     cloud_label, note = _cloud_words(panels)
-    _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label, seen), [*notes, *note])
+    _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label), [*notes, *note])
     ticks.settle(figure)  # names are placed for this layout, so it has to stay
     if shades is not None:
         sweep_plots.name_shades(panels, shades)
@@ -133,9 +123,7 @@ def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
     return replace(view, objectives=kept), told
 
 
-def _pairs(
-    figure: Figure, view: FrontView, cloud: Columns
-) -> tuple[list[Panel], Axes | None, dict[str, set[str]]]:
+def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> tuple[list[Panel], Axes | None]:
     """One panel per pair of objectives; return also a free cell, and how references are drawn.
 
     Three objectives make a corner, whose free cell takes the legend.
@@ -149,15 +137,13 @@ def _pairs(
     for unused in cells[len(pairs) :]:
         unused.remove()
     panels: list[Panel] = []
-    seen: dict[str, set[str]] = {}
     for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(cells, pairs, strict=False):
         x, y = axis_scale(view, x_name, cloud), axis_scale(view, y_name, cloud)
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1 and view.size > 1:
             _line(axes, staircase(x.front, y.front, x_sense), "border of what is attained")
-        _mark_references(axes, view, (x_name, x), (y_name, y), seen)
         panels.append((axes, x, y))
-    return panels, free, seen
+    return panels, free
 
 
 def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
@@ -190,37 +176,6 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
             va="center_baseline",
         )
     return [(axes, x, y)]
-
-
-def _mark_references(
-    axes: Axes,
-    view: FrontView,
-    across: tuple[str, Scale],
-    up: tuple[str, Scale],
-    seen: dict[str, set[str]],
-) -> None:
-    """Mark what is no design: a cross, at the edge if it lies beyond; a line if half is known."""
-    for entry in view.references:
-        known = {
-            name: (entry.values[name] / scale.factor, scale)
-            for name, scale in (across, up)
-            if name in entry.values
-        }
-        at = {
-            name: float(np.clip(value, scale.low, scale.high))
-            for name, (value, scale) in known.items()
-        }
-        said = seen.setdefault(entry.name, set())
-        if len(at) == 2:
-            axes.scatter(*at.values(), clip_on=False, **REFERENCE)
-            beyond = any(at[name] != value for name, (value, _) in known.items())
-            said |= {"cross", "at an edge: beyond it"} if beyond else {"cross"}
-        elif across[0] in at:
-            axes.axvline(at[across[0]], color=LINE_COLOUR, linestyle=":", zorder=1)
-            said.add("dotted: half is known")
-        elif at:
-            axes.axhline(at[up[0]], color=LINE_COLOUR, linestyle=":", zorder=1)
-            said.add("dotted: half is known")
 
 
 def _line(axes: Axes, points: Values, label: str) -> None:
@@ -288,9 +243,7 @@ def _cloud_words(panels: Iterable[Panel]) -> tuple[str, list[str]]:
     return f"feasible designs{'' if seen.all() else ', some beyond the axes'}", []
 
 
-def _handles(
-    view: FrontView, axes: Axes, groups: Groups, cloud_label: str, seen: dict[str, set[str]]
-) -> list[Line2D]:
+def _handles(view: FrontView, axes: Axes, groups: Groups, cloud_label: str) -> list[Line2D]:
     """Return an entry of the legend for everything that is drawn, and for nothing else."""
     look: dict[str, Any] = {"linestyle": "", "markeredgecolor": "0.15", "markeredgewidth": 0.4}
     handles = [
@@ -301,16 +254,6 @@ def _handles(
         design = elided(view.recommended.design, 2 * front_view.MOST_CHARACTERS)
         look |= {"markerfacecolor": "none", "markeredgewidth": 1, "markersize": 11}
         handles.append(Line2D([], [], marker="o", label=f"recommended: {design}", **look))
-    for entry in view.references:
-        said = seen.get(entry.name, set())
-        how = "; ".join(sorted(said - {"cross"}))
-        verdict = f": {entry.verdict}" if entry.verdict else ""
-        label = f"{entry.name}, no design{verdict}{f' ({how})' if how else ''}"
-        mark = look | {"markerfacecolor": "white", "markeredgewidth": 1, "markersize": 8}
-        if "cross" in said:
-            handles.append(Line2D([], [], marker="X", label=label, **mark))
-        elif said:
-            handles.append(Line2D([], [], color=LINE_COLOUR, linestyle=":", label=label))
     handles += [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if cloud_label:
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}

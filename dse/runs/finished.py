@@ -22,7 +22,7 @@ from dse.files.json import read_json
 from dse.files.working import waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
-from dse.model.space import Index
+from dse.model.space import NOWHERE, Index
 from dse.reports.front_view import FrontView
 from dse.runs import checksums, stored
 from dse.runs.checksums import MANIFEST
@@ -237,10 +237,14 @@ def find_designs(
         When a row is no design of the problem; the message names row and column.
     """
     index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
+    taken = range(len(problem.sizes)) if problem.alone is None else problem.alone.places
     for column, axis in enumerate(problem.space.axes):
         values = tables.axis_values(axis).tolist()
         known = {value: choice for choice, value in enumerate(values)}
         for number, row in enumerate(rows):
+            if row.get(tables.HOST_COLUMN) == "1" and column not in taken:
+                index[number, column] = NOWHERE
+                continue
             try:
                 written = tables.axis_text(problem, axis, row)
                 index[number, column] = _choice(written, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,7 @@ from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
-from dse.reports.front_view import FrontView, Recommended, Reference
-from dse.runs.instead import swept_text, without_the_best
+from dse.reports.front_view import FrontView, Recommended
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.runner import Run, SolvedStudy
 from dse.study.overrides import Sweep
@@ -136,7 +135,6 @@ def front_facts(
         points = {
             "sweep": sweep.header,
             "points": [{"value": value} | entry for value, entry in values],
-            "instead": _swept(sweep, parts),
         }
     return {
         "front": starts[-1],
@@ -154,7 +152,6 @@ def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
     """Return what is said of one front, which starts after so many rows of front.csv."""
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
-    instead = without_the_best(study.problem, part.front, study.preference)
     return {
         "front": len(part.front),
         "reference_point": objective_values(study.problem, reference) if len(reference) else {},
@@ -164,14 +161,7 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
         "hypervolume_share_at_least": quality.at_least and quality.at_least.value,
         "hypervolume_share_error": quality.at_least and quality.at_least.error,
         "recommended": _recommended(study, part.front, start),
-        "instead": [entry.to_dict() for entry in instead],
     }
-
-
-def _swept(sweep: Sweep, parts: Parts) -> list[dict[str, Any]]:
-    """Return what can be done without accelerators at which values of a sweep."""
-    found = (without_the_best(p.study.problem, p.front, p.study.preference) for p in parts)
-    return [{"text": swept_text(sweep, entries)} for entries in zip(*found, strict=True)]
 
 
 def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | None:
@@ -238,7 +228,6 @@ def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontVie
         sweep=picture["sweep"],
         names=picture["names"],
         recommended=recommended_of(manifest),
-        references=tuple(_references(manifest)),
     )
 
 
@@ -251,11 +240,3 @@ def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:
     """Return the recommended design; None for a sweep, and for a run from before it was written."""
     said = manifest.get("recommended")
     return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
-
-
-def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
-    """Yield what does without any design, as far as a run tells of it."""
-    for said in manifest.get("instead", ()):
-        costs = said.get("costs", {})
-        values = {name: costs[name] for name in manifest["objectives"] if name in costs}
-        yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])

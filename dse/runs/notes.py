@@ -13,6 +13,7 @@ from dse.algebra import units
 from dse.model.cells import opaque
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.designs import host_notes
 from dse.reports.words import in_words, listed, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.quality import Quality
@@ -57,6 +58,7 @@ def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]
     """Yield what a reader has to know of fronts, most general first."""
     for part in parts:
         yield from part.study.notes
+        yield from host_notes(part.study.problem)
     problem = parts[0].study.problem
     for name, reason in (opaque(problem) if problem.size > WHOLE else {}).items():
         yield (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse import search
+from dse.contract import Column
 from dse.errors import TooLargeError
 from dse.model.cells import Cells, cells_of
 from dse.model.front import nondominated_by
@@ -48,7 +49,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     """
     if not len(loss):
         return Quality()
-    partly = problem.measured is not None or problem.whole_size > problem.size
+    partly = problem.measured is not None or bool(problem.left_out or problem.lost)
     compare = compare and not partly  # only what was measured is known
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss
@@ -58,7 +59,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     if front is None and partly:
         return Quality(reached, volume)
     if front is None:
-        least = share_at_least(problem, loss, reference, problem.floor)
+        least = share_at_least(problem, loss, reference, floor_of(problem))
         return Quality(reached, volume, at_least=least)
     share = volume.share_of(hypervolume(front, reference, ideal=ideal))
     return Quality(reached, volume, share, at_least=share)
@@ -146,3 +147,10 @@ def _halved(cells: Index, axis: int, count: int) -> Index:
     halves = np.repeat(cells, 2, axis=0)
     halves[:, axis] = 2 * halves[:, axis] + np.tile([0, 1], len(cells))
     return halves[halves[:, axis] < count]
+
+
+def floor_of(problem: Problem) -> Column:
+    """Return losses (m,) that no design goes below: 0 for what is minimised and never negative."""
+    signed = {quantity.name for quantity in problem.quantities if quantity.signed}
+    free = [goal.maximise or goal.name in signed for goal in problem.goals]
+    return np.where(free, -np.inf, 0.0)

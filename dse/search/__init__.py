@@ -14,6 +14,7 @@ from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation
 from dse.plugins import registry
+from dse.search.beside import beside_hosts
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.searchable import Progress, Searchable, check_constraints
@@ -71,6 +72,10 @@ def run_search(
     ContractError
         A feasible design has a loss that is not finite, or the method fails.
     """
+    return beside_hosts(problem, _searched(problem, settings, progress))
+
+
+def _searched(problem: Searchable, settings: SearchSettings, progress: Progress | None) -> Outcome:
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dse.contract import SIZE, TRANSFERS, WAIT_MODES
 from dse.errors import UnitError
 from dse.model.mixed import TASKS_OFFLOADED
-from dse.model.space import Index
+from dse.model.space import ALONE, Index
 from dse.simulation.packets import wire_byte
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.study.study import Study
@@ -49,6 +49,9 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
     fleets = problem.stage_columns(problem.space.columns(index), STAGES)
     stages = {name: [float(one[0]) for one in fleets[name]] for name in STAGES if name in fleets}
     _refuse(columns, stages)
+    if (index < 0).any():
+        rule = f"{ALONE} offloads nothing"
+        raise UnitError(rule, "name a design with instances")
     for one in problem.quantities:
         if one.simulated == "packet_rate":
             columns[PACKETS] = float(problem.columns(index, [one.name])[one.name][0])

@@ -88,12 +88,13 @@ class RecordSureness:
         They are assumed by a record, or left out and zero or unlimited for that reason.
         """
         chosen = {axis.name: choice for axis, choice in zip(axes, point, strict=True)}
+        alone = min(point, default=0) < 0  # records without an axis are those of the interface
         found = [
             name
             for known in (self.assumed, self.left_out)
             for (axis, row), names in known.items()
             for name in names
-            if chosen.get(axis, row) == row
+            if chosen.get(axis, row) == row and (not alone or axis in chosen)
         ]
         return (*found, *(f"{stage}.leakage_power" for stage in self.unleaking))
 

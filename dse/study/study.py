@@ -20,6 +20,7 @@ from dse.model.measured import MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
+from dse.model.scenarios import wired_alike
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
@@ -341,7 +342,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         left_out=left_out,
         lost=lost,
     )
-    if like is not None and problem.is_wired_like(like.problem):
+    if like is not None and wired_alike(problem, like.problem):
         changes = {"space": space, "stages": stages, "left_out": left_out, "lost": lost}
         problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)

@@ -9,22 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, Instead, objective
+from dse.contract import WAIT_MODES, Column, objective
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
-
-_OF_ACCELERATORS = (
-    "area_m2",
-    "area_ge",
-    "area_lc",
-    "fleet_area_m2",
-    "buffer_area_m2",
-    "power_w",
-    "dynamic_power_w",
-    "leakage_power_w",
-    "attachment_power_w",
-    "instances",
-)
-"""What nothing is left of without accelerators."""
 
 
 @objective(
@@ -104,86 +90,6 @@ def host_power_w(
     ``host_cores P_host / N_host``, in W.
     """
     return host_cores * (interface_host_power_w / interface_host_cores)
-
-
-@objective(
-    source="Altaf & Wood, ISCA 2017, eq. 1",
-    instead=Instead(
-        words="the host alone",
-        available="interface_host_cores",
-        costs={
-            "total_power_w": "host_alone_power_w",
-            "energy_j_per_bit": "host_alone_j_per_bit",
-            "offload_latency_s": "host_time_s",
-            "host_cores": "host_alone_cores",
-            "speedup": 1.0,
-            "program_speedup": 1.0,
-            **dict.fromkeys(_OF_ACCELERATORS, 0.0),
-        },
-    ),
-    rises_with=("throughput_bit_per_s", "host_time_s", "staying_cores"),
-    falls_with=("workload_granularity_byte",),
-)
-def host_alone_cores(
-    *,
-    throughput_bit_per_s: Column,
-    host_time_s: Column,
-    workload_granularity_byte: Column,
-    staying_cores: Column | float = 0.0,
-) -> Column:
-    """Host cores that the same throughput would keep busy without accelerators.
-
-    ``R / (8 g) T0 + staying cores``, a number: kernels run side by side on cores as fast as the
-    one measured.
-
-    References
-    ----------
-    Altaf & Wood, ISCA 2017, eq. 1, for T0.
-    """
-    offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
-    return offloads_per_s * host_time_s + staying_cores
-
-
-@objective(
-    source="vendor figures for power and cores",
-    partial=True,
-    rises_with=("host_alone_cores", "interface_host_power_w", "budget_constant_power_w"),
-    falls_with=("interface_host_cores",),
-)
-def host_alone_power_w(
-    *,
-    host_alone_cores: Column,
-    interface_host_power_w: Column,
-    interface_host_cores: Column,
-    budget_constant_power_w: Column | float = 0.0,
-) -> Column:
-    """Power of the host alone and of what is always on; unknown where the host's power is.
-
-    ``host alone cores P_host / N_host + P_const``, in W.
-    """
-    each = interface_host_power_w / interface_host_cores
-    power = host_alone_cores * each + budget_constant_power_w
-    return np.where(np.greater(each, 0), power, np.nan)
-
-
-@objective(
-    source="power over throughput",
-    partial=True,
-    rises_with=("host_alone_power_w", "workload_payload_offloaded"),
-    falls_with=("throughput_bit_per_s",),
-)
-def host_alone_j_per_bit(
-    *,
-    host_alone_power_w: Column,
-    throughput_bit_per_s: Column,
-    workload_payload_offloaded: Column | float = 1.0,
-) -> Column:
-    """Total energy per payload bit of the host alone.
-
-    ``P_alone q_b / R``, in J/bit.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return host_alone_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
 @objective(

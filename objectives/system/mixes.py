@@ -142,6 +142,27 @@ def size_spread_s(
 
 
 @objective(
+    source="standard deviation",
+    rises_with=("kernel_index_s_per_byte", "workload_granularity_byte", "workload_size_cv2"),
+    undeclared={"kernel_exponent": "time falls with it below one byte"},
+)
+def host_spread_s(
+    *,
+    workload_granularity_byte: Column,
+    workload_size_cv2: Column,
+    kernel_index_s_per_byte: Column,
+    kernel_exponent: Column,
+) -> Column:
+    """Standard deviation of the time on a host core, as sizes vary.
+
+    ``c beta C g ** beta``, in s, with the coefficient of variation c of sizes: that of the line
+    through the mean size, which is T0 where beta is 1.
+    """
+    grown = np.asarray(workload_granularity_byte) ** kernel_exponent
+    return np.sqrt(workload_size_cv2) * kernel_exponent * kernel_index_s_per_byte * grown
+
+
+@objective(
     source="the slower of link and PCI Express",
     rises_with=("workload_size_cv2", "pcie_cv2"),
     undeclared={

@@ -17,10 +17,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import TRANSFERS, Column, objective
+from dse.contract import TRANSFERS, WAIT_MODES, Alone, Column, objective
 from dse.objectives.system.sources import LOGCA
 
 BIT_PER_BYTE = 8.0
+
+_NONE = (
+    *("area_m2", "area_ge", "area_lc", "fleet_area_m2", "buffer_area_m2", "buffer_bit"),
+    "instances",
+    *("power_w", "dynamic_power_w", "leakage_power_w", "attachment_power_w"),
+    *("overhead_s", "fleet_load", "fleet_wait_s", "link_load", "link_wait_s"),
+)
+"""What there is none of with the host alone."""
+
+HOST_ALONE = Alone(
+    columns={
+        "throughput_bit_per_s": "demand_bit_per_s",
+        "offload_latency_s": "host_time_s",
+        "size_spread_s": "host_spread_s",
+        "fixed_latency_s": "kernel_offset_s",
+        "interface_in_flight": np.inf,
+        "interface_wait": float(WAIT_MODES.index("sync")),
+        **dict.fromkeys(_NONE, 0.0),
+    },
+    own=("interface_host_cores", "interface_host_power_w"),
+    cost="host_cores",
+)
+"""Each core does one task after another, at its speed: it is a slot that waits for T0.
+
+Cores busy, their power, waits for a core and the 99th percentile follow as those of offloads do.
+"""
 
 
 @objective(
@@ -153,6 +179,7 @@ def transfer_s(
     rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
     undeclared={"kernel_exponent": "time falls with it below one byte"},
     over_sizes="mean",
+    alone=HOST_ALONE,
 )
 def host_time_s(
     *,

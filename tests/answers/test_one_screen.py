@@ -43,7 +43,7 @@ def test_what_it_tells_is_in_order_and_the_design_comes_first() -> None:
     text = found.text()
     order = (
         *("Take 3 u16 with device", "Area 472148 um2, total power 855 mW", "It has the least"),
-        *("The bottleneck of the throughput is", " buy ", "The host alone would need"),
+        *("The bottleneck of the throughput is", " buy ", "The host alone: total power"),
         *("Flips with workload.rate", "Flips with des.u16.clock", "figures behind it", "--all"),
     )
     places = [text.index(part) for part in order]

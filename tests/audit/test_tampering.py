@@ -244,8 +244,8 @@ ROWS: dict[str, tuple[Change, str]] = {
     "evaluations: a count": (evaluations(one_cell("own.d0", 3)), "evaluations.parquet"),
     "evaluations: no design": (evaluations(one_cell("interface.device", "apu")), "row 4 of"),
     "evaluations: feasible": (evaluations(lambda t: t.assign(feasible=~t["feasible"])), "row 1 of"),
-    "evaluations: a row removed": (evaluations(lambda t: t.drop(index=3)), "47 rows"),
-    "evaluations: a row doubled": (evaluations(lambda t: pd.concat([t, t[:1]])), "row 49 of"),
+    "evaluations: a row removed": (evaluations(lambda t: t.drop(index=3)), "49 rows"),
+    "evaluations: a row doubled": (evaluations(lambda t: pd.concat([t, t[:1]])), "row 51 of"),
     "evaluations: reordered": (evaluations(lambda t: t[::-1]), "row 2 of"),
     "evaluations: a column": (evaluations(lambda t: t.drop(columns="area_m2")), "lacks the column"),
 }

@@ -376,8 +376,8 @@ def test_names_and_values_that_do_not_fit_are_refused_all_at_once(runs: Path) ->
         "1500 B, 2 KiB, 4 KiB, 8 KiB, 16 KiB, 32 KiB, 64 KiB; "
         'add "workload.granularity=64 KiB"',
         "power: 1; this study has no such axis; known: des.design, des.instances, des.u1, "
-        "des.u16, des.u1_p2, des.u2, des.u4, des.u8, interface.device, interface.in_flight, "
-        "workload.granularity",
+        "des.u16, des.u1_p2, des.u2, des.u4, des.u8, host.alone, interface.device, "
+        "interface.in_flight, workload.granularity",
     ]
     with pytest.raises(StudyError, match=r"'des.u16'; it must be NAME=VALUE; write des.u16=3"):
         explain_design(runs / "mix", ["des.u16"])

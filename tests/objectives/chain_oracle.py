@@ -428,24 +428,9 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         "memory_power_w": memory,
         "power_w": power_w,
         "attachment_power_w": attached,
-        **alone(of, found),
         "total_power_w": whole,
         "energy_j_per_bit": whole / all_bit_per_s,
         "task_energy_j": whole / (all_bit_per_s / stages[0].payload_bit),
-    }
-
-
-def alone(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
-    """Return what the host takes without accelerators: each core does one offload after another."""
-    one_core = 8 * of["workload_granularity_byte"] / found["host_time_s"]
-    cores = found["throughput_bit_per_s"] / one_core + found["staying_cores"]
-    power = of["budget_constant_power_w"]
-    power += cores * of["interface_host_power_w"] / of["interface_host_cores"]
-    energy = power / (found["throughput_bit_per_s"] / of["workload_payload_offloaded"])
-    return {
-        "host_alone_cores": cores,
-        "host_alone_power_w": power,
-        "host_alone_j_per_bit": energy,
     }
 
 

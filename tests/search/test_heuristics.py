@@ -397,7 +397,7 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
     true = hypervolume(some, reference, ideal=ideal).share_of(whole).value
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quality, "OPEN_CELLS", most)
-        least = quality.share_at_least(problem, some, reference, problem.floor)
+        least = quality.share_at_least(problem, some, reference, quality.floor_of(problem))
     if most == 20_000:
         assert least is not None
         assert least.value == pytest.approx(true, rel=1e-9)
@@ -410,9 +410,9 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
     assert problem.size < quality.MOST_CELLS
-    assert quality.share_at_least(problem, loss, reference, problem.floor).value <= 1.0
+    assert quality.share_at_least(problem, loss, reference, quality.floor_of(problem)).value <= 1.0
     monkeypatch.setattr(quality, "OPEN_CELLS", problem.size // 2)
-    assert quality.share_at_least(problem, loss, reference, problem.floor) is None
+    assert quality.share_at_least(problem, loss, reference, quality.floor_of(problem)) is None
 
 
 def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():

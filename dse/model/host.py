@@ -1,0 +1,236 @@
+"""The host alone: a design of no instances, beside the product of a study's axes.
+
+Its row has `NOWHERE` on every axis but those that set what the host itself takes.  It is a problem
+of no stages, wired from the quantities of its study (`dse.contract.Alone`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Alone, Column, Objective, Requirement
+from dse.model.evaluation import Evaluation
+from dse.model.graph import Graph, wire
+from dse.model.space import NOWHERE, Axis, Index, Points, Space, constant
+
+Problem = Any
+"""A `dse.model.problem.Problem`, which imports this module."""
+
+INTERFACE = "interface_"
+
+MOST = 10_000
+"""Rows of the host: values of the axes that it takes, multiplied."""
+
+
+def hosts_among(points: Points) -> NDArray[np.bool_] | None:
+    """Return which rows (n,) of an index are the host alone, None where none is."""
+    if not isinstance(points, np.ndarray) or not points.size or points.min() >= 0:
+        return None
+    return np.asarray((points < 0).any(axis=1))
+
+
+@dataclass(frozen=True)
+class HostAlone:
+    """What a study is with the host alone.
+
+    Attributes
+    ----------
+    graph
+        Its quantities.
+    about
+        The columns that stand for others, and the host's own.
+    requirements
+        Those that apply to the host.
+    places
+        Indices of the axes that it takes.
+    unknown
+        What would have to be known to compare it; empty where it is a design.
+    """
+
+    graph: Graph
+    about: Alone
+    requirements: tuple[Requirement, ...]
+    places: tuple[int, ...]
+    unknown: tuple[str, ...]
+
+    @cached_property
+    def numbers(self) -> Mapping[str, Column]:
+        """The columns that have one value then."""
+        given = self.about.columns.items()
+        return {name: constant(value) for name, value in given if not isinstance(value, str)}
+
+    def problem(self, whole: Problem) -> Problem:
+        """Return the host as a problem of its own; None where it cannot be compared."""
+        return None if self.lacking(whole) else self._problem(whole)
+
+    def lacking(self, whole: Problem) -> tuple[str, ...]:
+        """Return what would have to be known, as the numbers of a study are."""
+        space = self._problem(whole).space
+        columns = [space.constants, *(axis.columns for axis in space.axes)]
+        own = {name: each[name] for each in columns for name in self.about.own if name in each}
+        with np.errstate(invalid="ignore"):
+            known = {name for name, at in own.items() if (np.isfinite(at) & (at > 0)).all()}
+        few = (f"room for more than {MOST:,} of it",) if space.size > MOST else ()
+        return (*(name for name in self.about.own if name not in known), *self.unknown, *few)
+
+    def _problem(self, whole: Problem) -> Problem:
+        space = whole.space
+        axes = tuple(self._taken(space.axes[place]) for place in self.places)
+        return replace(
+            whole,
+            space=Space(axes, {**space.constants, **self.numbers}),
+            stages=(),
+            graph=self.graph,
+            requirements=self.requirements,
+            left_out=0,
+            lost=0,
+            beside=False,
+        )
+
+    def _taken(self, axis: Axis) -> Axis:
+        return replace(
+            axis, columns={n: v for n, v in axis.columns.items() if keeps(self.about, n)}
+        )
+
+    def kept(self, changed: Mapping[str, Any] | None, alone: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the changed columns that the host takes, at its rows of all (n,)."""
+        return {
+            name: column[..., alone] if np.shape(column)[-1:] == alone.shape else column
+            for name, column in (changed or {}).items()
+            if keeps(self.about, name)
+        }
+
+
+def keeps(about: Alone, name: str) -> bool:
+    """Tell whether a column that a study sets is the same with the host alone."""
+    gone = name in about.columns or name.startswith(INTERFACE)
+    return name in about.own or not gone
+
+
+def host_alone(problem: Problem) -> HostAlone | None:
+    """Return what a study is with the host alone, None where it says nothing of that."""
+    if not problem.beside or not problem.stages or problem.measured is not None:
+        return None
+    found = (one.alone for one in problem.graph.objectives if one.alone is not None)
+    about = next(found, None)
+    if about is None:
+        return None
+    space = problem.space
+    given = {*space.constants, *(name for axis in space.axes for name in axis.columns)}
+    given = {name for name in given if keeps(about, name)}
+    others = {name: other for name, other in about.columns.items() if isinstance(other, str)}
+    inputs = given | (about.columns.keys() - others.keys())
+    aliases = {name: _standing_for(name, other) for name, other in others.items()}
+    graph = wire(ChainMap(aliases, problem.graph.quantities), inputs)
+    rules = [rule.expression.names for rule in problem.constraints]
+    wanted = dict.fromkeys([*(goal.name for goal in problem.goals), *sorted(set().union(*rules))])
+    stages = tuple(f"{stage.name}." for stage in problem.stages)
+    unknown = [name for name in wanted if name.startswith(stages) or not graph.provides(name)]
+    lacking = [
+        other
+        for name, other in others.items()
+        if problem.graph.provides(name) and not graph.provides(other)
+    ]
+    counted = {step.name for step in graph.closure(goal.name for goal in problem.goals)}
+    if not (lacking or unknown or about.cost in counted):
+        unknown = [f"an objective that counts {about.cost}"]
+    steps = [step for step in map(graph.bind, problem.bound_requirements) if step is not None]
+    taken = {*wanted, *(name for step in steps for name in step.arguments)}
+    taken |= {name for step in graph.closure(taken) for name in step.arguments}
+    places = [place for place, axis in enumerate(space.axes) if taken & axis.columns.keys() & given]
+    rules_left = tuple(step.plugin for step in steps if isinstance(step.plugin, Requirement))
+    return HostAlone(graph, about, rules_left, tuple(places), tuple(lacking or unknown))
+
+
+def hosts_of(problem: Problem) -> Index:
+    """Return the designs of the host alone (n, d); there may be none."""
+    host, axes = problem.host, len(problem.sizes)
+    if problem.alone is None or host is None:
+        return np.empty((0, axes), dtype=np.int64)
+    found = np.full((host.size, axes), NOWHERE, dtype=np.int64)
+    found[:, problem.alone.places] = np.indices(host.sizes).reshape(len(host.sizes), host.size).T
+    return found
+
+
+def _standing_for(name: str, other: str) -> Objective:
+    """Return the quantity `name` that is what a column is."""
+
+    def same(**columns: Column) -> Column:
+        return columns[other]
+
+    same.__name__ = name
+    taken = inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY)
+    same.__signature__ = inspect.Signature([taken])  # type: ignore[attr-defined]
+    return Objective(same, source="the host alone")
+
+
+def with_hosts(
+    problem: Problem,
+    found: Evaluation,
+    points: Index,
+    changed: Mapping[str, Any] | None = None,
+    *,
+    draws: int = 1,
+) -> Evaluation:
+    """Return an evaluation of designs (n, d), any of which may stand in for the host, with hosts.
+
+    `changed` and `draws` as in `Problem.evaluate`.
+    """
+    alone = hosts_among(points)
+    if alone is None or problem.alone is None or problem.host is None:
+        return found
+    wiring, host = problem.alone, problem.host
+    own = host.evaluate(points[alone][:, wiring.places], wiring.kept(changed, alone), draws=draws)
+    shape = (draws, len(points))
+    loss = found.loss.reshape(*shape, -1).copy()
+    violation = found.violation.reshape(*shape, -1).copy()
+    loss[:, alone] = own.loss.reshape(draws, -1, loss.shape[2])
+    places = {name: place for place, name in enumerate(host.constraint_names)}
+    for column, name in enumerate(problem.constraint_names):
+        place = places.get(name)
+        missed = -1.0 if place is None else own.violation[:, place].reshape(draws, -1)
+        violation[:, alone, column] = missed
+    failed = found.failed
+    if failed is not None:
+        failed = failed.reshape(shape).copy()
+        failed[:, alone] = False if own.failed is None else own.failed.reshape(draws, -1)
+    return Evaluation(
+        points,
+        loss.reshape(found.loss.shape),
+        violation.reshape(found.violation.shape),
+        None if failed is None else failed.ravel(),
+        own.failure or found.failure,
+    )
+
+
+def columns_with_hosts(
+    problem: Problem, found: Mapping[str, Any], points: Index, changed: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return columns of designs (n, d) with those of hosts; NaN is what these do not have."""
+    alone = hosts_among(points)
+    if alone is None or problem.alone is None or problem.host is None:
+        return dict(found)
+    wiring, host = problem.alone, problem.host
+    wanted = [name for name in found if wiring.graph.provides(name)]
+    own = host.columns(points[alone][:, wiring.places], wanted, wiring.kept(changed, alone))
+
+    def joined(column: Any, at: Any) -> Any:
+        width = np.broadcast_shapes(np.shape(column), (*np.shape(at)[:-1], len(points)))
+        whole = np.array(np.broadcast_to(column, width), dtype=np.float64)
+        whole[..., alone] = at
+        return whole
+
+    return {
+        name: tuple(joined(part, np.nan) for part in column)
+        if isinstance(column, tuple)
+        else joined(column, own.get(name, np.nan))
+        for name, column in found.items()
+    }
