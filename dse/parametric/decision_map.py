@@ -10,7 +10,6 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -212,7 +211,7 @@ def _identity(
     """Return a hash of what decides the rows: the study and its numbers, and what is followed."""
     numbers = [(entry.name, entry.value) for entry in assumptions_of(study)]
     followed = (tracked.preference.text, tracked.counts, tracked.by)
-    parts = [version("accel-dse"), study.document.data, numbers, names, ends, followed]
+    parts = [study.document.data, numbers, names, ends, followed]
     return hashlib.sha256(json_text(parts).encode()).hexdigest()
 
 
