@@ -140,7 +140,9 @@ def made(entry: Entry) -> Function:
         given = {name: value for name, value in words.items() if value not in (None, [])}
         if "jobs" in shape:
             given.setdefault("jobs", cores())
-        check_kinds(shape, given)
+        check_kinds(
+            *({_spelled(shape[name]): one[name] for name in given} for one in (shape, given))
+        )
         values = {name: given[name] for name in mine if name in given}
         if functions:
             rest = {name: value for name, value in given.items() if name in theirs}
@@ -185,6 +187,12 @@ def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:
         default=EMPTY if required else default,
         annotation=Annotated[word if required else word | None, info],
     )
+
+
+def _spelled(parameter: Parameter) -> str:
+    """Return what an argument is called on the command line."""
+    named = parameter.kind is Parameter.KEYWORD_ONLY or not argument_kind(parameter).positional
+    return SPELLED.get(parameter.name, (_dashed(parameter.name),))[0] if named else parameter.name
 
 
 def _dashed(name: str) -> str:
