@@ -147,7 +147,7 @@ FAMILIES = {
     "aes256": _aes(256),
     "aes128_gcm": Family("AES-128-GCM encryption: 1 or 10 rounds, GHASH by digits", "aes_gcm"),
     "ascon_aead": Family("Ascon-AEAD128: 1, 2 or 4 rounds in a cycle", "ascon_aead"),
-    "chacha20": Family("ChaCha20: 1, 2 or 4 rounds in a cycle", "chacha20"),
+    "chacha20": Family("ChaCha20: 1 or 2 rounds in a cycle", "chacha20"),
     "crc32": Family("CRC-32: 8 to 512 bits in a cycle", "crc32"),
     "sha2_256": Family("SHA-256: 1, 2 or 4 rounds in a cycle", "sha256"),
     "sha3_256": Family("SHA3-256: 1 to 6 rounds of Keccak in a cycle", "sha3_256"),
