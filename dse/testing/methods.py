@@ -185,13 +185,13 @@ def _designs(
 class _Watched(Archive):
     """An archive that loses patience with a method that does not come to an end."""
 
-    evaluated = 0
+    requested = 0
 
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
-        self.evaluated += max(1, len(index))
-        if self.evaluated > _PATIENCE * (self.total + 10):
+        self.requested += max(1, len(index))
+        if self.requested > _PATIENCE * (self.total + 10):
             raise ContractError(
-                f"it has asked for {self.evaluated} designs, has {self.room} of {self.total} left "
+                f"it requested {self.requested} designs, has {self.room} of {self.total} left "
                 f"to evaluate, and does not come to an end; ask for designs that are not `seen`"
             )
         return super().evaluate(index)
