@@ -64,7 +64,7 @@ def test_words_of_a_command_are_the_arguments_of_the_function() -> None:
     )
     assert (str(flour), eggs, salt, more, json) == ("rye", 2, False, ["a", "b"], False)
     assert jobs >= 1
-    with pytest.raises(ArgumentError, match="^--eggs=0: give a whole number, 1 or more"):
+    with pytest.raises(ArgumentError, match=r"^--eggs=0: give a whole number, 1 or more"):
         command(["rye", "--eggs", "0"])
 
 
