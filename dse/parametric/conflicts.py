@@ -102,8 +102,10 @@ def with_conflicts(problem: Problem, outcome: Outcome) -> Outcome:
     """Return the outcome of an infeasible problem with what tells all its conflicts apart.
 
     What seems to conflict among the designs evaluated is searched: either it is proven to
-    conflict, or a design that meets it is one more example (implicit hitting sets).
+    conflict, or a design that meets it is one more example (implicit hitting sets).  The host alone
+    is none: what it lacks is said of it.
     """
+    problem = replace(problem, beside=False)
     satisfied, proven = set(outcome.satisfied), set[tuple[str, ...]]()
     bits = np.int64(1) << np.arange(len(problem.constraint_names), dtype=np.int64)
     for _ in range(MOST_SETS):

@@ -17,7 +17,7 @@ def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
     """Return an outcome with the designs of the host alone: evaluated, and on the front or not.
 
     A search that was stopped looks at nothing more.  The design that comes nearest to being
-    feasible stays one of the space.
+    feasible, and what conflicts, stay those of the space.
     """
     if not isinstance(problem, Problem) or not len(problem.hosts):
         return outcome
@@ -31,7 +31,6 @@ def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
     best = nondominated(loss)
     index, loss = index[best], loss[best]
     order = distinct_rows(index)
-    met = (hosts.violation <= 0) @ (1 << np.arange(hosts.violation.shape[1]))
     feasible, known = outcome.feasible + int(fit.sum()), outcome.feasible_in_space
     found = replace(
         outcome,
@@ -41,7 +40,6 @@ def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
         ledger=replace(ledger, evaluated=ledger.evaluated + len(fit)),
         feasible=feasible,
         feasible_in_space=None if known is None else known + int(fit.sum()),
-        satisfied=outcome.satisfied | set(met.tolist()),
     )
     if not fit.any():
         return found

@@ -294,20 +294,18 @@ def wait_decay_hz(
     As `decay_per_gap`.
     """
     sizes = standardised(workload_granularity_byte)
+    loads = {"fleet": fleet_load, "link": link_load, "slot": slot_load, "host": host_load}
     if len(sizes) == 1:
-        loads = np.broadcast_arrays(fleet_load, link_load, slot_load, host_load)
-        busiest = np.maximum.reduce(loads)
+        busiest = np.maximum.reduce(np.broadcast_arrays(*loads.values()))
         return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
     of_sizes = np.sqrt(workload_size_cv2)
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
         of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
-    stations = np.broadcast_arrays(
-        *(fleet_load, link_load, slot_load, of_sizes, np.sqrt(link_cv2), of_slots)
-    )
-    load, spread = np.stack(stations[:3]), np.stack(stations[3:])
-    services = tuple((1.0 + spread * size, share) for size, share in sizes)
-    each = decay_per_gap(load=load, arrival_cv2=offload_arrival_cv2, sizes=services)
-    host = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
-    slowest: Column = np.minimum(each.min(axis=0), host)
-    return arrival_rate_hz * slowest
+    spreads = {"fleet": of_sizes, "link": np.sqrt(link_cv2), "slot": of_slots}
+    found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
+    for name, spread in spreads.items():
+        services = tuple((1.0 + spread * size, share) for size, share in sizes)
+        each = decay_per_gap(load=loads[name], arrival_cv2=offload_arrival_cv2, sizes=services)
+        found = np.minimum(found, each)
+    return arrival_rate_hz * found

@@ -113,7 +113,8 @@ def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE)
         grown, grows = _grown(rho, y, smooth, sizes)
         step = (np.log1p(-below) + grown) / (grows - slope / (1.0 - below))
         last, y = y, np.minimum(np.maximum(y - step, 0.0), y)
-        if np.array_equal(last, y):  # what stays once stays for good, whatever is beside it
+        # what stays once stays for good, whatever is beside it; a trace has no numbers to compare
+        if isinstance(y, np.ndarray) and np.array_equal(last, y):
             break
     return np.where(inside, y / smooth, np.where((load > 0) & (load >= 1), 0.0, np.inf))
 

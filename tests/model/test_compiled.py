@@ -17,7 +17,7 @@ from dse.model.space import Block, Boxes
 from dse.study import study
 from dse.study.overrides import at_value, sweep_of
 from tests.conftest import problem_of
-from tests.model.test_tape import SHIPPED, STUDY, changed, direct, some
+from tests.model.test_tape import CRYPTO, SHIPPED, STUDY, changed, direct, some
 
 kernel = pytest.importorskip(
     "dse.model.tape.kernel", reason="needs the extra `fast`", exc_type=ImportError
@@ -121,7 +121,7 @@ def test_an_operation_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     operations: dict[object, Callable[..., object]] = dict(table.ARITHMETIC)
     operations[np.minimum] = operations[np.maximum]
     monkeypatch.setattr(table, "ARITHMETIC", operations)
-    problem = replace(problem_of(SHIPPED[0]))
+    problem = replace(problem_of(CRYPTO))
     with pytest.raises(AssertionError):
         agree(problem, parts(problem, 0)[1])
 

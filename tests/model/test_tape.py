@@ -26,6 +26,7 @@ from dse.study import study
 from dse.study.overrides import at_value, sweep_of
 from tests.conftest import ROOT, problem_of
 
+CRYPTO, DES = (ROOT / "studies" / f"{name}_100gbps.yaml" for name in ("crypto_interface", "des"))
 SHIPPED = [*sorted((ROOT / "studies").glob("*.yaml")), ROOT / "benchmarks" / "fine_grid.yaml"]
 
 STUDY = """\
@@ -209,7 +210,7 @@ def test_few_designs_are_evaluated_without_a_tape(write, monkeypatch: pytest.Mon
 
 
 def test_what_few_axes_decide_is_not_computed_for_each_design() -> None:
-    problem = problem_of(SHIPPED[0])
+    problem = problem_of(CRYPTO)
     tape = traced(problem)
     assert tape is not None
     layout = Layout(tape, problem.space)
@@ -220,7 +221,7 @@ def test_what_few_axes_decide_is_not_computed_for_each_design() -> None:
 
 
 def test_operations_that_a_space_makes_the_same_are_left_once() -> None:
-    layout = Layout(traced(problem_of(SHIPPED[0])), problem_of(SHIPPED[0]).space)
+    layout = Layout(traced(problem_of(CRYPTO)), problem_of(CRYPTO).space)
     calls = [(call.function, call.arguments) for call in layout.calls]
     assert len(calls) == len(set(calls))
 
@@ -252,7 +253,7 @@ def test_blocks_may_end_anywhere(at_once: int, monkeypatch: pytest.MonkeyPatch) 
     """The last part of a block is smaller than the others, whose values it takes over."""
     monkeypatch.setattr(run, "AT_ONCE", at_once)
     random = np.random.default_rng(at_once)
-    for path in (SHIPPED[0], SHIPPED[1], SHIPPED[-1]):
+    for path in (CRYPTO, DES, SHIPPED[-1]):
         problem = problem_of(path)
         for _ in range(6):
             counts = np.minimum(problem.sizes, random.integers(1, 9, len(problem.sizes)))

@@ -44,17 +44,18 @@ def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
     front = pd.read_csv(tmp_path / "out" / "front.csv")
     pd.testing.assert_frame_equal(front, result.front, check_dtype=False)
-    assert list(front.columns[:9]) == [
+    assert list(front.columns[:10]) == [
         *(f"des.{name}" for name in ("u1", "u1_p2", "u2", "u4", "u8", "u16")),
         "interface.device",
         "interface.in_flight",
+        "host.alone",
         "area_m2",
     ]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["study"] == SMALL
     assert manifest["question"] == "Which?"
     assert manifest["exact"] is True
-    assert manifest["designs"] == manifest["evaluated"] == 6 * 9 * 3 * 3
+    assert manifest["designs"] == manifest["evaluated"] == 6 * 9 * 3 * 3 + 3  # and the host alone
     assert manifest["front"] == len(front)
     assert set(manifest["reference_point"]) == {"area_m2", "total_power_w", "speedup"}
     evaluations = pd.read_parquet(tmp_path / "out" / "evaluations.parquet")
@@ -172,7 +173,8 @@ def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: 
     path, budget = write(SMALL), 40 if method == "gaussian" else 120
     answers = [solved(path, method=method, seed=3, budget=budget).answers[0] for _ in range(2)]
     assert np.array_equal(answers[0].outcome.front_index, answers[1].outcome.front_index)
-    assert answers[0].outcome.evaluated <= budget
+    hosts = len(answers[0].study.problem.hosts)
+    assert answers[0].outcome.evaluated <= budget + hosts
     assert not answers[0].outcome.exact
     assert answers[0].quality.share is not None
     assert 0 < answers[0].quality.share.value <= 1

@@ -21,7 +21,7 @@ from dse.search.exact import enumeration
 from dse.study import study
 from dse.study.overrides import at_value, sweep_of
 from tests.conftest import problem_of
-from tests.model.test_tape import SHIPPED
+from tests.model.test_tape import CRYPTO, DES, SHIPPED
 
 try:
     import llvmlite as _llvmlite
@@ -90,7 +90,7 @@ def test_machine_code_begins_where_much_is_left(
     counted: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is left is counted after one part in `SLICE`; time is never asked."""
-    problem = problem_of(SHIPPED[0])
+    problem = problem_of(CRYPTO)
     monkeypatch.setattr(enumeration, "blocks", lambda sizes, _: blocks(sizes, 2_000))
     never = outcome(problem, "auto", problem.size)
     assert not counted
@@ -101,7 +101,7 @@ def test_machine_code_begins_where_much_is_left(
 
 
 def test_what_bounds_rule_out_is_not_counted_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = Archive(problem_of(SHIPPED[1]), total=1)  # of 8e6 designs
+    archive = Archive(problem_of(DES), total=1)  # of 8e6 designs
     monkeypatch.setattr("dse.model.tape.compiled.has_llvmlite", lambda: True)
     archive.evaluated, archive.pruned = 40_000, 960_000
     monkeypatch.setattr(enumeration, "WORTH", 300_000)
@@ -117,7 +117,7 @@ def test_without_llvmlite_only_who_asks_for_it_is_refused(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     monkeypatch.setattr(enumeration, "WORTH", 0)
     has_llvmlite.cache_clear()
-    problem = problem_of(SHIPPED[0])
+    problem = problem_of(CRYPTO)
     automatic = run_search(problem, SearchSettings(method="enumerate"))
     assert same(automatic, run_search(problem, SearchSettings(method="enumerate", compiled="no")))
     with pytest.raises(DseError) as refused:

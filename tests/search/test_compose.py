@@ -197,7 +197,7 @@ def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path
     found = front(problem, "exact")
     certificate = found.certificate
     assert problem.size == 5**6 * 5**6 * 10**4 * 2 * 2
-    assert found.evaluated + certificate.dominated + certificate.infeasible == problem.size
+    assert found.evaluated + certificate.dominated + certificate.infeasible == problem.whole_size
     drawn = np.random.default_rng(2).integers(0, problem.sizes, (20_000, len(problem.sizes)))
     # neighbours of the front: one fleet of each differs
     near = np.repeat(found.front_index, 200, axis=0)

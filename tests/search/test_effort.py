@@ -111,7 +111,7 @@ def test_fronts_do_not_depend_on_how_many_designs_are_held(
             every, composed = front(problem, "enumerate"), front(problem, "compose")
             assert np.array_equal(composed.front_index, every.front_index), seed
             pruned = composed.certificate.dominated + composed.certificate.infeasible
-            assert composed.evaluated + pruned == problem.size
+            assert composed.evaluated + pruned == problem.whole_size
 
 
 @pytest.mark.parametrize("seed", [9, 10, 15, 25])

@@ -409,7 +409,7 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     problem = rugged()  # has a sine and a remainder
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
-    assert problem.size < quality.MOST_CELLS
+    assert problem.size < quality.OPEN_CELLS
     assert quality.share_at_least(problem, loss, reference, quality.floor_of(problem)).value <= 1.0
     monkeypatch.setattr(quality, "OPEN_CELLS", problem.size // 2)
     assert quality.share_at_least(problem, loss, reference, quality.floor_of(problem)) is None
