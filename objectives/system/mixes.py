@@ -302,10 +302,17 @@ def wait_decay_hz(
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
         of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
-    spreads = {"fleet": of_sizes, "link": np.sqrt(link_cv2), "slot": of_slots}
     found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
-    for name, spread in spreads.items():
+    stations: list[tuple[Column, Column]] = [
+        (fleet_load, of_sizes),
+        (link_load, np.sqrt(link_cv2)),
+        (slot_load, of_slots),
+    ]
+    if all(isinstance(column, np.ndarray) for pair in stations for column in pair):
+        parts = np.broadcast_arrays(*(column for pair in stations for column in pair))
+        stations = [(np.stack(parts[::2]), np.stack(parts[1::2]))]  # together: a trace cannot
+    for load, spread in stations:
         services = tuple((1.0 + spread * size, share) for size, share in sizes)
-        each = decay_per_gap(load=loads[name], arrival_cv2=offload_arrival_cv2, sizes=services)
-        found = np.minimum(found, each)
+        each = decay_per_gap(load=load, arrival_cv2=offload_arrival_cv2, sizes=services)
+        found = np.minimum(found, each.min(axis=0) if np.ndim(each) > np.ndim(found) else each)
     return arrival_rate_hz * found
