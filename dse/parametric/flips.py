@@ -260,11 +260,6 @@ class Flips(Printable):
         }
 
 
-def _distance(change: float) -> float:
-    """Return how far a relative change is, as the logarithm of its factor."""
-    return abs(math.log1p(change)) if change > -1.0 else math.inf
-
-
 def relative_text(change: float) -> str:
     """Return a relative change as text: per cent, or a factor where that reads better."""
     if change >= 1.0:

@@ -14,7 +14,7 @@ from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation
 from dse.plugins import registry
-from dse.search.beside import beside_hosts
+from dse.search.beside import beside_hosts, hosts_of
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.searchable import Progress, Searchable, check_constraints
@@ -113,10 +113,12 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
 
 
 def planned(problem: Searchable, settings: SearchSettings) -> int:
-    """Return how many designs a search evaluates at most."""
+    """Return how many designs of the space a search evaluates at most; a budget counts hosts too."""
     method = registry.get(Method, settings.method)
-    budget = settings.budget or (problem.size if method.proves else method.budget)
-    return min(budget, problem.size)
+    if method.proves:
+        return min(settings.budget or problem.size, problem.size)
+    budget = (settings.budget or method.budget) - len(hosts_of(problem))
+    return max(1, min(budget, problem.size))
 
 
 def _check_memory(problem: Searchable, settings: SearchSettings) -> None:

@@ -9,8 +9,15 @@ import numpy as np
 from dse.model.front import nondominated
 from dse.model.matrices import distinct_rows
 from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.searchable import Searchable
+
+
+def hosts_of(problem: Searchable) -> Index:
+    """Return the designs of the host alone (h, d), of which there may be none."""
+    none = np.empty((0, len(problem.sizes)), dtype=np.int64)
+    return problem.hosts if isinstance(problem, Problem) else none
 
 
 def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:

@@ -95,7 +95,7 @@ def test_an_interrupt_while_a_front_is_compared_ends_the_comparison_alone() -> N
         progress=lambda done, total: left.append(total - done),
         stop=lambda: left[-1] == 0,
     )
-    assert found.manifest["evaluated"] == 1000 + 3  # the host alone, of three sizes
+    assert found.manifest["evaluated"] == 1000
     assert not found.manifest["interrupted"]
     assert found.manifest["hypervolume_share_of_exact"] is None
 
