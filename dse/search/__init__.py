@@ -113,7 +113,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
 
 
 def planned(problem: Searchable, settings: SearchSettings) -> int:
-    """Return how many designs of the space a search evaluates at most; a budget counts hosts too."""
+    """Return how many designs of the space a search evaluates at most: hosts count as well."""
     method = registry.get(Method, settings.method)
     if method.proves:
         return min(settings.budget or problem.size, problem.size)
