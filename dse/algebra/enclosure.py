@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Column
+from dse.contract.columns import Column
 
 WIDER = 1e-14
 """Relative error allowed for functions that numpy may round either way."""

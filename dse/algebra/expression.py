@@ -32,7 +32,7 @@ from dse.algebra.expression_grammar import (
     short,
 )
 from dse.algebra.tolerance import TOLERANCE, met_when_equal
-from dse.contract import Column
+from dse.contract.columns import Column
 from dse.errors import ExpressionError, nearest
 
 LENGTH_LIMIT = 1000

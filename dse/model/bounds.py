@@ -25,10 +25,7 @@ from dse.model.failures import Failures
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Step
 from dse.model.matrices import rounded
-from dse.model.problem import Problem
-
-Columns = dict[str, Any]
-"""A column or an enclosure of every input and quantity; those of stages as tuples."""
+from dse.model.wired import Columns, Wired
 
 Ranges = Mapping[str, tuple[Column, Column]]
 """Ends of a range of a quantity."""
@@ -47,7 +44,7 @@ class Bounds:
         Whose quantities, constraints and requirements are bounded.
     """
 
-    problem: Problem
+    problem: Wired
 
     @cached_property
     def least(self) -> Mapping[str, str]:

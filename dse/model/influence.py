@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends
 from dse.algebra.expression import Expression
 from dse.contract import Column, Guard, Objective, Requirement
-from dse.model.bounds import MARGIN, Bounds, Columns, enclosure, largest_violation
-from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet
+from dse.model.bounds import MARGIN, Bounds, enclosure, largest_violation
+from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.graph import Step
-
-Traits = Mapping[str, Column]
-"""The traits of fleets of one stage, by name."""
+from dse.model.wired import Columns
 
 Wants = Mapping[str, NDArray[np.bool_]]
 """Whether low (first row) and high values (second row) are wanted, (2, scenarios), by name."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from dse.errors import DseError
 from dse.model.space import Space
-from dse.model.tape.record import Tape
-from dse.model.tape.traced import Node
+from dse.model.tape.traced import Node, Tape
 
 TABLE = 16_384
 """Most values of a table: 128 KiB, so that the tables of a study stay in the cache."""

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from dse.model.tape.record import floats
-from dse.model.tape.traced import Node, UncompiledError
+from dse.model.tape.traced import Node, UncompiledError, floats
 
 LANES = 8
 """Designs at once: a register of AVX-512, two of AVX2."""

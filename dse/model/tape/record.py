@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,95 +14,19 @@ from dse.contract import Column, Requirement
 from dse.errors import FOREIGN
 from dse.model.graph import Step
 from dse.model.matrices import SPLIT
-from dse.model.space import Index, Space
 from dse.model.stage import SHARED_COLUMNS, Stage
-from dse.model.tape.traced import Node, Recorder, Traced
-
-
-class Traceable(Protocol):
-    """What a problem is made of, as far as its tape depends on it."""
-
-    @property
-    def space(self) -> Space:
-        """Axes and constants."""
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """The chain."""
-
-    @property
-    def goals(self) -> Sequence[Any]:
-        """Quantities that are minimised or maximised."""
-
-    @property
-    def constraints(self) -> Sequence[Any]:
-        """Constraints of the study, each an expression and its text."""
-
-    @property
-    def tolerant(self) -> bool:
-        """Whether designs that cannot be evaluated are infeasible."""
-
-    @property
-    def search_plan(self) -> tuple[Step, ...]:
-        """Functions of quantities, in order."""
-
-    @property
-    def requirement_steps(self) -> tuple[Step, ...]:
-        """Functions of requirements."""
-
-    @property
-    def partial_in_use(self) -> tuple[str, ...]:
-        """Quantities that may not exist."""
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """Columns of stages."""
-
-    def search_columns(self, index: Index) -> dict[str, Any]:
-        """Return the columns that losses and violations are made of."""
-
+from dse.model.tape.traced import Recorder, Tape, Traced, floats
+from dse.model.wired import Wired
 
 Inputs = dict[str, Any]
 """A traced column, or a constant, of every column of the study; those of stages as tuples."""
-
-
-@dataclass(frozen=True)
-class Tape:
-    """The losses and violations of a problem as operations on its columns.
-
-    Attributes
-    ----------
-    nodes
-        Every value, after its arguments.
-    loss, violation
-        Positions of the losses, and of the violations.
-    rounded
-        The losses as they are compared, where `dse.model.matrices.SPLIT` times them is finite.
-    feasible
-        Whether a design meets every constraint.
-    undefined
-        Whether a violation is NaN.
-    made
-        Where the column of each function is.
-    opaque
-        Functions that are called with columns because they cannot be traced, each with the reason.
-    """
-
-    nodes: tuple[Node, ...]
-    loss: tuple[int, ...]
-    rounded: tuple[int, ...]
-    violation: tuple[int, ...]
-    feasible: int
-    undefined: int
-    made: Mapping[str, int]
-    opaque: Mapping[str, str]
 
 
 @dataclass
 class Tracer:
     """Traces one problem; functions named in `untraced` are left opaque."""
 
-    problem: Traceable
+    problem: Wired
     untraced: Collection[str] = ()
     recorder: Recorder = field(default_factory=Recorder)
     made: dict[str, int] = field(default_factory=dict)
@@ -282,12 +206,6 @@ class StageColumn:
         fleet = self.stage.fleet(dict(zip(self.names, columns, strict=True)))
         found: Column = fleet.column(self.name)
         return found
-
-
-def floats(column: Any) -> Column:
-    """Return a column as floats."""
-    found: Column = np.asarray(column).astype(np.float64)
-    return found
 
 
 def _rounded(loss: Any) -> Any:

@@ -16,8 +16,9 @@ from dse.model.space import Block, Boxes, Index, Points
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates, Compiled
     from dse.model.tape.layout import Layout
-    from dse.model.tape.record import Tape, Traceable
     from dse.model.tape.run import Results
+    from dse.model.tape.traced import Tape
+    from dse.model.wired import Wired
 
 WORTH = 30_000
 """Designs that are evaluated function by function in the time that tracing takes."""
@@ -37,7 +38,7 @@ CHECKED = 64
 class Taped:
     """Evaluates a problem with its tape once its functions took as long as tracing takes."""
 
-    def __init__(self, problem: Traceable) -> None:
+    def __init__(self, problem: Wired) -> None:
         """Begin without a tape."""
         self._problem = problem
         self._spent = 0
@@ -81,7 +82,7 @@ class Taped:
         return None if tape is None else Layout(tape, self._problem.space)
 
 
-def traced(problem: Traceable) -> Tape | None:
+def traced(problem: Wired) -> Tape | None:
     """Return the tape of a problem; None where columns have several rows, or designs fail.
 
     A function whose tape does not agree with it for random designs is left opaque.
@@ -111,7 +112,7 @@ def traced(problem: Traceable) -> Tape | None:
         untraced += wrong
 
 
-def _wrong(problem: Traceable, tape: Tape, index: Index) -> list[str]:
+def _wrong(problem: Wired, tape: Tape, index: Index) -> list[str]:
     """Return the functions that differ from their tape for some designs."""
     columns = problem.search_columns(index)
     with np.errstate(all="ignore"):

@@ -47,6 +47,38 @@ class Node:
     opaque: bool = False
 
 
+@dataclass(frozen=True)
+class Tape:
+    """The losses and violations of a problem as operations on its columns.
+
+    Attributes
+    ----------
+    nodes
+        Every value, after its arguments.
+    loss, violation
+        Positions of the losses, and of the violations.
+    rounded
+        The losses as they are compared, where `dse.model.matrices.SPLIT` times them is finite.
+    feasible
+        Whether a design meets every constraint.
+    undefined
+        Whether a violation is NaN.
+    made
+        Where the column of each function is.
+    opaque
+        Functions that are called with columns because they cannot be traced, each with the reason.
+    """
+
+    nodes: tuple[Node, ...]
+    loss: tuple[int, ...]
+    rounded: tuple[int, ...]
+    violation: tuple[int, ...]
+    feasible: int
+    undefined: int
+    made: Mapping[str, int]
+    opaque: Mapping[str, str]
+
+
 @dataclass
 class Recorder:
     """Writes nodes down, each operation once.
@@ -181,3 +213,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if not name.startswith("__"):
             self.recorder.refusal(f"its {name}")
         raise AttributeError(name)
+
+
+def floats(column: Any) -> NDArray[np.float64]:
+    """Return a column as floats."""
+    found: NDArray[np.float64] = np.asarray(column).astype(np.float64)
+    return found

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from dse.model.front import nondominated
 from dse.model.matrices import distinct_rows
 from dse.search.exact.measures import Matrix, Measure, joined
-from dse.search.exact.partial import NotComposedError
-from dse.search.exact.work import CALL, SORT, SORTED, spend
+from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, spend
 
 CHUNK = 200_000
 """Pairs that are put together at once."""

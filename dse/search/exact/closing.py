@@ -16,11 +16,11 @@ from dse.model.space import Index
 from dse.search.exact.groups import Group, capacity_enough, look_up_wants, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
-from dse.search.exact.limits import Box, boxes_of
-from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.shortlists import Case, Together, cases
+from dse.search.exact.limits import boxes_of
+from dse.search.exact.parts import StageParts
+from dse.search.exact.shortlists import Box, Case, Together, cases
 from dse.search.exact.ties import close, equals
-from dse.search.exact.work import portions
+from dse.search.exact.work import NotComposedError, portions
 
 FEW_FLEETS = 50_000
 """Fleets of all stages together: so few are always compared."""
@@ -201,7 +201,7 @@ class Replacing:
 
     def _take_equals(self, designs: Index, loss: NDArray[np.float64]) -> None:
         """Evaluate those of some designs that have losses (n, m)."""
-        evaluation = self.bounds.problem.evaluate(designs)
+        evaluation = self.incumbents.archive.problem.evaluate(designs)
         near = evaluation.feasible & close(evaluation.loss, loss)
         found = distinct(designs[near])
         self.incumbents.evaluate(found)

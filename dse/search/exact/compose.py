@@ -25,16 +25,10 @@ from dse.search.archive import Archive, Progress
 from dse.search.exact.closing import Replacing
 from dse.search.exact.descent import MOST_ROWS, Descent, check_rows
 from dse.search.exact.incumbents import Incumbents
-from dse.search.exact.partial import (
-    Batch,
-    Decision,
-    NotComposedError,
-    PartialDesigns,
-    Scenarios,
-    decisions,
-)
+from dse.search.exact.partial import Batch, Decision, PartialDesigns, Scenarios, decisions
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
+from dse.search.exact.work import NotComposedError
 
 BATCH = 64
 """Scenarios that are closed together."""

@@ -13,15 +13,9 @@ from numpy.typing import NDArray
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search.exact.incumbents import Pruned
-from dse.search.exact.partial import (
-    Decision,
-    NotComposedError,
-    PartialDesigns,
-    Scenarios,
-    decisions,
-    stage_parts,
-)
-from dse.search.exact.work import CALL, ROW, spend
+from dse.search.exact.partial import Decision, PartialDesigns, Scenarios, decisions
+from dse.search.exact.parts import stage_parts
+from dse.search.exact.work import CALL, ROW, NotComposedError, spend
 
 FEW_ROWS = 200_000
 MOST_ROWS = 60_000

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import ends
 from dse.contract import Column
-from dse.model.fleet import STAGE_CAPACITY, Fleet
+from dse.model.fleet import STAGE_CAPACITY, Fleet, Traits
 from dse.model.front import nondominated
-from dse.model.influence import Influence, Traits
+from dse.model.influence import Influence
 from dse.model.space import Block, Index, Space, blocks
 from dse.model.stage import ROUNDING, dependent_streams
 from dse.search.exact.growing import Growing
 from dse.search.exact.measures import Directions
-from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import CALL, FILTER, ROW, SORT, spend
+from dse.search.exact.parts import StageParts
+from dse.search.exact.work import CALL, FILTER, ROW, SORT, NotComposedError, spend
 
 WHOLE = 50_000
 """A stage of no more fleets is looked at whole, and only once."""

@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.model.bounds import Bounds, Columns
-from dse.model.influence import Influence, Traits, beside_stages
+from dse.model.bounds import Bounds
+from dse.model.fleet import Traits
+from dse.model.influence import Influence, beside_stages
 from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS
+from dse.model.wired import Columns
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
-from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure, measures
-from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import portions
+from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure
+from dse.search.exact.parts import StageParts
+from dse.search.exact.work import NotComposedError, portions
 
 MOST_LOOKED = 50_000_000
 """Fleets that are looked at one by one, over all scenarios that do not share them."""
@@ -165,7 +167,7 @@ def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
     shared += [*known.values(), bounds.floor(columns, {})]
     table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
     keys, which = np.unique(table, axis=0, return_inverse=True)
-    sizes = bounds.problem.sizes
+    sizes = bounds.problem.space.sizes
     counts = [math.prod(sizes[k] for k in part.places) for part in parts]
     if len(keys) * sum(min(count, WHOLE) for count in counts) > MOST_LOOKED:
         return []
@@ -277,3 +279,24 @@ def _stacked(
         )
     low, high = found
     return (low, low) if all(one is other for one, other in hulls) else (low, high)
+
+
+def measures(
+    influence: Influence, names: Sequence[str], directions: Directions, stages: int
+) -> tuple[Measure, ...]:
+    """Return what is wanted of chains of so many stages."""
+    found = []
+    for name, wanted in zip(names, directions, strict=True):
+        for high in (False, True):
+            if wanted[high] and name in influence.joined:
+                found.append(Measure(name, high, None, _join(influence.over_stages(name), high)))
+            elif wanted[high]:
+                found += [Measure(name, high, stage, "sum") for stage in range(stages)]
+    return tuple(found)
+
+
+def _join(over_stages: str, high: bool) -> str:
+    """Return how stages join a trait or its negative of which low values are wanted."""
+    if over_stages == "sum":
+        return "sum"
+    return "worst" if (over_stages == "least") == high else "best"

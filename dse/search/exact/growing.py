@@ -27,8 +27,8 @@ from dse.model.front import nondominated
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Space
 from dse.model.stage import ROUNDING
-from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import CALL, SORT, SORTED, spend
+from dse.search.exact.parts import StageParts
+from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, spend
 
 CHUNK = 500_000
 """Parts of fleets that are compared at once."""

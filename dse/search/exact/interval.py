@@ -19,15 +19,9 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search.archive import Archive
 from dse.search.exact.compose import Composer
-from dse.search.exact.partial import (
-    Batch,
-    NotComposedError,
-    PartialDesigns,
-    Scenarios,
-    StageColumns,
-    StageParts,
-)
-from dse.search.exact.work import ROW, EffortError, TooMuchWorkError, limited
+from dse.search.exact.partial import Batch, PartialDesigns, Scenarios, StageColumns
+from dse.search.exact.parts import StageParts
+from dse.search.exact.work import ROW, EffortError, NotComposedError, TooMuchWorkError, limited
 
 Both = tuple[StageColumns, StageColumns]
 """The bounds of the columns of a stage at both values."""

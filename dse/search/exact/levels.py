@@ -31,18 +31,17 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
-from dse.model.bounds import Columns
-from dse.model.influence import Traits
+from dse.model.fleet import Traits
 from dse.model.matrices import distinct
 from dse.model.space import Index
+from dse.model.wired import Columns
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
 from dse.search.exact.groups import Group, Lists, bounds_of
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
-from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
-from dse.search.exact.work import CALL, ROW, spend
+from dse.search.exact.work import CALL, ROW, NotComposedError, spend
 
 PORTION = 50_000
 """Partial chains that are bounded together."""

@@ -5,7 +5,7 @@ Where the box of a design ends, in which its equals lie (`dse.search.exact.ties`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
-from dse.model.bounds import Bounds, Columns
-from dse.model.influence import Traits
+from dse.model.bounds import Bounds
+from dse.model.fleet import Traits
 from dse.model.space import Index
+from dse.model.wired import Columns
 from dse.search.exact.measures import Matrix, Measure, joined
-from dse.search.exact.shortlists import Case, Together
+from dse.search.exact.shortlists import NEAR, Box, Case, Together
 from dse.search.exact.work import CALL, ROW, spend
 
 STEPS = 24
@@ -29,8 +30,7 @@ TOGETHER = 2_048
 """Values that are looked at together, where more halvings can be made at once."""
 
 STEP = 1e-6
-NEAR = 1e-11
-"""Relative; a first step in looking for that, and losses that may be equal but for rounding."""
+"""Relative; a first step in looking for that."""
 
 
 @dataclass(frozen=True)
@@ -48,38 +48,6 @@ class Moves:
     def take(self, chosen: NDArray[np.intp]) -> Moves:
         """Return some of them."""
         return Moves(self.rows[chosen], self.columns[chosen], self.values[chosen])
-
-
-@dataclass(frozen=True)
-class Box:
-    """Designs of one case, and between which measures the equals of each lie.
-
-    Attributes
-    ----------
-    case
-        Whose scenarios they are of.
-    index, loss
-        The designs, (n, d), and their losses.
-    known
-        The measures of their fleets, stage by stage.
-    low, high
-        The measures of the designs, and up to where each alone may rise without effect.
-    """
-
-    case: Case
-    index: Index
-    loss: Matrix
-    known: Sequence[Matrix]
-    low: Matrix
-    high: Matrix
-
-    def halves(self) -> Iterator[Box]:
-        """Yield the same for either half of the designs."""
-        half = len(self.index) // 2
-        for some in (slice(half), slice(half, None)):
-            known = [one[some] for one in self.known]
-            low, high = self.low[some], self.high[some]
-            yield Box(self.case, self.index[some], self.loss[some], known, low, high)
 
 
 def boxes_of(designs: Together, loss: Matrix) -> list[Box]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.contract import Column
-from dse.model.influence import Influence, Traits
+from dse.model.fleet import Traits
 
 Directions = tuple[tuple[bool, bool], ...]
 """Whether low and high values of each trait are wanted, in the order of the traits."""
@@ -42,27 +42,6 @@ class Measure:
         """Return the measure of a trait's values, or back."""
         finite = np.clip(values, -np.finfo(float).max, np.finfo(float).max)
         return -finite if self.high else finite
-
-
-def measures(
-    influence: Influence, names: Sequence[str], directions: Directions, stages: int
-) -> tuple[Measure, ...]:
-    """Return what is wanted of chains of so many stages."""
-    found = []
-    for name, wanted in zip(names, directions, strict=True):
-        for high in (False, True):
-            if wanted[high] and name in influence.joined:
-                found.append(Measure(name, high, None, _join(influence.over_stages(name), high)))
-            elif wanted[high]:
-                found += [Measure(name, high, stage, "sum") for stage in range(stages)]
-    return tuple(found)
-
-
-def _join(over_stages: str, high: bool) -> str:
-    """Return how stages join a trait or its negative of which low values are wanted."""
-    if over_stages == "sum":
-        return "sum"
-    return "worst" if (over_stages == "least") == high else "best"
 
 
 def in_each_measure(wanted: Sequence[Measure], traits: Traits, stage: int) -> Matrix:

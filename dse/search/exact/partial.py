@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,22 +12,18 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
-from dse.errors import TooLargeError
-from dse.model.bounds import Bounds, Columns, Ranges
+from dse.model.bounds import Bounds, Ranges
 from dse.model.fleet import STAGE_COLUMNS
-from dse.model.problem import Problem
-from dse.model.space import Index, Space
-from dse.model.stage import Stage
+from dse.model.space import Index
+from dse.model.wired import Columns
+from dse.search.exact.parts import StageParts
+from dse.search.exact.work import NotComposedError
 
 MOST_ROWS = 2_000_000
 """Fleets of a stage that are looked at one by one."""
 
 StageColumns = Mapping[str, Any]
 """Low and high ends of the columns of one stage."""
-
-
-class NotComposedError(TooLargeError):
-    """The bounds leave too many partial designs."""
 
 
 @dataclass(frozen=True)
@@ -58,48 +54,6 @@ class PartialDesigns:
         index = np.repeat(self.index, size, axis=0)
         index[:, place] = np.tile(np.arange(size), len(self))
         return PartialDesigns(np.repeat(self.scenario, size), index)
-
-
-@dataclass(frozen=True)
-class StageParts:
-    """The axes of one stage, in the order in which a partial design chooses them."""
-
-    stage: Stage
-    places: tuple[int, ...]
-    designs: Mapping[int, int]
-    """Place of a count axis -> position of its design."""
-
-    def counts(self, space: Space, columns: Columns, chosen: Sequence[int]) -> list[Any]:
-        """Return the counts of fleets whose axes `chosen` are chosen, the others enclosed."""
-        counts: list[Any] = self.stage.counts(columns)
-        for place, design in self.designs.items():
-            if place not in chosen:
-                axis = space.axes[place]
-                values = axis.columns[axis.unit_name]
-                counts[design] = Enclosure(values.min(keepdims=True), values.max(keepdims=True))
-        return counts
-
-
-def stage_parts(problem: Problem) -> Iterator[StageParts]:
-    """Yield the axes of each stage: the clock, then counts from the fastest design on.
-
-    Whether its clock meets the rate is no axis of the stage: other stages depend on it.
-    """
-    names = [axis.name for axis in problem.space.axes]
-    for stage in problem.stages:
-        own = [
-            k
-            for k, axis in enumerate(problem.space.axes)
-            if axis.name.partition(".")[0] == stage.name and stage.policy not in axis.columns
-        ]
-        designs = {
-            k: stage.designs.names.index(names[k].partition(".")[2])
-            for k in own
-            if stage.mixed and names[k] != f"{stage.name}.clock"
-        }
-        rate = stage.designs.bandwidth_bit_per_s
-        order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
-        yield StageParts(stage, tuple(order), designs)
 
 
 @dataclass(frozen=True)

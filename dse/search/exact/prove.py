@@ -88,7 +88,7 @@ def prove(
     work = partial(_enumeration_work, problem, budget=budget, limit=limit)
     if least <= LITTLE and work() <= LITTLE:
         return enumerated(problem, progress, "little work is expected")
-    from dse.search.exact.partial import NotComposedError  # only where something is composed
+    from dse.search.exact.work import NotComposedError  # only where something is composed
 
     composer = _composer(problem, progress)
     most = cache(lambda: work(composer.incumbents.designs))
@@ -148,7 +148,7 @@ def _composed(
     most_work: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Compose; as soon as that took `least_work`, find out how much it may take."""
-    from dse.search.exact.partial import NotComposedError
+    from dse.search.exact.work import NotComposedError
 
     problem, archive, way = composer.problem, composer.incumbents.archive, "composed"
     try:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from dse.model.matrices import distinct
 from dse.model.space import Index
-from dse.search.exact.partial import Batch, PartialDesigns, StageParts
+from dse.search.exact.partial import Batch, PartialDesigns
+from dse.search.exact.parts import StageParts
 
 SEEDS = 16_384
 """Designs in all scenarios of a batch together."""

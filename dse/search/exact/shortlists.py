@@ -22,15 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.model.bounds import Columns
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
+from dse.model.wired import Columns
 from dse.search.exact.chains import Chains
 from dse.search.exact.fleets import Fleets, signed_traits
 from dse.search.exact.groups import Group, Lists
-from dse.search.exact.measures import Directions
-from dse.search.exact.partial import NotComposedError, PartialDesigns, ends_by_scenario
+from dse.search.exact.measures import Directions, Matrix
+from dse.search.exact.partial import PartialDesigns, ends_by_scenario
+from dse.search.exact.work import NotComposedError
+
+NEAR = 1e-11
+"""Relative; losses that may be equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -232,3 +236,35 @@ def cases(
         if lists is not None:
             rows = np.array(some, dtype=np.intp)
             yield rows, Case(lists, lists.chains, wanted, helping, scenarios[rows])
+
+
+@dataclass(frozen=True)
+class Box:
+    """Designs of one case, and between which measures the equals of each lie.
+
+    Attributes
+    ----------
+    case
+        Whose scenarios they are of.
+    index, loss
+        The designs, (n, d), and their losses.
+    known
+        The measures of their fleets, stage by stage.
+    low, high
+        The measures of the designs, and up to where each alone may rise without effect.
+    """
+
+    case: Case
+    index: Index
+    loss: Matrix
+    known: Sequence[Matrix]
+    low: Matrix
+    high: Matrix
+
+    def halves(self) -> Iterator[Box]:
+        """Yield the same for either half of the designs."""
+        half = len(self.index) // 2
+        for some in (slice(half), slice(half, None)):
+            known = [one[some] for one in self.known]
+            low, high = self.low[some], self.high[some]
+            yield Box(self.case, self.index[some], self.loss[some], known, low, high)

@@ -24,16 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.model.fleet import Traits
 from dse.model.front import dominated, nondominated
-from dse.model.influence import Traits
 from dse.model.matrices import distinct, distinct_rows
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.limits import NEAR, Box
 from dse.search.exact.measures import Matrix, joined, room
-from dse.search.exact.partial import NotComposedError
-from dse.search.exact.shortlists import Case
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.shortlists import NEAR, Box, Case
+from dse.search.exact.work import CALL, NotComposedError, spend
 
 MOST_EQUALS = 200_000
 """Partial designs that may have the objective values of those on a front."""

@@ -47,6 +47,10 @@ class TooMuchWorkError(TooLargeError):
     """What was to be done takes more work than another way to do it."""
 
 
+class NotComposedError(TooLargeError):
+    """The bounds leave too many partial designs."""
+
+
 class EffortError(TooLargeError):
     """The time or the memory that a proof may take is used up."""
 
