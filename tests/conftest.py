@@ -24,7 +24,8 @@ from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.parametric.required import require_any_feasible
 from dse.plugins import registry
-from dse.runs.runner import Options, Run, run_study
+from dse.runs.runner import run_study
+from dse.runs.solved import Options, Run
 from dse.study import study
 
 settings.register_profile("any machine", deadline=None)

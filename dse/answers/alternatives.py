@@ -17,7 +17,7 @@ from dse.model.space import ALONE, Axis, Space
 from dse.reports.sections import Section
 from dse.reports.words import change, in_words, listed
 from dse.runs import runner
-from dse.runs.runner import Options
+from dse.runs.solved import Options
 from dse.study.sections import SECTIONS
 from dse.study.study import Study
 

@@ -19,7 +19,6 @@ from dse.answers.alternatives import (
 )
 from dse.answers.boundary import boundary_notes
 from dse.answers.design import Pick, pick
-from dse.answers.source import REFUSED, KnownFront
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
 from dse.answers.undemanded import undemanded_section
@@ -35,7 +34,7 @@ from dse.reports.designs import parts as design_parts
 from dse.reports.sections import OneScreen, Section
 from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
-from dse.runs.runner import Options
+from dse.runs.solved import REFUSED, KnownFront, Options
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 from dse.study.sections import SECTIONS

@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
 from dse.model.ledger import AGAIN, ENTRY
-from dse.model.space import Index
 from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
-from dse.runs.runner import Options, Run
-from dse.study.overrides import Sweep, override
-from dse.study.study import Study
+from dse.runs.solved import KnownFront, KnownFronts, Options, Run
+from dse.study.overrides import override
 
 RATE = "workload.rate"
-REFUSED = "refused"
-"""Where a search's counts say how many better designs a simulation has ruled out."""
 
 
 COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, AGAIN)
 """What is known of a search: counts, whether the front is exact, its ledger, and the command that
 measures again what failed, if any."""
-
-
-@dataclass(frozen=True)
-class KnownFront:
-    """The front of one study, wherever it comes from; `found` holds `COUNTS` of its search."""
-
-    study: Study
-    front: Index
-    found: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class KnownFronts:
-    """The fronts of a study, one for every value of its sweep; and how to search further."""
-
-    points: tuple[KnownFront, ...]
-    sweep: Sweep | None
-    options: Options
 
 
 def known_fronts(

@@ -12,13 +12,13 @@ from dse.errors import UnitError
 
 if TYPE_CHECKING:
     from dse.answers.answer import SweepAnswer
-    from dse.answers.source import KnownFront, KnownFronts
     from dse.api.arguments import Overrides, Uncertainties
     from dse.api.results import Answer
     from dse.api.sources import StudySource
     from dse.model.preference import Preference
     from dse.reports.sections import Section
     from dse.runs.result import Result
+    from dse.runs.solved import KnownFront, KnownFronts
     from dse.search.budget import Budget
     from dse.study.overrides import Sweep
     from dse.uncertainty.sampling import SamplingOptions
@@ -122,7 +122,7 @@ def answer(
     from dse.answers.source import known_fronts
     from dse.api.results import Answer
     from dse.reports.sections import Reporter
-    from dse.runs.runner import Options
+    from dse.runs.solved import Options
     from dse.search.budget import Budget, budget_of
     from dse.uncertainty import sampling
 

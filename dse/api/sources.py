@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dse.api.arguments import Overrides
     from dse.files.document import Document
     from dse.runs.result import Result
-    from dse.runs.runner import Run
+    from dse.runs.solved import Run
     from dse.study.study import Study
 
     StudySource = str | Path | Mapping[str, Any] | Study

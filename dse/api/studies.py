@@ -190,7 +190,8 @@ def run(
     from dse.parametric.required import require_any_feasible
     from dse.runs.measuring import Keeping
     from dse.runs.result import Result, run_place
-    from dse.runs.runner import Options, run_study
+    from dse.runs.runner import run_study
+    from dse.runs.solved import Options
     from dse.search.budget import budget_of
 
     limits = budget_of(time, memory)

@@ -25,7 +25,7 @@ from dse.model.problem import Problem
 from dse.model.space import HOST, Index
 from dse.runs import finished, runner
 from dse.runs.finished import Row
-from dse.runs.runner import Options
+from dse.runs.solved import Options
 from dse.search import SearchSettings
 from dse.study import study
 from dse.study.study import Study

@@ -32,7 +32,7 @@ from dse.parametric.tracking import TrackedAnswer, answer_among, spread
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
-from dse.runs.runner import Options
+from dse.runs.solved import Options
 from dse.search.budget import Budget
 from dse.search.exact.work import EffortError, limited
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions

@@ -6,7 +6,7 @@ import math
 
 from dse.algebra import units
 from dse.errors import InfeasibleError, NothingFoundError
-from dse.runs.runner import Run, SolvedStudy
+from dse.runs.solved import Run, SolvedStudy
 from dse.search import Stop
 from dse.study.overrides import Sweep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 
 from dse.files import inputs
 from dse.files.document import Document
-from dse.files.inputs import Input
 from dse.model import tables
 from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
@@ -22,7 +21,7 @@ from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
-from dse.runs.runner import Run, SolvedStudy
+from dse.runs.solved import Run, SolvedStudy, inputs_of
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 
@@ -142,11 +141,6 @@ def front_facts(
         **points,
         "picture": _picture(document, sweep, parts),
     }
-
-
-def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
-    """Return the files that a study names, at any value of its sweep."""
-    return {name: entry for study in studies for name, entry in study.inputs.items()}
 
 
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from dse.model.space import Index
 from dse.reports.designs import host_notes
 from dse.reports.words import in_words, listed, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
-from dse.runs.quality import Quality
-from dse.runs.runner import SolvedStudy
+from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study.demand import RATE, TASKS
 from dse.study.overrides import Sweep

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,31 +14,11 @@ from dse.model.cells import Cells, cells_of
 from dse.model.front import nondominated_by
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
+from dse.model.volume import Volume, hypervolume, reference_point
 from dse.runs.limits import ENUMERABLE, OPEN_CELLS
+from dse.runs.solved import Quality
 from dse.search.archive import Matrix, Searchable
 from dse.search.heuristic.start import product
-
-
-@dataclass(frozen=True)
-class Quality:
-    """How good a front is.
-
-    Attributes
-    ----------
-    reference, hypervolume
-        The reference point in the units of the losses, and the volume up to it as a share of
-        the box between the front's best values and the reference.
-    share
-        The hypervolume as a share of the exact front's, None when that is not known.
-    at_least
-        A share that it surely has: `share` where that is known; None when nothing is proven.
-    """
-
-    reference: tuple[float, ...] = ()
-    hypervolume: Volume = NOTHING
-    share: Volume | None = None
-    at_least: Volume | None = None
 
 
 def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:

@@ -17,14 +17,14 @@ from dse.errors import OutputError
 from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
 from dse.files.json import jsonable
 from dse.reports.words import plural
-from dse.runs.manifest import inputs_of
 from dse.runs.measurements import benches_of, changed_fields, parsed
+from dse.runs.solved import inputs_of
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, override, sweep_of
 from dse.study.study import Study
 
 if TYPE_CHECKING:
-    from dse.runs.runner import Options
+    from dse.runs.solved import Options
     from dse.store.store import Store
 
 Facts = Mapping[str, Any]

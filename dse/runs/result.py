@@ -26,8 +26,9 @@ from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
 from dse.runs import checksums, measurements, stored
 from dse.runs.limits import EVALUATIONS_ROWS
-from dse.runs.manifest import feasible_rows, inputs_of, manifest_of, recommended_of, view_of
-from dse.runs.runner import Options, Run, SolvedStudy, points_of
+from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
+from dse.runs.runner import points_of
+from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
 from dse.study.overrides import sweep_of
 from dse.study.study import prepare
 

@@ -30,7 +30,7 @@ from dse.runs.record import (
     resume_command,
     run_facts,
 )
-from dse.runs.runner import Options
+from dse.runs.solved import Options
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import STORE, StoredMeasurement, time_measuring
 from dse.store.store import STORE_FILES, Store, StoreShelf

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse import search, workers
 from dse.contract import Method
-from dse.errors import ArgumentError, DseError, MeasurementError
+from dse.errors import DseError, MeasurementError
 from dse.files.document import Document
 from dse.model import invariants, tables
-from dse.model.ledger import Ledger
 from dse.model.spending import Spending
 from dse.plugins import registry
 from dse.runs.limits import COUNTED_DESIGNS, PREPARATION
-from dse.runs.quality import Quality, measure_front
+from dse.runs.quality import measure_front
+from dse.runs.solved import Options, Quality, Run, SolvedStudy
 from dse.search import Outcome, Progress, Stop
 from dse.search.exact.work import limited
 from dse.study import study
@@ -29,117 +27,6 @@ from dse.study.study import Study
 
 if TYPE_CHECKING:
     from dse.runs.measuring import Working
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What a call may say over the search section of its study, and of measuring its designs.
-
-    These are measured only where `measures` says so, `workers` at once or by the
-    cluster whose scheduler is at `dask`, in folders in `folder`; the file `record` then tells
-    other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
-    """
-
-    method: str | None = None
-    seed: int | None = None
-    budget: int | None = None
-    effort_s: float | None = None
-    memory_byte: float | None = None
-    workers: int | None = None
-    dask: str | None = None
-    folder: Path | None = None
-    record: Path | None = None
-    measures: bool = False
-    spent_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse what excludes each other."""
-        if self.workers is not None and self.dask is not None:
-            raise ArgumentError(
-                "workers and dask: a Dask cluster has workers of its own; give --workers to "
-                "measure on this machine or --dask to measure on the cluster (`workers` or `dask` "
-                "in Python), not both"
-            )
-
-    def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
-        """Return `settings` with what is given here."""
-        names = ("method", "seed", "budget", "effort_s", "memory_byte")
-        own = {name: getattr(self, name) for name in names}
-        given = {name: value for name, value in own.items() if value is not None}
-        if self.method not in (None, settings.method):
-            given["options"] = {}  # those of the study are of its own method
-        return replace(settings, **given)
-
-    def spending(self, settings: search.SearchSettings) -> Spending:
-        """Return what measuring may take in a run that is searched so, and has taken."""
-        time_s = math.inf if settings.time_s is None else settings.time_s
-        cost = math.inf if settings.cost is None else settings.cost
-        return Spending(time_s=time_s, cost=cost, spent_s=self.spent_s)
-
-    def working(
-        self, spending: Spending, stop: Stop | None, progress: Progress | None = None
-    ) -> Working | None:
-        """Return how designs are measured, None where they are not."""
-        if not self.measures:
-            return None
-        from dse.runs.measuring import Working  # only where something may be measured
-
-        return Working(self.workers, self.dask, self.folder, self.record, stop, progress, spending)
-
-
-@dataclass(frozen=True)
-class SolvedStudy:
-    """The front of one study, or of one value of a sweep.
-
-    Attributes
-    ----------
-    study
-        What was asked.
-    outcome
-        What the search found; the front in the order in which it is written.
-    quality
-        How good the front is.
-    seconds
-        Wall time of the search.
-    """
-
-    study: Study
-    outcome: Outcome
-    quality: Quality
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Run:
-    """All answers of a study, one per value of its sweep."""
-
-    document: Document
-    sweep: Sweep | None
-    answers: tuple[SolvedStudy, ...]
-    settings: search.SearchSettings
-    seconds: float
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the search was stopped before it was done."""
-        ways = search.INTERRUPTED, search.FAILING
-        return any(answer.outcome.certificate.way in ways for answer in self.answers)
-
-    @property
-    def failing(self) -> str:
-        """Why it stopped where too many designs failed; empty where they did not."""
-        found = (answer.outcome.certificate for answer in self.answers)
-        return next((one.reason for one in found if one.way == search.FAILING), "")
-
-    @property
-    def ledger(self) -> Ledger:
-        """What is known of the designs, of all values of a sweep together."""
-        return sum((answer.outcome.ledger for answer in self.answers), Ledger())
-
-    @property
-    def first(self) -> Study:
-        """The study of the first answer; the others differ in the swept field only."""
-        return self.answers[0].study
 
 
 def run_study(
@@ -168,7 +55,7 @@ def run_study(
     with limited(stop=stop):
         if sweep is None:
             prepared = study.prepare(document)
-            working = options.working(options.spending(prepared.settings), stop, progress)
+            working = _working(options, options.spending(prepared.settings), stop, progress)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
@@ -179,6 +66,18 @@ def run_study(
 
         document = replace(document, recorded=recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
+
+
+def _working(
+    options: Options, spending: Spending, stop: Stop | None, progress: Progress | None = None
+) -> Working | None:
+    """Return how designs are measured, None where they are not."""
+    if not options.measures:
+        return None
+    from dse.runs.measuring import Working  # only where something may be measured
+
+    where = options.workers, options.dask, options.folder, options.record
+    return Working(*where, stop, progress, spending)
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
@@ -216,7 +115,7 @@ def _swept(
     spending = options.spending(first.settings)  # of all values together
 
     def alone(prepared: Study) -> SolvedStudy:
-        working = options.working(spending, stop)
+        working = _working(options, spending, stop)
         return _solved(prepared, options, None, partial=True, working=working)
 
     begun: list[SolvedStudy] = []

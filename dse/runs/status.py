@@ -30,7 +30,7 @@ from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
 from dse.store.rows import STORE
 
 if TYPE_CHECKING:
-    from dse.runs.runner import SolvedStudy
+    from dse.runs.solved import SolvedStudy
     from dse.store.rows import StoredMeasurement
 
 

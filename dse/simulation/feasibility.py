@@ -10,13 +10,13 @@ import numpy as np
 
 from dse.algebra import units
 from dse.answers.design import pick
-from dse.answers.source import REFUSED, KnownFront
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.words import in_words, listed, percent
+from dse.runs.solved import REFUSED, KnownFront
 from dse.simulation.arrivals import arrivals, kinds
 from dse.simulation.compare import both_sides
 from dse.simulation.measures import enough

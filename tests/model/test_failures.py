@@ -15,7 +15,7 @@ from dse.errors import ContractError
 from dse.model.graph import wire
 from dse.runs import runner
 from dse.runs.result import Result
-from dse.runs.runner import Options
+from dse.runs.solved import Options, Run
 from dse.search.archive import Archive
 from dse.search.exact import enumeration, prove
 from dse.study import study
@@ -92,7 +92,7 @@ def test_it_is_infeasible_and_counted_where_the_study_says_so(how, write, tmp_pa
     failed = everything(found.problem).failed
     assert outcome.failed == failed.sum() > 0
     assert outcome.exact
-    run = runner.Run(found.document, None, (answer,), found.settings, 0.0)
+    run = Run(found.document, None, (answer,), found.settings, 0.0)
     result = Result(run)
     assert result.manifest["failed"] == outcome.failed
     assert f"{outcome.failed} designs failed and count as infeasible; the first: area_m2 " in (

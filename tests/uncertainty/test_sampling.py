@@ -14,7 +14,7 @@ from dse import contract, search
 from dse.errors import DseError
 from dse.plugins import registry
 from dse.runs import runner
-from dse.runs.runner import Options
+from dse.runs.solved import Options
 from dse.search import SearchSettings
 from dse.study import models, study
 from dse.uncertainty import draws, inputs, outcomes, sampling
