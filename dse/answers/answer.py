@@ -19,6 +19,7 @@ from dse.answers.alternatives import (
 )
 from dse.answers.boundary import boundary_notes
 from dse.answers.design import Pick, pick
+from dse.answers.margins import margins_section
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
 from dse.answers.undemanded import undemanded_section
@@ -133,6 +134,7 @@ def recommend(
         *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
         *_implausible(solved.study, ranked[0]),
         sections.limits_section(chosen),
+        margins_section(problem, ranked[0]),
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
         sections.advice_section(chosen, [*solved.study.refused.values()]),

@@ -365,6 +365,7 @@ def test_every_number_of_the_text_is_in_the_json(ask, name: str) -> None:
         if re.search(r"\d", entry):
             text = re.sub(rf"(?<![\w.]){re.escape(' '.join(entry.split()))}(?!\w)", "", text)
     text = re.sub(r"([\d.]+) to ([\d.]+) (\S+)", r"\1 \3 to \2 \3", text)  # a unit for both
+    text = re.sub(r"([\d.]+) of (?=[\d.]+ ([munkMG]?(?:m2|W|s)\b))", r"\1 \2 of ", text)
     told = list(numbers(text))
     assert len(told) > 5
     for written, value in told:  # four digits, three of changes
@@ -627,3 +628,12 @@ def test_the_end_of_an_objective_is_preferred_before_another_quantity() -> None:
     """`latency` is a quantity of the interface, too, the same for all designs."""
     found = dse.answer(CRYPTO, prefer="latency", flips=False)
     assert found.to_dict()["preference"] == "least offload latency"
+
+
+def test_an_answer_has_its_margin_to_each_constraint_of_the_study() -> None:
+    found = dse.answer(STUDIES / "nic_crypto_100gbps.yaml", flips=False, simulate=False, all=False)
+    line = "Constraints: area 0.5077 of 1 mm2; total power - host power 0.02748 of 2 W; offload"
+    assert line in " ".join(found.text().split())
+    area, *_ = found.to_dict()["constraints"]
+    assert (area["rule"], area["limit"], area["at_least"]) == ("area <= 1 mm2", 1e-6, False)
+    assert area["spare"] == pytest.approx(1 - found.pick.quantities["area_m2"] / 1e-6)

@@ -16,7 +16,7 @@ from tests.conftest import STUDIES, run_dse
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 DES = STUDIES / "des_100gbps.yaml"
 SWEEP = STUDIES / "des_fft_sweep.yaml"
-LINES, WIDTH = 20, 80
+LINES, WIDTH = 22, 80  # of a terminal of 24 lines, with the command and the prompt
 
 
 @pytest.fixture
