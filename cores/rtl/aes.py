@@ -74,12 +74,11 @@ def aes_design(key_bit: int, *, unroll: int, structure: str, box: str) -> Design
     core = aes_core(key_bit, unroll=unroll, structure=structure)
     name = f"u{unroll}" + ("_chained" if core.layers < unroll else "")
     return core.design(
-        name + ("_table" if box == "table" else ""),
-        {"key_bit": key_bit, "unroll": unroll, "structure": structure, "box": box},
         aes_text(core, key_bit, box),
-        payload_bit=128.0,
         read_byte=16.0,
         written_byte=16.0,
+        name=name + ("_table" if box == "table" else ""),
+        parameters={"key_bit": key_bit, "unroll": unroll, "structure": structure, "box": box},
     )
 
 

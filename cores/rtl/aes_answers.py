@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Design, Vectors
 from dse.cores.rtl.aes_box import doubled, substitution
-from dse.cores.rtl.frames import Frames, port_bits
+from dse.cores.rtl.frames import Frames, added
 
 MESSAGE_BLOCKS = 16
 """So many blocks of the vectors have one key: messages of 256 B."""
@@ -96,36 +97,25 @@ def aes_encrypt(key: bytes, block: bytes) -> bytes:
     return state
 
 
-def added(a: bytes, b: bytes) -> bytes:
-    """Return the exclusive or of two texts of one length."""
-    return bytes(x ^ y for x, y in zip(a, b, strict=True))
-
-
 def _mixed(column: bytes) -> bytes:
     every = column[0] ^ column[1] ^ column[2] ^ column[3]
     return bytes(column[at] ^ every ^ doubled(column[at] ^ column[(at + 1) % 4]) for at in range(4))
 
 
+class _Step(NamedTuple):
+    key: bytes
+    block: bytes
+
+
 def aes_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random ones, at full rate, and the encrypted blocks.
 
-    A random key stays for `MESSAGE_BLOCKS` blocks.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random blocks and keys.
-    tasks
-        How many answers of random blocks at least.
-    """
+    A random key stays for `MESSAGE_BLOCKS` blocks."""
     known = published(int(design.parameters["key_bit"]) // 8)
     frames = Frames.of(design, tasks + len(known))
     random, messages = np.random.default_rng(seed), -(-frames.taken // MESSAGE_BLOCKS)
     keys = [random.bytes(len(known[0][0])) for _ in range(messages)]
-    made = [(keys[at // MESSAGE_BLOCKS], random.bytes(16)) for at in range(frames.taken)]
-    pairs = [*(one[:2] for one in known), *made][: frames.taken]
-    given = {"key": port_bits([key for key, _ in pairs])}
-    given |= {"block": port_bits([block for _, block in pairs])}
-    return frames.vectors(given, {"answer": port_bits([aes_encrypt(*pair) for pair in pairs])})
+    made = (_Step(keys[at // MESSAGE_BLOCKS], random.bytes(16)) for at in range(frames.taken))
+    steps = [*(_Step(*one[:2]) for one in known), *made][: frames.taken]
+    answers = [aes_encrypt(key, block) for key, block in steps]
+    return frames.fed(steps, {"answer": answers})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, port_bits
+from dse.cores.rtl.frames import Frames
 from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, reversed_bytes
@@ -55,8 +56,7 @@ def _turned(word: int, turn: int) -> int:
     return (word >> turn | word << 64 - turn) & _WORD
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """What a core takes at once: a block, and where in a message it stands."""
 
     key: bytes
@@ -141,17 +141,7 @@ github.com/meichlseder/pyascon (genkat.py at ed24e54), after SP 800-232."""
 
 
 def ascon_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of 250 B with 40 B of data, step by step.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random messages.
-    tasks
-        How many blocks of random messages at least.
-    """
+    """Return published messages, then random ones of 250 B with 40 B of data, step by step."""
     random = np.random.default_rng(seed)
     steps = [step for message in PUBLISHED for step in ascon_steps(*message[:4])]
     known = len(steps)
@@ -161,15 +151,8 @@ def ascon_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     unroll = int(design.parameters["unroll"])
     frames = Frames.paced([step.rounds // unroll for step in steps])
     taken = [*steps, steps[0]]  # as the last answer leaves another message begins
-    given = {
-        "key": port_bits([step.key for step in taken]),
-        "nonce": port_bits([step.nonce for step in taken]),
-        "block": port_bits([step.block for step in taken]),
-    }
-    for flag in ("starts", "separates", "ends"):
-        given[flag] = np.array([getattr(step, flag) for step in taken])[:, None]
     blocks, tags = zip(*ascon_answers(steps), strict=True)
-    vectors = frames.vectors(given, {"tag": port_bits(tags), "answer": port_bits(blocks)})
+    vectors = frames.fed(taken, {"tag": tags, "answer": blocks})
     of_blocks = frames.valid.copy()
     of_blocks[frames.valid] = [not step.starts for step in steps]
     return replace(vectors, known={**vectors.known, "answer": of_blocks})
@@ -205,14 +188,7 @@ def ascon_aead(*, unroll: int) -> Design:
         passes=passes,
         begins=f"(starts | ends ? {bits}'d0 : {bits}'d{passes - few})",
     )
-    made = core.design(
-        f"u{unroll}",
-        {"unroll": unroll},
-        _module(core),
-        payload_bit=8.0 * _BLOCK_BYTE,
-        read_byte=float(_BLOCK_BYTE),
-        written_byte=float(_BLOCK_BYTE),
-    )
+    made = core.design(_module(core), read_byte=float(_BLOCK_BYTE), written_byte=float(_BLOCK_BYTE))
     return replace(made, cycles_per_task=float(few), latency_cycles=few)
 
 

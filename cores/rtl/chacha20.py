@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, port_bits
+from dse.cores.rtl.frames import Frames, added
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut, reversed_bytes
 
@@ -71,37 +72,34 @@ PUBLISHED = (
 """Key, counter, nonce and key stream: RFC 8439, section 2.3.2 and appendix A.1, vector 1."""
 
 
-def streamed_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published blocks, then random messages of 16 blocks, and what they are encrypted.
+class _Step(NamedTuple):
+    """A block, and where in which stream it stands."""
 
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of random keys, nonces and texts.
-    tasks
-        How many answers of random blocks at least.
-    """
+    key: bytes
+    counter: bytes
+    nonce: bytes
+    block: bytes
+
+
+def streamed_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
+    """Return published blocks, then random messages of 16 blocks, and what they are encrypted."""
     frames = Frames.of(design, tasks + len(PUBLISHED))
     random = np.random.default_rng(seed)
-    made = [(*one[:3], bytes(64)) for one in PUBLISHED]
-    while len(made) < frames.taken:
+    steps = [
+        _Step(key, counter.to_bytes(4, "big"), nonce, bytes(64))
+        for key, counter, nonce, _ in PUBLISHED
+    ]
+    while len(steps) < frames.taken:
         key, nonce = random.bytes(32), random.bytes(12)
         begin = int(random.integers(1 << 31))
-        made += [(key, begin + at, nonce, random.bytes(64)) for at in range(_MESSAGE_BLOCKS)]
-    made = made[: frames.taken]
-    answers = [
-        bytes(a ^ b for a, b in zip(text, key_stream(key, counter, nonce), strict=True))
-        for key, counter, nonce, text in made
-    ]
-    given = {
-        "key": port_bits([one[0] for one in made]),
-        "counter": port_bits([one[1].to_bytes(4, "big") for one in made]),
-        "nonce": port_bits([one[2] for one in made]),
-    }
-    late = {"block": port_bits([one[3] for one in made])}
-    return frames.vectors(given, {"answer": port_bits(answers)}, late)
+        counters = ((begin + at).to_bytes(4, "big") for at in range(_MESSAGE_BLOCKS))
+        steps += [_Step(key, counter, nonce, random.bytes(64)) for counter in counters]
+    steps = steps[: frames.taken]
+    answers = []
+    for step in steps:
+        stream = key_stream(step.key, int.from_bytes(step.counter, "big"), step.nonce)
+        answers.append(added(step.block, stream))
+    return frames.fed(steps, {"answer": answers}, late=("block",))
 
 
 @generator(
@@ -129,14 +127,7 @@ def chacha20(*, unroll: int) -> Design:
         unroll=unroll,
         passes=_ROUNDS // unroll,
     )
-    return core.design(
-        f"u{unroll}",
-        {"unroll": unroll},
-        _text(core),
-        payload_bit=512.0,
-        read_byte=64.0,
-        written_byte=64.0,
-    )
+    return core.design(_text(core), read_byte=64.0, written_byte=64.0)
 
 
 def _text(core: RoundCore) -> Iterator[str]:

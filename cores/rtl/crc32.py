@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from zlib import crc32 as checked
 
-import numpy as np
-
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, message_blocks, port_bits
+from dse.cores.rtl.frames import message_vectors
 from dse.cores.rtl.rounds import RoundCore, State
 
 _POLYNOMIAL = 0xEDB88320
@@ -25,32 +23,19 @@ PUBLISHED = (b"123456789", 0xCBF43926)
 def checked_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return random messages of four words, a word in each cycle, and the check after each.
 
-    Where words have 8 bit the published message is first.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random messages.
-    tasks
-        How many words of random messages at least.
-    """
-    size = int(design.parameters["word_bit"]) // 8
-    known = [PUBLISHED[0]] if size == 1 else []
-    frames = Frames.of(design, tasks + sum(map(len, known)))
-    random = np.random.default_rng(seed)
-
-    def whole(message: bytes) -> bytes:
-        return message + bytes(-len(message) % size)
-
-    words, first = message_blocks(frames.taken, size, known, whole, random)
-    check, answers = 0, []
-    for word, begins in zip(words, first, strict=True):
-        check = checked(word, 0 if begins else check)
-        answers.append(check.to_bytes(4, "big"))
-    given = {"word": port_bits(words), "first": np.array(first)[:, None]}
-    return frames.vectors(given, {"answer": port_bits(answers)})
+    Where words have 8 bit the published message is first."""
+    size = int(design.read_byte)
+    return message_vectors(
+        design,
+        seed=seed,
+        tasks=tasks,
+        published=PUBLISHED[:1] if size == 1 else (),
+        padded=lambda message: message + bytes(-len(message) % size),
+        start=0,
+        after=lambda check, word: checked(word, check),
+        digest=lambda check: check.to_bytes(4, "big"),
+        port="word",
+    )
 
 
 @generator(
@@ -78,12 +63,11 @@ def crc32(*, word_bit: int) -> Design:
         passes=1,
     )
     return core.design(
-        f"w{word_bit}",
-        {"word_bit": word_bit},
         _text(core, word_bit),
-        payload_bit=float(word_bit),
         read_byte=word_bit / 8.0,
         written_byte=4.0,
+        name=f"w{word_bit}",
+        parameters={"word_bit": word_bit},
     )
 
 

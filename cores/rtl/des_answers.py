@@ -61,17 +61,7 @@ def _changed(right: Bits, subkey: Bits) -> Bits:
 
 
 def encrypted_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return random blocks with random keys at full rate, and the encrypted blocks.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random blocks and keys.
-    tasks
-        How many answers at least.
-    """
+    """Return random blocks with random keys at full rate, and the encrypted blocks."""
     frames = Frames.of(design, tasks)
     random = np.random.default_rng(seed)
     block, key = random.integers(0, 2, (2, frames.taken, 64), dtype=np.uint8) == 1

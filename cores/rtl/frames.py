@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract.generators import Bits, Design, Vectors
+from dse.contract.generators import Bits, Design, Vectors, bits_of
+
+Sum = TypeVar("Sum")
+"""What stands between two blocks of a message."""
 
 RESET_CYCLES = 2
 MESSAGE_BLOCKS = 4
-"""Of a random message that is hashed."""
+"""Of a random message that is summed up."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,27 @@ class Frames:
         """How many tasks are taken."""
         return int(np.count_nonzero(self.ready))
 
+    def fed(
+        self,
+        steps: Sequence[NamedTuple],
+        answers: Mapping[str, Sequence[bytes]],
+        *,
+        late: Sequence[str] = (),
+        widths: Mapping[str, int] | None = None,
+    ) -> Vectors:
+        """Return what enters and leaves, from steps whose fields are ports.
+
+        Numbers have one bit where `widths` says nothing; ports of `late` are read as the answer
+        leaves.
+        """
+        values: Mapping[str, Any] = dict(
+            zip(steps[0]._fields, zip(*steps, strict=True), strict=True)
+        )
+        bits = {port: port_bits(of, (widths or {}).get(port, 1)) for port, of in values.items()}
+        given = {port: of for port, of in bits.items() if port not in late}
+        found = {port: port_bits(texts) for port, texts in answers.items()}
+        return self.vectors(given, found, {port: bits[port] for port in late})
+
     def vectors(
         self,
         given: Mapping[str, Bits],
@@ -80,30 +105,63 @@ class Frames:
         )
 
 
-def port_bits(texts: Sequence[bytes]) -> Bits:
-    """Return texts of one length as values of a port, the first byte leftmost."""
-    octets = np.array([list(text[::-1]) for text in texts], dtype=np.uint8)
+def added(a: bytes, b: bytes) -> bytes:
+    """Return the exclusive or of two texts of one length."""
+    return bytes(x ^ y for x, y in zip(a, b, strict=True))
+
+
+def port_bits(values: Sequence[bytes] | Sequence[int], width: int = 1) -> Bits:
+    """Return values of a port: texts of one length, first byte leftmost, or numbers of a width."""
+    if not isinstance(values[0], bytes):
+        return bits_of(np.array(values, dtype=np.int64), width)
+    octets = np.array([list(text[::-1]) for text in values], dtype=np.uint8)  # type: ignore[index]
     return np.unpackbits(octets, axis=1, bitorder="little").astype(bool)
 
 
-def message_blocks(
-    count: int,
-    size: int,
+def message_vectors(
+    design: Design,
+    *,
+    seed: int,
+    tasks: int,
     published: Sequence[bytes],
     padded: Callable[[bytes], bytes],
-    random: np.random.Generator,
-) -> tuple[list[bytes], list[bool]]:
-    """Return so many blocks of padded messages, and which of them begin one.
+    start: Sum,
+    after: Callable[[Sum, bytes], Sum],
+    digest: Callable[[Sum], bytes],
+    port: str = "block",
+) -> Vectors:
+    """Return published messages, then random ones of `MESSAGE_BLOCKS` blocks, and their digests.
 
-    Published messages come first, padded already, then random ones of `MESSAGE_BLOCKS` blocks.
+    Parameters
+    ----------
+    design
+        A design that reads a block at a task, and is told which block begins a message.
+    seed
+        Of the random messages.
+    tasks
+        How many blocks of random messages at least.
+    published, padded
+        Messages, and what makes whole blocks of one.
+    start, after, digest
+        The sum that a message begins with, that after a block, and the answer that it is.
+    port
+        Where blocks enter.
     """
+    size, random = int(design.read_byte), np.random.default_rng(seed)
+    known = [padded(message) for message in published]
+    frames = Frames.of(design, tasks + sum(map(len, known)) // size)
+    lengths = (MESSAGE_BLOCKS - 1) * size, MESSAGE_BLOCKS * size - size // 4
+    texts = iter(known)
     blocks: list[bytes] = []
     first: list[bool] = []
-    texts = iter(published)
-    lengths = (MESSAGE_BLOCKS - 1) * size, MESSAGE_BLOCKS * size - size // 4
-    while len(blocks) < count:
+    while len(blocks) < frames.taken:
         length = int(random.integers(*lengths))
         text = next(texts, b"") or padded(random.bytes(length))
         blocks += [text[at : at + size] for at in range(0, len(text), size)]
         first += [at == 0 for at in range(0, len(text), size)]
-    return blocks[:count], first[:count]
+    given = {port: port_bits(blocks[: frames.taken]), "first": port_bits(first[: frames.taken])}
+    answers, total = [], start
+    for block, begins in zip(blocks[: frames.taken], first, strict=False):
+        total = after(start if begins else total, block)
+        answers.append(digest(total))
+    return frames.vectors(given, {"answer": port_bits(answers)})

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.aes import aes_core, aes_text
-from dse.cores.rtl.aes_answers import added, aes_encrypt
-from dse.cores.rtl.frames import Frames, port_bits
+from dse.cores.rtl.aes_answers import aes_encrypt
+from dse.cores.rtl.frames import Frames, added, port_bits
 from dse.cores.rtl.verilog import cut
 
 _DIGITS = {1: 16, 2: 32, 5: 64, 10: 128}
@@ -41,27 +42,26 @@ def ghash_product(a: int, b: int) -> int:
     return result
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """What a core takes at once; `counter` is encrypted."""
 
+    counter: bytes
     key: bytes
     kind: int
-    counter: bytes
     block: bytes = bytes(16)
     missing: int = 0
 
 
 def gcm_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_Step]:
     """Yield the steps of a message with a nonce of 12 bytes (SP 800-38D, algorithm 4)."""
-    yield _Step(key, _HASH_KEY, bytes(16))
+    yield _Step(bytes(16), key, _HASH_KEY)
     for at in range(0, len(data), 16):
-        yield _Step(key, _DATA, bytes(16), data[at : at + 16].ljust(16, b"\0"))
+        yield _Step(bytes(16), key, _DATA, data[at : at + 16].ljust(16, b"\0"))
     for at in range(0, len(text), 16):
         block, counter = text[at : at + 16], nonce + (2 + at // 16).to_bytes(4, "big")
-        yield _Step(key, _TEXT, counter, block.ljust(16, b"\0"), 16 - len(block))
+        yield _Step(counter, key, _TEXT, block.ljust(16, b"\0"), 16 - len(block))
     lengths = b"".join((8 * len(one)).to_bytes(8, "big") for one in (data, text))
-    yield _Step(key, _TAG, nonce + (1).to_bytes(4, "big"), lengths)
+    yield _Step(nonce + (1).to_bytes(4, "big"), key, _TAG, lengths)
 
 
 def gcm_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
@@ -118,36 +118,16 @@ cases 2 and 4, as submitted to NIST."""
 
 
 def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of 250 B with 20 B of data, step by step.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random messages.
-    tasks
-        How many steps of random messages at least.
-    """
+    """Return published messages, then random ones of 250 B with 20 B of data, step by step."""
     random = np.random.default_rng(seed)
     steps = [step for message in PUBLISHED for step in gcm_steps(*message[:4])]
     frames = Frames.of(design, tasks + len(steps))
     while len(steps) < frames.taken:
         steps += gcm_steps(*(random.bytes(length) for length in (16, 12, 20, 250)))
     steps = steps[: frames.taken]
-    given = {
-        "counter": port_bits([step.counter for step in steps]),
-        "key": port_bits([step.key for step in steps]),
-    }
-    late = {"block": port_bits([step.block for step in steps])}
-    late |= {
-        name: np.array(
-            [[getattr(step, name) >> bit & 1 == 1 for bit in range(width)] for step in steps]
-        )
-        for name, width in (("kind", 2), ("missing", 4))
-    }
     blocks, tags = zip(*gcm_answers(steps), strict=True)
-    vectors = frames.vectors(given, {"answer": port_bits(blocks)}, late)
+    late, widths = ("block", "kind", "missing"), {"kind": 2, "missing": 4}
+    vectors = frames.fed(steps, {"answer": blocks}, late=late, widths=widths)
     # the tag of a step stands when GHASH has taken all digits after the block has left
     after = 1 + 128 // _DIGITS[int(design.parameters["unroll"])]
     place = np.flatnonzero(frames.valid)[: len(steps)] + after
@@ -186,12 +166,11 @@ def aes128_gcm(*, unroll: int, box: str) -> Design:
     digit = _DIGITS[unroll]
     lines = [*aes_text(core, 128, box), *_digit_module(digit), *_top(digit)]
     made = core.design(
-        f"u{unroll}_d{digit}" + ("_table" if box == "table" else ""),
-        {"unroll": unroll, "box": box},
         lines,
-        payload_bit=128.0,
         read_byte=16.0,
         written_byte=16.0,
+        name=f"u{unroll}_d{digit}" + ("_table" if box == "table" else ""),
+        parameters={"unroll": unroll, "box": box},
     )
     return replace(made, top="aes128_gcm")
 

@@ -66,22 +66,24 @@ class RoundCore:
 
     def design(
         self,
-        name: str,
-        parameters: Mapping[str, Value],
         lines: Iterable[str],
         *,
-        payload_bit: float,
         read_byte: float,
         written_byte: float,
+        name: str = "",
+        parameters: Mapping[str, Value] | None = None,
     ) -> Design:
-        """Return the design: text of all modules, and what a task is."""
+        """Return the design: text of all modules, and what a task is; its payload is what is read.
+
+        Name and parameters are those of the rounds in hardware where nothing else is chosen.
+        """
         return Design(
-            name=name,
-            parameters=parameters,
+            name=name or f"u{self.unroll}",
+            parameters=parameters or {"unroll": self.unroll},
             verilog="\n".join(lines) + "\n",
             top=self.name,
             clock="clock",
-            payload_bit=payload_bit,
+            payload_bit=8.0 * read_byte,
             cycles_per_task=float(self.steps),
             latency_cycles=self.layers * self.steps,
             tasks_in_flight=float(self.layers),

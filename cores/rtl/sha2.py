@@ -7,10 +7,8 @@ from functools import cache
 from itertools import count, islice
 from math import isqrt
 
-import numpy as np
-
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, message_blocks, port_bits
+from dse.cores.rtl.frames import message_vectors
 from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut
@@ -85,28 +83,17 @@ PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
 
 
 def sha2_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of four blocks, and the hash after each block.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random messages.
-    tasks
-        How many blocks of random messages at least.
-    """
-    frames = Frames.of(design, tasks + 3)
-    random = np.random.default_rng(seed)
-    blocks, first = message_blocks(
-        frames.taken, 64, [*map(sha2_padded, PUBLISHED)], sha2_padded, random
+    """Return published messages, then random ones of four blocks, and the hash after each block."""
+    return message_vectors(
+        design,
+        seed=seed,
+        tasks=tasks,
+        published=PUBLISHED,
+        padded=sha2_padded,
+        start=start(),
+        after=compressed,
+        digest=lambda words: b"".join(word.to_bytes(4, "big") for word in words),
     )
-    chain, answers = start(), []
-    for block, begins in zip(blocks, first, strict=True):
-        chain = compressed(start() if begins else chain, block)
-        answers.append(b"".join(word.to_bytes(4, "big") for word in chain))
-    given = {"block": port_bits(blocks), "first": np.array(first)[:, None]}
-    return frames.vectors(given, {"answer": port_bits(answers)})
 
 
 @generator(
@@ -136,14 +123,7 @@ def sha2_256(*, unroll: int) -> Design:
         passes=_ROUNDS // unroll,
         loads=True,
     )
-    return core.design(
-        f"u{unroll}",
-        {"unroll": unroll},
-        _text(core),
-        payload_bit=512.0,
-        read_byte=64.0,
-        written_byte=32.0,
-    )
+    return core.design(_text(core), read_byte=64.0, written_byte=32.0)
 
 
 def _text(core: RoundCore) -> Iterator[str]:

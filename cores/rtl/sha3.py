@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from functools import cache
 
-import numpy as np
-
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, message_blocks, port_bits
+from dse.cores.rtl.frames import message_vectors
 from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, reversed_bytes
@@ -81,33 +79,27 @@ def sha3_padded(message: bytes) -> bytes:
     return bytes(text)
 
 
+def absorbed(state: bytes, block: bytes) -> bytes:
+    """Return the state after a block of 136 bytes (section 4)."""
+    return keccak(bytes(a ^ b for a, b in zip(state, block.ljust(200, b"\0"), strict=True)))
+
+
 PUBLISHED = (b"", b"abc", b"\xa3" * 200)
 """Messages of NIST's examples of SHA3-256: of 0 and 1600 bit, and `abc`."""
 
 
 def sha3_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of four blocks, and the hash after each block.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random messages.
-    tasks
-        How many blocks of random messages at least.
-    """
-    frames = Frames.of(design, tasks + 4)
-    random = np.random.default_rng(seed)
-    known = [sha3_padded(one) for one in PUBLISHED]
-    blocks, first = message_blocks(frames.taken, _BLOCK_BYTE, known, sha3_padded, random)
-    state, answers = bytes(200), []
-    for block, begins in zip(blocks, first, strict=True):
-        begun = bytes(200) if begins else state
-        state = keccak(bytes(a ^ b for a, b in zip(begun, block.ljust(200, b"\0"), strict=True)))
-        answers.append(state[:32])
-    given = {"block": port_bits(blocks), "first": np.array(first)[:, None]}
-    return frames.vectors(given, {"answer": port_bits(answers)})
+    """Return published messages, then random ones of four blocks, and the hash after each block."""
+    return message_vectors(
+        design,
+        seed=seed,
+        tasks=tasks,
+        published=PUBLISHED,
+        padded=sha3_padded,
+        start=bytes(200),
+        after=absorbed,
+        digest=lambda state: state[:32],
+    )
 
 
 @generator(
@@ -136,14 +128,7 @@ def sha3_256(*, unroll: int) -> Design:
         unroll=unroll,
         passes=_ROUNDS // unroll,
     )
-    return core.design(
-        f"u{unroll}",
-        {"unroll": unroll},
-        _text(core),
-        payload_bit=8.0 * _BLOCK_BYTE,
-        read_byte=float(_BLOCK_BYTE),
-        written_byte=32.0,
-    )
+    return core.design(_text(core), read_byte=float(_BLOCK_BYTE), written_byte=32.0)
 
 
 def _text(core: RoundCore) -> Iterator[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.aes import aes_core, aes_text
-from dse.cores.rtl.aes_answers import added, aes_encrypt
-from dse.cores.rtl.frames import Frames, port_bits
+from dse.cores.rtl.aes_answers import aes_encrypt
+from dse.cores.rtl.frames import Frames, added
 from dse.cores.rtl.verilog import reversed_bytes
 
 _UNROLL = Choice(
@@ -22,8 +23,7 @@ _REDUCED = 0x87
 """x ** 128, where the lowest bit of the first byte is x ** 0 (IEEE 1619, section 5.2)."""
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """What a core takes at once: the number of a sector, or a block of it."""
 
     key: bytes
@@ -74,30 +74,14 @@ PUBLISHED = (
 
 
 def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published sectors, then random ones of 256 B, step by step, and what comes of them.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random sectors.
-    tasks
-        How many steps of random sectors at least.
-    """
+    """Return published sectors, then random ones of 256 B, step by step, and what comes of them."""
     random = np.random.default_rng(seed)
     steps = [step for sector in PUBLISHED for step in xts_steps(*sector[:4])]
     frames = Frames.of(design, tasks + len(steps))
     while len(steps) < frames.taken:
         steps += xts_steps(*(random.bytes(length) for length in (16, 16, 16, 16 * _SECTOR_BLOCKS)))
     steps = steps[: frames.taken]
-    given = {
-        "key": port_bits([step.key for step in steps]),
-        "tweak_key": port_bits([step.tweak_key for step in steps]),
-        "block": port_bits([step.block for step in steps]),
-        "starts": np.array([step.starts for step in steps])[:, None],
-    }
-    return frames.vectors(given, {"answer": port_bits(xts_answers(steps))})
+    return frames.fed(steps, {"answer": xts_answers(steps)})
 
 
 @generator(
@@ -118,12 +102,11 @@ def aes128_xts(*, unroll: int, box: str) -> Design:
     """
     core = aes_core(128, unroll=unroll, structure="chained")
     made = core.design(
-        f"u{unroll}" + ("_table" if box == "table" else ""),
-        {"unroll": unroll, "box": box},
         [*aes_text(core, 128, box), *_top()],
-        payload_bit=128.0,
         read_byte=16.0,
         written_byte=16.0,
+        name=f"u{unroll}" + ("_table" if box == "table" else ""),
+        parameters={"unroll": unroll, "box": box},
     )
     return replace(made, top="aes128_xts")
 
