@@ -146,6 +146,7 @@ FAMILIES = {
     "aes128": _aes(128),
     "aes256": _aes(256),
     "aes128_gcm": Family("AES-128-GCM encryption: 1 or 10 rounds, GHASH by digits", "aes_gcm"),
+    "aes128_xts": Family("AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle", "aes_xts"),
     "ascon_aead": Family("Ascon-AEAD128: 1, 2 or 4 rounds in a cycle", "ascon_aead"),
     "chacha20": Family("ChaCha20: 1 or 2 rounds in a cycle", "chacha20"),
     "crc32": Family("CRC-32: 8 to 512 bits in a cycle", "crc32"),
