@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.aes_answers import aes_blocks
@@ -10,11 +11,18 @@ from dse.cores.rtl.aes_box import box as box_module
 from dse.cores.rtl.aes_box import doubled
 from dse.cores.rtl.rounds import STRUCTURE, RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut
+from dse.errors import ArgumentError
 
 _BOX = Choice(
     name="box",
     description="S-box: composite, an inverse in a tower of fields; table, multiplexers",
     values=("composite", "table"),
+)
+
+_STRUCTURE = replace(
+    STRUCTURE,
+    description=f"{STRUCTURE.description}; column, 32 bits of one round in a cycle",
+    values=(*STRUCTURE.values, "column"),
 )
 
 
@@ -31,16 +39,21 @@ def _shipped(rounds: int) -> tuple[dict[str, int | str], ...]:
     return tuple({"unroll": unroll} for unroll in _unroll(rounds).values)
 
 
+_COLUMNS: tuple[dict[str, int | str], ...] = (
+    {"unroll": 1, "structure": "column"},
+    {"unroll": 1, "structure": "column", "box": "table"},
+)
 _OTHERS: tuple[dict[str, int | str], ...] = (
     {"unroll": 1, "box": "table"},
     {"unroll": 2, "structure": "chained"},
+    *_COLUMNS,
 )
 _SOURCE = "FIPS 197"
 
 
 @generator(
     answers=aes_blocks,
-    parameters=(_unroll(10), STRUCTURE, _BOX),
+    parameters=(_unroll(10), _STRUCTURE, _BOX),
     designs=_shipped(10) + _OTHERS,
     description="AES-128 encryption: 1 to 10 of the 10 rounds in hardware",
     source=_SOURCE,
@@ -52,8 +65,8 @@ def aes128(*, unroll: int, structure: str, box: str) -> Design:
 
 @generator(
     answers=aes_blocks,
-    parameters=(_unroll(14), STRUCTURE, _BOX),
-    designs=_shipped(14),
+    parameters=(_unroll(14), _STRUCTURE, _BOX),
+    designs=_shipped(14) + _COLUMNS,
     description="AES-256 encryption: 1 to 14 of the 14 rounds in hardware",
     source=_SOURCE,
 )
@@ -67,12 +80,21 @@ def aes_design(key_bit: int, *, unroll: int, structure: str, box: str) -> Design
 
     A block passes R / n times, and one starts each R / n cycles whatever the structure: pipelined
     cores hold n blocks for R cycles, chained ones a single block for R / n longer cycles.  Keys are
-    expanded round by round beside their block.
+    expanded round by round beside their block.  With the structure `column` one column of a round
+    and a word of the key take a cycle: 4 R cycles, with 8 boxes where a round has 20.
 
     Assumed: a key has a port of its own and stays for many blocks, so that a block reads 16 bytes.
+
+    Raises
+    ------
+    ArgumentError
+        Columns of more than one round.
     """
+    if structure == "column" and unroll > 1:
+        raise ArgumentError(f"aes{key_bit}: columns are those of one round; unroll has to be 1")
     core = aes_core(key_bit, unroll=unroll, structure=structure)
-    name = f"u{unroll}" + ("_chained" if core.layers < unroll else "")
+    shown = structure == "column" or core.layers < unroll
+    name = f"u{unroll}" + (f"_{structure}" if shown else "")
     return core.design(
         aes_text(core, key_bit, box),
         read_byte=16.0,
@@ -92,7 +114,7 @@ def aes_core(key_bit: int, *, unroll: int, structure: str) -> RoundCore:
         outputs={"answer": 128},
         fields={"text": 128, "key": key_bit},
         unroll=unroll,
-        passes=rounds // unroll,
+        passes=4 * rounds if structure == "column" else rounds // unroll,
         layers=unroll if structure == "pipelined" else 1,
     )
 
@@ -100,8 +122,10 @@ def aes_core(key_bit: int, *, unroll: int, structure: str) -> RoundCore:
 def aes_text(core: RoundCore, key_bit: int, box: str) -> Iterator[str]:
     """Yield all modules of a core, itself last."""
 
+    step = _column if core.passes > key_bit // 32 + 6 else _round
+
     def one(number: int, which: str, state: State) -> Generator[str, None, State]:
-        return (yield from _round(core, key_bit, number, which, state))
+        return (yield from step(core, key_bit, number, which, state))
 
     title = "The Advanced Encryption Standard, FIPS 197"
     yield f"// {title}, keys of {key_bit} bit, first byte leftmost."
@@ -181,6 +205,44 @@ def _round(
     following = f"{{{key}[127:0], key_of_{number}}}" if ahead else f"key_of_{number}"
     yield f"  wire [{key_bit - 1}:0] following_{number} = {following};"
     return {"text": f"text_of_{number}", "key": f"following_{number}"}
+
+
+def _column(
+    core: RoundCore, key_bit: int, number: int, which: str, state: State
+) -> Generator[str, None, State]:
+    """Yield a column of a round and a word of the key; the one round has number 0.
+
+    Rows shift as their bytes are taken: of row r the byte r from the left, then those before it.
+    """
+    text, words = state["text"], key_bit // 32
+    byte = [[cut(text, 15 - 4 * place - row, 8) for place in range(4)] for row in range(4)]
+    late = [f"{which}[1:0] > 2'd{3 - row}" for row in range(4)]
+    taken = [f"({late[row]} ? {byte[row][0]} : {byte[row][row]})" for row in (1, 2, 3)]
+    yield f"  wire [31:0] taken = {{{', '.join((byte[0][0], *taken))}}};"
+    yield "  wire [31:0] substituted, mixed, expanded;"
+    yield "  substitute_word substitute (taken, substituted);"
+    yield "  mix_column mix (substituted, mixed);"
+    key, last = state["key"], core.passes - 4
+    turns = f"{which}[2]" if words == 8 else "1'b0"
+    turned = f"{turns} ? {key}[31:0] : {{{key}[23:0], {key}[31:24]}}"
+    yield f"  substitute_word expand ({turned}, expanded);"
+    constants = (_constant(one * 4 // words + 1) for one in range(core.passes // 4))
+    chosen = chosen_by(f"{which}[{core.bits - 1}:2]", (f"8'd{one}" for one in constants))
+    yield f"  wire [7:0] constant = {turns} ? 8'd0 : {chosen};"
+    first = f"{which}[1:0] == 2'd0"
+    added = f"({first} ? expanded ^ {{constant, 24'd0}} : {key}[31:0])"
+    yield f"  wire [31:0] word = {cut(key, words - 1, 32)} ^ {added};"
+    used = "word" if words == 4 else cut(key, 3, 32)
+    yield f"  wire [31:0] column = ({which} >= {last} ? substituted : mixed) ^ {used};"
+    following = [
+        f"({late[row]} ? {byte[row][place + 1]} : {byte[row][place]})"
+        if place < row
+        else byte[row][place + 1]
+        for place in range(3)
+        for row in range(4)
+    ]
+    yield f"  wire [127:0] shifted = {{{', '.join(following)}, column}};"
+    return {"text": "shifted", "key": f"{{{key}[{key_bit - 33}:0], word}}"}
 
 
 def _constant(number: int) -> int:

@@ -193,6 +193,8 @@ def test_what_a_generator_cannot_make_is_refused() -> None:
         jacobi(sides=4)
     rule = "'sides' is no parameter of generator 'jacobi'; did you mean 'side'?"
     assert str(caught.value) == rule
+    with pytest.raises(ArgumentError, match="aes256: columns are those of one round"):
+        registry.get(Generator, "aes256")(unroll=2, structure="column")
 
 
 def test_numbers_become_bits_and_come_back() -> None:
