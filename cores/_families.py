@@ -151,5 +151,5 @@ FAMILIES = {
     "chacha20": Family("ChaCha20: 1 or 2 rounds in a cycle", "chacha20"),
     "crc32": Family("CRC-32: 8 to 512 bits in a cycle", "crc32"),
     "sha2_256": Family("SHA-256: 1, 2 or 4 rounds in a cycle", "sha256"),
-    "sha3_256": Family("SHA3-256: 1 to 6 rounds of Keccak in a cycle", "sha3_256"),
+    "sha3_256": Family("SHA3-256: 1, 2 or 3 rounds of Keccak in a cycle", "sha3_256"),
 }
