@@ -1,15 +1,20 @@
-"""What Battle and Hempstead find of their cores, asked of ours: `by_synthesis.csv`."""
+"""What Battle and Hempstead find of their cores, asked of ours: `by_synthesis.csv`.
+
+Functions of today are asked what the paper finds of unrolling: `unrolling.csv`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from dse.contract.claim_table import read_claims
 from dse.contract.papers import Claim, MadeCores, SynthesisClaims, Tables
-from dse.cores._families import LIBRARIES
-from dse.cores.battle_hempstead import fleets_of_cores, single_cores
+from dse.cores._families import FAMILIES, LIBRARIES
+from dse.cores._table import TABLES
+from dse.cores.battle_hempstead import fleets_of_cores, single_cores, unrolling
 
 _MADE = {
     "des": MadeCores(
@@ -22,33 +27,44 @@ _MADE = {
 }
 
 
+_TODAY = ("aes128", "aes256", "aes128_xts", "sha2_256", "sha3_256", "ascon_aead", "crc32")
+"""Functions with three designs or more that differ in nothing but their rounds, or bits."""
+
+
 def claims_of(tables: Tables) -> tuple[Claim, ...]:
-    """Return the claims, with a reading for each library."""
-    table = files("dse.cores.battle_hempstead") / "by_synthesis.csv"
-    functions = single_cores.functions | fleets_of_cores.functions
-    asked = [
-        read_claims(table, functions, {name: named[name] for name in _MADE})
-        for named in tables.values()
-    ]
-    return tuple(
-        replace(
-            same[0],
-            ours=None,
-            readings={library: one.ours for library, one in zip(tables, same, strict=True)},
-        )
-        for same in zip(*asked, strict=True)
-    )
+    """Return the claims, with a reading for each library that has the cores."""
+    papers = {library: {name: named[name] for name in _MADE} for library, named in tables.items()}
+    found = [*_asked("by_synthesis.csv", papers)]
+    for core in _TODAY:
+        title = FAMILIES[core].summary.partition(":")[0]
+        having = {
+            library: {"core": named[core]} for library, named in tables.items() if core in named
+        }
+        found += [
+            replace(one, name=f"{one.name}-{core}", statement=f"{title}: {one.statement}")
+            for one in _asked("unrolling.csv", having)
+        ]
+    return tuple(found)
+
+
+def _asked(file: str, tables: Tables) -> Iterator[Claim]:
+    """Yield the claims of a file; `tables` has for each library those that its cores stand for."""
+    functions = single_cores.functions | fleets_of_cores.functions | unrolling.functions
+    table = files("dse.cores.battle_hempstead") / file
+    asked = [read_claims(table, functions, named) for named in tables.values()]
+    for same in zip(*asked, strict=True):
+        readings = {library: one.ours for library, one in zip(tables, same, strict=True)}
+        yield replace(same[0], ours=None, readings=readings)
+
+
+def _shipped(library: str) -> Mapping[str, Path]:
+    paths = {name: Path(str(TABLES / f"{name}_{library}.csv")) for name in (*_MADE, *_TODAY)}
+    return {name: path for name, path in paths.items() if path.is_file()}
 
 
 claims = SynthesisClaims(
     name="cores",
     made=_MADE,
-    shipped={
-        library: {
-            name: Path(str(files("dse.cores") / "tables" / f"{name}_{library}.csv"))
-            for name in _MADE
-        }
-        for library in LIBRARIES
-    },
+    shipped={library: _shipped(library) for library in LIBRARIES},
     claims=claims_of,
 )

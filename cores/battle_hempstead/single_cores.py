@@ -58,7 +58,11 @@ _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "pipeline_depth": lambda of: of.latency_cycles,
     "tasks_in_flight": lambda of: of.tasks_in_flight,
     "parallelism": lambda of: of.latency_cycles / of.cycles_per_task,
+    "dynamic_energy_per_cycle": lambda of: of.dynamic_power_w / of.clock_hz,
     "dynamic_energy_per_task": lambda of: of.dynamic_power_w / full_rate_task_per_s(of),
+    "dynamic_energy_per_bit": lambda of: (
+        of.dynamic_power_w / full_rate_task_per_s(of) / of.payload_bit
+    ),
     "energy_per_task": lambda of: _power_mw(of) / full_rate_task_per_s(of),
     "energy_per_cycle_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight / of.clock_hz,
     "power_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight,
@@ -104,7 +108,8 @@ def _table(printed: PrintedNumbers, core: AskedCore) -> tuple[tuple[str, ...], C
     )
 
 
-def _values(printed: PrintedNumbers, core: AskedCore, quantity: str) -> dict[str, float]:
+def values_of(printed: PrintedNumbers, core: AskedCore, quantity: str) -> dict[str, float]:
+    """Return a quantity of each design."""
     designs, figures = _table(printed, core)
     return dict(zip(designs, _QUANTITIES[quantity](figures).tolist(), strict=True))
 
@@ -117,7 +122,7 @@ def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float
 @functions
 def core_value(printed: PrintedNumbers, core: str, quantity: str, design: str) -> float:
     """Return a quantity of a design."""
-    return _values(printed, core, quantity)[design]
+    return values_of(printed, core, quantity)[design]
 
 
 @functions
@@ -125,7 +130,7 @@ def core_ratio(
     printed: PrintedNumbers, core: AskedCore, quantity: str, design: str, base: str
 ) -> float:
     """Return a quantity of a design over that of another."""
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     return values[design] / values[base]
 
 
@@ -134,7 +139,7 @@ def core_value_to(
     printed: PrintedNumbers, unit: float, how: str, core: str, quantity: str, *designs: str
 ) -> float:
     """Return a quantity, or a ratio of two designs, ``rounded`` or ``cut`` to a unit."""
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     value = values[designs[0]] / (values[designs[1]] if designs[1:] else 1.0)
     return (math.floor(value / unit) if how == "cut" else round(value / unit)) * unit
 
@@ -142,14 +147,14 @@ def core_value_to(
 @functions
 def largest_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: str) -> float:
     """Return the largest value of a quantity over that of one design."""
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     return max(values.values()) / values[base]
 
 
 @functions
 def least_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: str) -> float:
     """Return the least value of a quantity over that of one design."""
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     return min(values.values()) / values[base]
 
 
@@ -158,7 +163,7 @@ def design_with_least(
     printed: PrintedNumbers, core: AskedCore, quantity: str, among: str = ""
 ) -> str:
     """Return the design with the least of a quantity, among some where they are named."""
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     return min(among.split() or values, key=values.__getitem__)
 
 
@@ -167,28 +172,8 @@ def design_with_most(
     printed: PrintedNumbers, core: AskedCore, quantity: str, among: str = ""
 ) -> str:
     """Return the design with the most of a quantity, among some where they are named."""
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     return max(among.split() or values, key=values.__getitem__)
-
-
-@functions
-def line_over(
-    printed: PrintedNumbers, core: AskedCore, quantity: str, power: float, text: str
-) -> float:
-    """Return what a straight line over unrolled designs tells, over n to a power.
-
-    ``step``: its slope over its start; ``fit``: the share of the variance that it explains.
-    """
-    values = _values(printed, core, quantity)
-    plain = {name: value for name, value in values.items() if name[1:].isdigit()}
-    over = np.array([float(name[1:]) for name in plain]) ** power
-    ours = np.array([*plain.values()])
-    columns = np.column_stack([over, np.ones_like(over)])
-    (slope, start), *_ = np.linalg.lstsq(columns, ours, rcond=None)
-    if text == "step":
-        return float(slope / start)
-    left = ours - slope * over - start
-    return float(1 - (left**2).sum() / ((ours - ours.mean()) ** 2).sum())
 
 
 @functions
@@ -206,7 +191,7 @@ def core_order(
     ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 take less than any
     other.  A number may stand for the others.
     """
-    values = _values(printed, core, quantity)
+    values = values_of(printed, core, quantity)
     right = [values[name] for name in others.split()] if isinstance(others, str) else [others]
     holds = _ORDERS[order]
     return all(holds(values[name], share * other) for name in designs.split() for other in right)
@@ -228,7 +213,7 @@ def equation_at_depth(printed: PrintedNumbers, number: float, depth: float) -> f
 @functions
 def performance_efficiency(printed: PrintedNumbers, design: str) -> float:
     """Return the rate of a DES design over that of as many u1 as it has tasks in flight (1)."""
-    rate, parallel = _values(printed, "des", "rate"), _values(printed, "des", "tasks_in_flight")
+    rate, parallel = values_of(printed, "des", "rate"), values_of(printed, "des", "tasks_in_flight")
     return rate[design] / rate["u1"] / parallel[design]
 
 
@@ -241,7 +226,7 @@ def shorter_cycle_percent(printed: PrintedNumbers) -> float:
 @functions
 def area_in_flight_falls_but_for_u4(printed: PrintedNumbers) -> bool:
     """Return whether area per task in flight falls as DES is unrolled, and u4 is above u2."""
-    area = _values(printed, "des", "area_in_flight")
+    area = values_of(printed, "des", "area_in_flight")
     others = pairwise(area[name] for name in ("u1", "u2", "u8", "u16"))
     return all(fewer >= more for fewer, more in others) and area["u4"] > area["u2"]
 
@@ -280,7 +265,7 @@ def power_ratio_at(
 @functions
 def design_is_beaten(printed: PrintedNumbers, core: str, design: str, quantities: str) -> bool:
     """Return whether another design takes no more of any of some quantities."""
-    values = [_values(printed, core, quantity) for quantity in quantities.split()]
+    values = [values_of(printed, core, quantity) for quantity in quantities.split()]
     return any(
         all(of[other] <= of[design] for of in values) for other in values[0] if other != design
     )
@@ -289,6 +274,6 @@ def design_is_beaten(printed: PrintedNumbers, core: str, design: str, quantities
 @functions
 def jacobi_steps_fall(printed: PrintedNumbers) -> bool:
     """Return whether the next larger array costs ever less in area, relatively."""
-    areas = _values(printed, "jacobi", "area_m2").values()
+    areas = values_of(printed, "jacobi", "area_m2").values()
     steps = [large / small for small, large in pairwise(areas)]
     return all(later < earlier for earlier, later in pairwise(steps))

@@ -11,7 +11,7 @@ import pytest
 import dse
 from dse.contract.claim_table import read_claims
 from dse.contract.papers import Claim, ClaimAnswer, MadeCores, SynthesisClaims, Tables
-from dse.cores.battle_hempstead import fleets_of_cores, single_cores
+from dse.cores.battle_hempstead import fleets_of_cores, single_cores, unrolling
 from dse.errors import MissingLibraryError
 from dse.reproduction import by_synthesis
 from dse.reproduction.by_synthesis import Synthesis, check_by_synthesis, chosen_papers
@@ -22,7 +22,7 @@ from dse.silicon.yosys import found_yosys
 from tests.conftest import ROOT, run_dse
 from tests.silicon.toy import TOY
 
-TABLE = ROOT / "cores" / "battle_hempstead" / "by_synthesis.csv"
+FOLDER = ROOT / "cores" / "battle_hempstead"
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,10 @@ def found() -> Synthesis:
 
 def test_what_is_printed_follows_from_the_papers_own_tables() -> None:
     """The same questions, asked of the paper's cores, give the paper's figures."""
-    functions = single_cores.functions | fleets_of_cores.functions
-    for claim in read_claims(TABLE, functions):
-        assert check_claim(claim, StudyRunner()).verdict in (AGREES, WITHIN), claim.name
+    functions = single_cores.functions | fleets_of_cores.functions | unrolling.functions
+    for file, named in (("by_synthesis.csv", {}), ("unrolling.csv", {"core": "des"})):
+        for claim in read_claims(FOLDER / file, functions, named):
+            assert check_claim(claim, StudyRunner()).verdict in (AGREES, WITHIN), claim.name
 
 
 # sky130, ihp130, asap7
@@ -127,8 +128,40 @@ def test_fresh_tables_of_the_shipped_figures_give_the_shipped_answers(found: Syn
     (paper,) = chosen_papers(["cores"])
     fresh = check_by_synthesis([paper], {"cores": {"mine": paper.shipped["asap7"]}})
     assert fresh.libraries == ("mine",)
+    assert len(fresh.rows) == len(found.rows)
     for row, shipped in zip(fresh.rows, found.rows, strict=True):
-        assert row.readings[0].ours == shipped.readings[2].ours
+        (of_asap7,) = [one.ours for one in shipped.readings if one.words == "asap7"]
+        assert row.readings[0].ours == of_asap7
+
+
+def test_a_library_without_todays_functions_is_asked_of_those_of_the_paper(
+    found: Synthesis,
+) -> None:
+    (paper,) = chosen_papers(["cores"])
+    made = {name: paper.shipped["sky130"][name] for name in paper.made}
+    fresh = check_by_synthesis([paper], {"cores": {"mine": made}})
+    assert len(fresh.rows) == sum("-synthesis-" in row.claim.name for row in found.rows)
+
+
+# error of a line through areas, of one through energies of a cycle, whether most rounds take least
+UNROLLING = {
+    "aes128": (0.032, 0.018, True),
+    "aes128_xts": (0.051, 0.386, False),
+    "sha2_256": (0.005, 0.207, False),
+    "sha3_256": (0.047, 0.057, False),
+    "ascon_aead": (0.019, 0.191, False),
+    "crc32": (0.312, 0.294, True),
+}
+
+
+@pytest.mark.parametrize("core", UNROLLING)
+def test_the_law_of_unrolling_holds_where_rounds_have_registers(
+    found: Synthesis, core: str
+) -> None:
+    for part, ours in zip(("area", "energy", "most"), UNROLLING[core], strict=True):
+        (row,) = [one for one in found.rows if one.claim.name == f"cores-unrolling-{part}-{core}"]
+        assert row.readings[-1].words == "asap7"
+        assert row.readings[-1].ours == pytest.approx(ours, abs=6e-4)
 
 
 def test_without_a_mapping_tool_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
