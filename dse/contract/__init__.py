@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dse.contract.columns import ATTACHMENTS as ATTACHMENTS
 from dse.contract.columns import PCIE_LINKS as PCIE_LINKS
 from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
@@ -225,6 +226,8 @@ class Interface(Sureness):
 
     Attributes
     ----------
+    attachment
+        ``inline`` for an engine on the way of the data; any other word is of one beside them.
     pcie
         One of `PCIE_LINKS`, empty for none; fields from `max_payload_byte` to `batch` describe it.
     max_payload_byte, max_read_request_byte, completion_byte

@@ -20,5 +20,8 @@ PCIE_LINKS = (
 )
 """PCI Express links by generation and lanes; a column holds the position in this tuple."""
 
+ATTACHMENTS = ("look_aside", "inline")
+"""Whether an engine is beside the data or on their way; a column holds the position."""
+
 PRECISIONS = ("single", "double")
 """Floating-point precision of a platform's operations; a column holds the position."""

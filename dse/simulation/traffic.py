@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from dse.contract import SIZE, TRANSFERS, WAIT_MODES
+from dse.contract import ATTACHMENTS, SIZE, TRANSFERS, WAIT_MODES
 from dse.errors import UnitError
 from dse.model.mixed import TASKS_OFFLOADED
 from dse.model.space import ALONE, Index
@@ -137,7 +137,7 @@ def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station,
 def _again(columns: Columns, size: float) -> float:
     """Return how often a payload crosses the link: again up to each segment that is sent again."""
     share = columns.get("interface_retransmit_share", 0.0)
-    if not share:
+    if not share or columns["interface_attachment"] != ATTACHMENTS.index("inline"):
         return 1.0
     segment = columns["interface_segment_byte"]
     count = math.ceil(size / segment)

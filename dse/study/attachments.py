@@ -30,6 +30,11 @@ _OWNERS = {
         "it describes a PCI Express link, and no interface of the study has one",
         "add for instance `pcie: gen4 x8` to `interface`",
     ),
+    "attachment": (
+        "an engine that reads its record again is on the way of the data, and no interface of the "
+        "study is",
+        "write `attachment: inline` in that interface",
+    ),
     "retransmit_share": (
         "it describes segments that are sent again, and no interface of the study has any",
         "add for instance `retransmit_share: 1 %` to `interface`",

@@ -84,7 +84,6 @@ class InterfaceEntry(SureEntry, InterfaceSection):
     """An interface; the fields of a study's section, and where it comes from."""
 
     name: Name
-    attachment: Text = ""
     source: Text = ""
     note: Text = ""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.contract import PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
+from dse.contract import ATTACHMENTS, PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
 from dse.errors import nearest
 from dse.study.fields import (
     Amount,
@@ -101,6 +101,14 @@ class InterfaceSection(StudySection):
 
     device: str | None = Field(default=None, description="Interface by name; `dse list` shows them")
     host: str | None = Field(default=None, description="Name of the host processor")
+    attachment: Annotated[
+        str | None,
+        Field(
+            description="Where the engine is: `inline`, on the way of the data, or beside them: "
+            "look_aside, or a word of one's own such as pcie_card"
+        ),
+        Coded("interface_attachment", ATTACHMENTS, ("attachment",)),
+    ] = None
     host_clock: Amount = quantity("Clock of the host", "interface_host_clock_hz", neutral=math.inf)
     overhead: Amount = quantity(
         "Host time to set up one offload (LogCA's o)",
@@ -200,7 +208,7 @@ class InterfaceSection(StudySection):
         "Share of segments that are sent again, which an inline engine reads its record for",
         "interface_retransmit_share",
         zero=True,
-        belongs_to=("retransmit_share",),
+        belongs_to=("attachment",),
     )
     segment: Amount = quantity(
         "Payload of a segment of a record",
@@ -370,7 +378,10 @@ FREE = frozenset(f"interface.{name}" for name in ("in_flight", "transfer", "pcie
 
 def code(column: str, written: str) -> float:
     """Return the number by which a column holds a choice such as ``async``."""
-    return float(CHOICES[column].index(written))
+    known = CHOICES[column]
+    if known == ATTACHMENTS and written not in known:
+        return 0.0  # a record's own word for an engine beside the data
+    return float(known.index(written))
 
 
 def declared_neutral(column: str) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import (
+    ATTACHMENTS,
     PCIE_LINKS,
     PRECISIONS,
     TRANSFERS,
@@ -36,7 +37,7 @@ Call = Callable[[Arguments], dict[str, Column]]
 """A model function as the engine calls it, its results by name."""
 
 _CODES = {"wait": len(WAIT_MODES), "transfer": len(TRANSFERS), "precision": len(PRECISIONS)}
-_CODES["pcie"] = len(PCIE_LINKS)
+_CODES |= {"pcie": len(PCIE_LINKS), "attachment": len(ATTACHMENTS)}
 _CODES |= dict.fromkeys(("chained", "meet", "common", "clocked", "alone", "extrapolated"), 2)
 _PLAUSIBLE = {
     "m2": (1e-10, 1e-4),

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, objective
+from dse.contract import ATTACHMENTS, Column, objective
 
 FREEBSD = "Gallatin, FreeBSD review D30908 and commit 28d0a740dd9a, 2021"
 
 
 @objective(
     source=FREEBSD,
-    rises_with=("interface_retransmit_share", "workload_granularity_byte"),
+    rises_with=("interface_attachment", "interface_retransmit_share", "workload_granularity_byte"),
     undeclared={"interface_segment_byte": "the last segment of a record may become shorter"},
     over_sizes="mean",
 )
 def reread_byte(
     *,
     workload_granularity_byte: Column,
+    interface_attachment: Column,
     interface_retransmit_share: Column,
     interface_segment_byte: Column,
 ) -> Column:
@@ -30,7 +31,7 @@ def reread_byte(
 
     ``r (s n (n - 1) / 2 + g)``, in B, with n = ceil(g / s) segments of s bytes in a record of g,
     the last one shorter, and the share r of them that is sent again: segment i takes i s bytes,
-    the last one g.  Every segment is as likely as any other.
+    the last one g.  Every segment is as likely as any other.  Only an engine inline reads again.
 
     References
     ----------
@@ -38,7 +39,8 @@ def reread_byte(
     """
     segments = np.ceil(workload_granularity_byte / interface_segment_byte)
     before = interface_segment_byte * segments * (segments - 1.0) / 2.0
-    return interface_retransmit_share * (before + workload_granularity_byte)
+    inline = np.equal(interface_attachment, ATTACHMENTS.index("inline"))
+    return inline * interface_retransmit_share * (before + workload_granularity_byte)
 
 
 @objective(

@@ -45,6 +45,9 @@ def power_w(
     rises_with=("throughput_bit_per_s", "stage_leakage_power_w", "stage_dynamic_energy_j_per_bit"),
     falls_with=("stage_clocked",),
     over_stages="sum",
+    undeclared={
+        "throughput_bit_per_s settled": "no random system shows it beside a transfer: no proof",
+    },
 )
 def base_power_w(
     *,

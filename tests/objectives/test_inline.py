@@ -14,7 +14,8 @@ from tests.conftest import STUDIES
 STUDY = """
 workload: {rate: 100 Gbit/s, granularity: 16 KiB}
 stages: [{core: des, designs: [u16], instances: 4}]
-interface: {overhead: 0 s, latency: 0 s, link: 16 GB/s, in_flight: 16, retransmit_share: 10 %}
+interface: {attachment: inline, overhead: 0 s, latency: 0 s, link: 16 GB/s, in_flight: 16,
+  retransmit_share: 10 %}
 objectives: {throughput: maximise}
 """
 
@@ -30,6 +31,7 @@ def by_hand(record: int, segment: int, share: float) -> float:
 def test_closed_form_is_the_sum_over_segments(record: int, segment: int) -> None:
     found = reread_byte.function(
         workload_granularity_byte=np.array([float(record)]),
+        interface_attachment=np.array([1.0]),
         interface_retransmit_share=np.array([0.02]),
         interface_segment_byte=np.array([float(segment)]),
     )
@@ -59,7 +61,7 @@ def limit(write, text: str) -> float:
 def test_the_link_carries_less_the_more_is_sent_again(write) -> None:
     assert limit(write, STUDY) == pytest.approx(128e9 / (1 + by_hand(16384, 1448, 0.1) / 16384))
     assert limit(write, STUDY.replace("10 %", "0 %")) == 128e9
-    assert limit(write, STUDY.replace(", retransmit_share: 10 %", "")) == 128e9
+    assert limit(write, STUDY.replace("retransmit_share: 10 %", "")) == 128e9
 
 
 def test_smaller_records_are_read_again_for_less(write) -> None:
@@ -95,6 +97,25 @@ def test_the_segment_is_assumed_unless_it_is_written(write) -> None:
 def test_more_than_all_segments_are_not_sent_again(write) -> None:
     with pytest.raises(StudyError, match="a share is at most 1"):
         study.prepare(study.read_study(write(STUDY.replace("10 %", "110 %")), ()))
+
+
+def test_an_engine_beside_the_data_reads_nothing_again(write) -> None:
+    """One share of a network stands beside a choice of attachments: only inline feels it."""
+    axis = "axes: {interface.attachment: [inline, look_aside]}\n"
+    path = write(STUDY.replace("attachment: inline, ", "") + axis)
+    problem = study.prepare(study.read_study(path, ())).problem
+    place = [one.name for one in problem.space.axes].index("interface.attachment")
+    index = np.zeros((2, len(problem.sizes)), dtype=np.int64)
+    index[1, place] = 1
+    inline, beside = problem.describe(index)["link_bit_per_s"]
+    assert inline == pytest.approx(128e9 / (1 + by_hand(16384, 1448, 0.1) / 16384))
+    assert beside == 128e9
+
+
+def test_a_share_that_nobody_reads_again_for_is_a_fault(write) -> None:
+    beside = STUDY.replace("attachment: inline", "attachment: pcie_card")
+    with pytest.raises(StudyError, match=r"retransmit_share.*write `attachment: inline`"):
+        study.prepare(study.read_study(write(beside), ()))
 
 
 def test_a_study_without_it_has_no_such_quantity() -> None:

@@ -18,7 +18,7 @@ STUDY = """
 workload: {rate: 1 Gbit/s, granularity: 16 KiB}
 stages: [{core: des, designs: [u16], instances: 2, clock: 1}]
 interface: {host_clock: 1 GHz, overhead: 100 cycles, latency: 1 us, switch: 100 cycles,
-  wait: sync_os,
+  wait: sync_os, attachment: inline,
   pcie: gen1 x1, round_trip: 1 us, retransmit_share: 1 %, in_flight: 4, host_cores: 8,
   host_power: 80 W, idle_power: 1 W}
 objectives: {area: minimise}
