@@ -30,7 +30,8 @@ def parts(
     """
     if by:
         axes = [(number, problem.space.axes[number]) for number in by]
-        return [_choices(axes, row) for row in index]
+        hosts = [(ALONE,) if (row < 0).any() else () for row in index]
+        return [(*host, *_choices(axes, row)) for host, row in zip(hosts, index, strict=True)]
     fleets = tables.design_names(problem, index)
     if not counts and problem.stages:
         fleets = [name if name == ALONE else _without_counts(problem, name) for name in fleets]

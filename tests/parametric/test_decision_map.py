@@ -28,6 +28,19 @@ objectives: {total_power: minimise, area: minimise}
 RANGES = ("rate=5..80Gbps", "granularity=256B..16KiB")
 
 
+def test_the_host_alone_is_an_answer_of_its_own(write) -> None:
+    """Where no link carries the rate the host does: that is no infeasible place."""
+    text = STUDY.replace("1500 B}", "1500 B, kernel: fft64}").replace(
+        "core: des, designs: [u8, u16]", "core: fft"
+    )
+    text = text.replace(
+        "axes:", "interface: {link: 4 GB/s, host_cores: 64, host_power: 640 W}\naxes:"
+    )
+    found = find_map(study.read_study(write(text)), ("rate=5..80Gbps", RANGES[1]), by=["device"])
+    assert "the host alone" in found.shares
+    assert "no feasible design" not in found.shares
+
+
 def test_each_point_of_a_row_is_what_a_search_answers(write) -> None:
     found = find_map(study.read_study(write(STUDY)), RANGES, by=["device"])
     assert len(found.shares) > 1
