@@ -195,11 +195,11 @@ def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> S
     if other is None:
         line = "None: the front holds no other design, and no other choice comes next."
         return Section("runner_up", "Runner-up", (line,), brief=())
-    parts = [
-        f"{in_words(name)} {units.show(other.quantities[name], name)} "
-        f"({change(other.quantities[name], pick.quantities[name])})"
-        for name in goals
-    ]
+    parts = []
+    for name in goals:
+        by = change(other.quantities[name], pick.quantities[name])
+        shown = units.show(other.quantities[name], name)
+        parts.append(f"{in_words(name)} {shown}{f' ({by})' if by else ''}")
     facts = other.to_dict() | {"differences": pick.differences(other, goals)}
     line = f"{other.line}: {listed(parts)}."
     return Section("runner_up", "Runner-up", (line,), facts=facts, brief=())
