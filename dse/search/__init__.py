@@ -14,7 +14,7 @@ from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation
 from dse.plugins import registry
-from dse.search.beside import beside_hosts, hosts_of
+from dse.search.beside import beside_hosts, hosts_beside
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.searchable import Progress, Searchable, check_constraints
@@ -117,7 +117,7 @@ def planned(problem: Searchable, settings: SearchSettings) -> int:
     method = registry.get(Method, settings.method)
     if method.proves:
         return min(settings.budget or problem.size, problem.size)
-    budget = (settings.budget or method.budget) - len(hosts_of(problem))
+    budget = (settings.budget or method.budget) - len(hosts_beside(problem))
     return max(1, min(budget, problem.size))
 
 

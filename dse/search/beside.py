@@ -14,7 +14,7 @@ from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.searchable import Searchable
 
 
-def hosts_of(problem: Searchable) -> Index:
+def hosts_beside(problem: Searchable) -> Index:
     """Return the designs of the host alone (h, d), of which there may be none."""
     none = np.empty((0, len(problem.sizes)), dtype=np.int64)
     return problem.hosts if isinstance(problem, Problem) else none
