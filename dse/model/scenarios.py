@@ -43,9 +43,14 @@ def wired_alike(one: Problem, other: Problem) -> bool:
     """Tell whether problems differ in numbers alone, so that one can be renumbered to the other."""
     same = one.graph is other.graph and one.tolerant == other.tolerant
     same = same and one.beside == other.beside
+    same = same and list(map(_named, one.space.axes)) == list(map(_named, other.space.axes))
     same = same and one.goals == other.goals and one.requirements == other.requirements
     same = same and [r.text for r in one.constraints] == [r.text for r in other.constraints]
     return same and one.measured is other.measured and one.offered == other.offered
+
+
+def _named(axis: Axis) -> tuple[object, ...]:
+    return axis.name, *axis.columns
 
 
 def _alike(one: Problem, other: Problem) -> bool:

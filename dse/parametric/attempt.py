@@ -32,7 +32,7 @@ MOST_SEARCHED = 200_000_000
 def changed_study(infeasible: Study, overrides: Sequence[Override]) -> Study | None:
     """Return the study with fields or constraints replaced, None when that is a fault."""
     try:
-        return study.prepare(override(infeasible.document, overrides))
+        return study.prepare(override(infeasible.document, overrides), infeasible)
     except DseError:
         return None
 

@@ -141,9 +141,20 @@ def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
         assert len(dse.run(path, overrides=pasted[1::2]).front), line
 
 
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(data=studies())
 def test_every_remedy_admits_a_design(data: dict[str, Any]) -> None:
+    every_remedy_admits_a_design(data)
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(data=studies())
+def test_every_remedy_of_many_studies_admits_a_design(data: dict[str, Any]) -> None:
+    every_remedy_admits_a_design(data)
+
+
+def every_remedy_admits_a_design(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
     remedies = remedies_of(found, needed_by(found.problem), composed=False)

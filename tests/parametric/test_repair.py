@@ -162,15 +162,26 @@ def studies(draw: st.DrawFn) -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=60)
+@settings(max_examples=10)
 @given(data=studies())
 def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
+    is_enough_and_a_little_less_is_not(data)
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(data=studies())
+def test_many_repairs_are_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
+    is_enough_and_a_little_less_is_not(data)
+
+
+def is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
     fields = {field.path: field for field in repair._fields(found)}
     for entry in repair.repairs_of(Attempts(found)):
         assert feasible(found, entry.path, entry.written), entry
-        for short in np.linspace(0.001, 1.0, 5):
+        for short in np.linspace(0.001, 1.0, 12):
             value = entry.value + short * (entry.nominal - entry.value)
             if short == 0.001:
                 value = entry.value * (1 + np.copysign(0.001, entry.nominal - entry.value))

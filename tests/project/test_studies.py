@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import dse
-from dse.errors import InfeasibleError
+from dse.parametric.conflicts import with_conflicts
+from dse.search import SearchSettings, run_search
 from tests.conftest import STUDIES, problem_of
 
 Front = Callable[..., pd.DataFrame]
@@ -197,11 +198,11 @@ class TestNetworkCard:
     def test_eight_lanes_let_packets_wait_or_do_not_carry_them(self, size: str | None) -> None:
         overrides = {"interface.device": "pcie_gen4_x8"}
         overrides |= {"workload.granularity": size} if size else {}
-        with pytest.raises(InfeasibleError) as error:
-            dse.run(STUDIES / "nic_crypto_100gbps.yaml", overrides=overrides)
+        problem = problem_of(STUDIES / "nic_crypto_100gbps.yaml", *overrides.items())
+        outcome = with_conflicts(problem, run_search(problem, SearchSettings()))
         waits = ["offload_latency_p99 <= 10 us"] if size else []
-        conflicts = error.value.facts["conflicts"]
-        assert ["the throughput reaches workload.rate", *waits] in conflicts
+        assert not outcome.feasible
+        assert ("the throughput reaches workload.rate", *waits) in outcome.conflicts()
 
     def test_its_front_is_composed_as_it_is_enumerated(self) -> None:
         fields = {"des.fleet": "mixed", "des.instances": "{from: 0, to: 2}"}
