@@ -14,7 +14,7 @@ from tests.conftest import problem_of
 from tests.search.test_chains import offload_study
 from tests.search.test_compose import front, random_problem, random_study
 
-STUDIES = 40
+FEW, REST = range(12), range(12, 40)
 
 CHAIN = """
 stages:
@@ -37,15 +37,18 @@ def without_rate(written: Callable[[np.random.Generator], str]) -> Callable[...,
 
 
 @pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize(
+    "studies", [FEW, pytest.param(REST, marks=pytest.mark.slow)], ids=["few", "rest"]
+)
 def test_fronts_without_a_demanded_rate_are_those_of_all_designs(
-    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    block: int, studies: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(closing, "MOST_DESIGNS", 0)  # no scenario is closed before
     if block == 3:  # fleets are put together design by design, however few
         monkeypatch.setattr(fleets, "WHOLE", 1)
     swept, designs = [], levels.LevelSweep.designs
     monkeypatch.setattr(levels.LevelSweep, "designs", lambda own: swept.append(own) or designs(own))
-    for seed in range(block, STUDIES, 4):
+    for seed in studies[block::4]:
         for written in (random_study, offload_study):
             problem = random_problem(seed, tmp_path, without_rate(written))
             if block % 2:  # many portions, and no more of them in a larger space
