@@ -45,7 +45,7 @@ def _characterised(name: str, library: str) -> Core:
 
     source = f"our own description of the hardware in {LIBRARIES[library]}, by dse characterise"
     models = {"table": Model(function=rows_of_table, designs=table.designs, source=source)}
-    if family.law is not None:
+    if family.law is not None and library not in family.law.refused:
         models["law"] = _model_of(family.law, table, known, source)
     return Core(
         name=f"{name}_{library}",
@@ -60,23 +60,31 @@ def _characterised(name: str, library: str) -> Core:
 def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str) -> Model:
     """Return straight lines of least squares through the rows that it describes.
 
-    Area, clock, leakage and the energy of a clock cycle are lines; dynamic power is that energy
-    times the clock.
+    Area, leakage, clock or its period, and the energy of a clock cycle are lines; dynamic power is
+    that energy times the clock.
     """
     parameter = law.parameter
     rows = [n for n, row in enumerate(table.rows) if law.described.items() <= row.items()]
     values = si_columns(table.rows, (law.column,))[law.column][rows]
 
+    powers = (law.power, law.power, law.power, 2 if law.chained else law.power)
+
     @cache
     def lines() -> tuple[Callable[[Column], Column], ...]:
-        figures = (known.area_m2, known.clock_hz, known.leakage_power_w)
+        pace = 1 / known.clock_hz if law.chained else known.clock_hz
         energy_j = known.dynamic_power_w / known.clock_hz
-        powered = values**law.power
-        return tuple(_straight_line(powered, figure[rows]) for figure in (*figures, energy_j))
+        figures = (known.area_m2, known.leakage_power_w, pace, energy_j)
+        return tuple(
+            _straight_line(values**power, figure[rows])
+            for power, figure in zip(powers, figures, strict=True)
+        )
 
     def on_lines(at: Column) -> CoreMetrics:
         value = np.asarray(at, dtype=np.float64)
-        area_m2, clock_hz, leakage_w, energy_j = (line(value**law.power) for line in lines())
+        area_m2, leakage_w, pace, energy_j = (
+            line(value**power) for power, line in zip(powers, lines(), strict=True)
+        )
+        clock_hz = 1 / pace if law.chained else pace
         return metrics(
             area_m2=area_m2,
             clock_hz=clock_hz,
@@ -87,6 +95,7 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
         )
 
     over = f"{parameter.name}{'' if law.power == 1 else ' squared'}"
+    over += ", of energy over its square" if law.chained else ""
     return Model(
         function=_law_of(parameter.name, on_lines),
         parameters=(parameter,),
