@@ -1,0 +1,63 @@
+"""The page on silicon has the figures of our tables, and how far lines through them are off."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dse.contract import Core
+from dse.cores._families import LIBRARIES
+from dse.plugins import registry
+from tests.conftest import ROOT
+from tests.cores.test_characterised import CORES, off_a_line, rows_of
+
+_, _, SECTION = (ROOT / "docs" / "silicon.md").read_text("utf-8").partition("Functions of today\n")
+LINES = [line.strip("| ").split(" | ") for line in SECTION.splitlines() if line.startswith("| ")]
+FIGURES, LAWS = (
+    [line for line in LINES if len(line) == width and line[0][0] == "`"] for width in (14, 6)
+)
+TODAY = [line[0].strip("`") for line in LAWS]
+
+
+def energy_of_cycle(row: dict[str, str]) -> float:
+    return float(row["energy_pj"]) / float(row["cycles_per_task"])
+
+
+@pytest.mark.parametrize("line", FIGURES, ids=lambda line: f"{line[0]}-{line[1]}".replace("`", ""))
+def test_figures_are_those_of_the_tables(line: list[str]) -> None:
+    core, design = line[0].strip("`"), line[1]
+    for place, library in enumerate(LIBRARIES):
+        cells = line[2 + 4 * place : 6 + 4 * place]
+        row = rows_of(f"{core}_{library}").get(design) if f"{core}_{library}" in CORES else None
+        if row is None:
+            assert cells == ["-"] * 4
+            continue
+        bit = float(row["payload_bit"])
+        per_bit = [float(row[name]) / bit for name in ("energy_pj", "settled_energy_pj")]
+        rate = float(row["clock_mhz"]) * bit / float(row["cycles_per_task"]) / 1e3
+        known = [float(row["area_um2"]), *per_bit, rate]
+        np.testing.assert_allclose([float(cell) for cell in cells], known, rtol=6e-3)
+
+
+@pytest.mark.parametrize("line", LAWS, ids=TODAY)
+def test_errors_of_lines_are_those_of_the_tables(line: list[str]) -> None:
+    core = line[0].strip("`")
+    for place, library in enumerate(LIBRARIES):
+        cells = [cell.split(" · ")[place] for cell in line[1:5]]
+        rows = rows_of(f"{core}_{library}") if f"{core}_{library}" in CORES else {}
+        plain = {float(name[1:]): row for name, row in rows.items() if name[1:].isdigit()}
+        if len(plain) < 3:
+            assert cells == ["-"] * 4
+            continue
+        over = [*plain]
+        energies = [energy_of_cycle(row) for row in plain.values()]
+        off = [
+            off_a_line(over, [float(row["area_um2"]) for row in plain.values()]),
+            off_a_line(over, [1 / float(row["clock_mhz"]) for row in plain.values()]),
+            off_a_line(over, energies),
+            off_a_line([one**2 for one in over], energies),
+        ]
+        np.testing.assert_allclose([float(cell) for cell in cells], 100 * np.array(off), atol=0.06)
+        holds = "refused" not in line[5] or f"; refused in {library}" not in line[5]
+        lawful = "law" in registry.get(Core, f"{core}_{library}").models
+        assert lawful == (not line[5].startswith("refused") and holds)
