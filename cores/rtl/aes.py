@@ -11,7 +11,6 @@ from dse.cores.rtl.aes_box import box as box_module
 from dse.cores.rtl.aes_box import doubled
 from dse.cores.rtl.rounds import STRUCTURE, RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut
-from dse.errors import ArgumentError
 
 _BOX = Choice(
     name="box",
@@ -87,11 +86,11 @@ def aes_design(key_bit: int, *, unroll: int, structure: str, box: str) -> Design
 
     Raises
     ------
-    ArgumentError
+    ValueError
         Columns of more than one round.
     """
     if structure == "column" and unroll > 1:
-        raise ArgumentError(f"aes{key_bit}: columns are those of one round; unroll has to be 1")
+        raise ValueError("columns are those of one round; unroll has to be 1")
     core = aes_core(key_bit, unroll=unroll, structure=structure)
     shown = structure == "column" or core.layers < unroll
     name = f"u{unroll}" + (f"_{structure}" if shown else "")

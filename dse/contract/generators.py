@@ -112,7 +112,8 @@ class Generator:
     Attributes
     ----------
     function
-        ``function(**parameters) -> Design``: the same text whenever it is called.
+        ``function(**parameters) -> Design``: the same text whenever it is called.  Raises
+        ValueError for values that do not go together.
     answers
         ``answers(design, seed=..., tasks=...) -> Vectors``: at least that many random tasks, with
         answers from a model of the arithmetic, not of the hardware.
@@ -145,7 +146,7 @@ class Generator:
         Raises
         ------
         ArgumentError
-            A parameter that the generator does not have, or a value that it cannot have.
+            A parameter that the generator does not have, or values that it cannot have.
         """
         known = {choice.name: choice for choice in self.parameters}
         for name, value in parameters.items():
@@ -158,7 +159,10 @@ class Generator:
         given = {
             choice.name: parameters.get(choice.name, choice.values[0]) for choice in known.values()
         }
-        return self.function(**given)
+        try:
+            return self.function(**given)
+        except ValueError as error:
+            raise ArgumentError(f"{self.name}: {error}") from error
 
 
 generator = decorator(Generator)
