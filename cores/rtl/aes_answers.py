@@ -110,7 +110,8 @@ class _Step(NamedTuple):
 def aes_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random ones, at full rate, and the encrypted blocks.
 
-    A random key stays for `MESSAGE_BLOCKS` blocks."""
+    A random key stays for `MESSAGE_BLOCKS` blocks.
+    """
     known = published(int(design.parameters["key_bit"]) // 8)
     frames = Frames.of(design, tasks + len(known))
     random, messages = np.random.default_rng(seed), -(-frames.taken // MESSAGE_BLOCKS)

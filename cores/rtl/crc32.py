@@ -23,7 +23,8 @@ PUBLISHED = (b"123456789", 0xCBF43926)
 def checked_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return random messages of four words, a word in each cycle, and the check after each.
 
-    Where words have 8 bit the published message is first."""
+    Where words have 8 bit the published message is first.
+    """
     size = int(design.read_byte)
     return message_vectors(
         design,
