@@ -1,6 +1,6 @@
 """Draw the gallery: a picture of each study and of each command that draws (`make gallery`).
 
-It runs what it shows, writes docs/gallery.md, docs/gallery/*.png and the picture of README.md.
+It runs what it shows, writes docs/gallery.md, docs/gallery/*.png.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PIL import Image
 
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
-FIRST = "crypto_interface_100gbps"
+PAPERS = "crypto_interface_100gbps"
 INFEASIBLE = "constraints=[area <= 100000 um2, power <= 30 mW]"
 SHOWN = (
     (
@@ -40,14 +40,35 @@ SHOWN = (
     ),
     (
         "Which answer is best where",
-        f"dse map studies/{FIRST}.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
+        f"dse map studies/{PAPERS}.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
         "--out runs/map",
         "map",
         "The recommended device over two numbers; along the rate the borders are exact.",
     ),
     (
+        "TLS: inline, on the die, or on the host",
+        "dse map studies/tls_100gbps.yaml rate=1..400Gbps retransmit_share=0.1..50% --by device "
+        "--out runs/tls_100gbps_map",
+        "map",
+        "The more segments are sent again, the less an engine inline carries.",
+    ),
+    (
+        "Storage: on an engine, or on the host",
+        "dse map studies/storage_xts_100gbps.yaml granularity=512B..64KiB "
+        "qat_pair_user.overhead=10ns..10us --by device --out runs/storage_xts_100gbps_map",
+        "map",
+        "Large sectors and cheap offloads are worth an engine.",
+    ),
+    (
+        "Hashes: on an engine, or on the host",
+        "dse map studies/hash_100gbps.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
+        "--out runs/hash_100gbps_map",
+        "map",
+        "An engine holds 32 messages: small ones outrun it.",
+    ),
+    (
         "Which assumptions matter",
-        f"dse sensitivity studies/{FIRST}.yaml --out runs/sensitivity",
+        f"dse sensitivity studies/{PAPERS}.yaml --out runs/sensitivity",
         "sensitivity",
         "The recommended design's objectives, with all assumptions moving at once.",
     ),
@@ -66,7 +87,7 @@ SHOWN = (
     ),
     (
         "A figure of a paper",
-        "dse figure cores-9 --out runs/figure",
+        "dse figure cores-9 --out runs/cores-9",
         "cores-9",
         "Drawn again from the models; [all of them](figures.md).",
     ),
@@ -87,20 +108,26 @@ def main() -> None:
         for study in sorted((ROOT / "studies").glob("*.yaml")):
             question = study.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
             command = f"dse run studies/{study.name} --out runs/{study.stem}"
-            _draw(command, "front", folder / f"{study.stem}.png", Path(place))
-            parts += _section(study.stem, command, f"{study.stem}.png", question)
+            parts += _section(study.stem, command, question)
+            _draw(command, "front", folder, Path(place))
         for title, command, picture, words in SHOWN:
-            _draw(command, picture, folder / f"{picture}.png", Path(place))
-            parts += _section(title, command, f"{picture}.png", words)
-    (DOCS / "front.png").write_bytes((folder / f"{FIRST}.png").read_bytes())
+            parts += _section(title, command, words)
+            _draw(command, picture, folder, Path(place))
     (DOCS / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
 
 
-def _section(title: str, command: str, picture: str, words: str) -> list[str]:
-    return [f"## {title}\n", f"{words}\n", f"![{title}](gallery/{picture})\n", f"`{command}`\n"]
+def _section(title: str, command: str, words: str) -> list[str]:
+    shown = f"![{title}](gallery/{_out(command).stem}.png)\n"
+    return [f"## {title}\n", f"{words}\n", shown, f"`{command}`\n"]
 
 
-def _draw(command: str, picture: str, target: Path, place: Path) -> None:
+def _out(command: str) -> Path:
+    """Return where a command writes, whose name is that of its picture."""
+    words = shlex.split(command)
+    return Path(words[words.index("--out") + 1])
+
+
+def _draw(command: str, picture: str, kept: Path, place: Path) -> None:
     """Run a command in a folder with the studies, and keep its picture in 256 colours."""
     if not (place / "studies").exists():
         (place / "studies").symlink_to(ROOT / "studies")
@@ -109,7 +136,7 @@ def _draw(command: str, picture: str, target: Path, place: Path) -> None:
         (table,) = (text for text in tables if "offload_us" in text)
         (place / "link.csv").write_text(table, encoding="utf-8")
     words = [*shlex.split(command)[1:]]
-    out = place / words[words.index("--out") + 1]
+    out = place / _out(command)
     out.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run([Path(sys.executable).parent / "dse", *words], cwd=place, check=False)
     if done.returncode not in STATUSES:
@@ -119,7 +146,7 @@ def _draw(command: str, picture: str, target: Path, place: Path) -> None:
         flat = image.convert("RGB").quantize(
             256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
         )
-    flat.save(target, optimize=True)
+    flat.save(kept / f"{out.stem}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -110,11 +110,10 @@ def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
 
 
 def test_the_page_on_functions_shows_what_is_printed(folder: Path) -> None:
-    shown = blocks("docs/today.md", "text")
-    asked = [line for line in commands("docs/today.md") if "lightweight_aead" in line]
-    assert len(shown) == len(asked) == 3
-    for text, command in zip(shown, asked, strict=True):
-        assert text.strip() in printed_by(folder, *shlex.split(command)[1:])
+    asked = [line for line in commands("docs/today.md") if line not in ASIDE]
+    printed = [printed_by(folder, *shlex.split(command)[1:]) for command in asked]
+    for text in blocks("docs/today.md", "text"):
+        assert any(text.strip("\n") in one for one in printed), text
 
 
 def test_the_hosts_on_the_page_on_functions_are_those_of_the_catalogue() -> None:

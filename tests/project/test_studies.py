@@ -226,6 +226,47 @@ class TestNetworkCard:
         assert solved.outcome.evaluated < solved.study.problem.size / 100
 
 
+class TestToday:
+    """Engines of today's functions beside the host that has instructions for them, by hand."""
+
+    def test_a_record_of_tls_costs_its_host_or_its_overhead(self, shipped: Front) -> None:
+        front = shipped("tls_100gbps").sort_values("total_power_w")
+        records, core_w = 100e9 / (8 * 16384), 400 / 96
+        alone = front[front["host.alone"] == 1].iloc[0]
+        host_s = 103.8e-9 + 38.7e-12 * 16384
+        assert alone["total_power_w"] == pytest.approx(records * host_s * core_w, rel=1e-3)
+        inline, die = (
+            front[front["interface.device"] == name].iloc[0] for name in ("nic_inline", "dsa_batch")
+        )
+        handed = die["total_power_w"] - inline["total_power_w"]
+        assert handed == pytest.approx(records * 50e-9 * core_w, rel=1e-3)
+        cores, buffers = 2 * 8739.033e-12, 2 * 8 * 32 * 16384 * 0.045e-12
+        assert inline["area_m2"] == pytest.approx(cores + buffers, rel=1e-6)
+
+    @pytest.mark.parametrize(("share", "device"), [("6 %", "nic_inline"), ("8 %", "dsa_batch")])
+    def test_loss_decides_between_inline_and_look_aside(self, share, device, shipped) -> None:
+        front = shipped("tls_100gbps", interface__retransmit_share=share)
+        assert front.loc[front["total_power_w"].idxmin()]["interface.device"] == device
+
+    def test_the_host_encrypts_sectors_better_in_everything(self, shipped: Front) -> None:
+        (row,) = shipped("storage_xts_100gbps").to_dict("records")
+        assert row["host.alone"] == 1
+        assert row["total_power_w"] == pytest.approx(100e9 / 8 / 18.4e9 * 350 / 64, rel=1e-3)
+
+    def test_larger_sectors_are_worth_an_engine(self, shipped: Front) -> None:
+        front = shipped("storage_xts_100gbps", workload__granularity="8 KiB")
+        best = front.loc[front["total_power_w"].idxmin()]
+        assert best["interface.device"] == "qat_pair_user"
+
+    def test_a_hash_takes_as_many_cores_as_its_rounds_say(self, shipped: Front) -> None:
+        best = shipped("hash_100gbps").sort_values("total_power_w").iloc[0]
+        assert best["hash.sha3_256_asap7_u1"] == 2  # 1088 bit in 24 cycles of 1.88 GHz: 85 Gbit/s
+        best = shipped("hash_100gbps", hash__provides="sha256").sort_values("total_power_w").iloc[0]
+        assert (
+            best["sha256.sha2_256_asap7_u1"] == 12
+        )  # 512 bit in 65 cycles of 1.145 GHz: 9.02 Gbit/s
+
+
 def test_lightweight_ciphers_by_hand(shipped: Front) -> None:
     """1536 B in 432 cycles of 0.47 ns: 60.52 Gbit/s, so two, in the least area and time of all."""
     front = shipped("lightweight_aead")
