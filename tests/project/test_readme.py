@@ -179,7 +179,7 @@ def test_the_answer_of_the_readme_is_what_the_program_prints(folder: Path) -> No
     front, told, *_ = blocks("README.md", "text")
     out = printed_by(folder, "run", "studies/des_100gbps.yaml", "--out", "runs/readme")
     assert front.strip() in out
-    out = printed_by(folder, "answer", "studies/crypto_interface_100gbps.yaml")
+    out = printed_by(folder, "answer", "studies/tls_100gbps.yaml")
     assert told.strip() in out
 
 
