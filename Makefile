@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STUDY ?= studies/des_100gbps.yaml
+STUDY ?= studies/tls_100gbps.yaml
 SAMPLE ?= 25
 GROUP ?=
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable

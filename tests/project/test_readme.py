@@ -176,11 +176,9 @@ def test_the_study_of_the_readme_is_the_shipped_one() -> None:
 
 
 def test_the_answer_of_the_readme_is_what_the_program_prints(folder: Path) -> None:
-    front, told, *_ = blocks("README.md", "text")
-    out = printed_by(folder, "run", "studies/des_100gbps.yaml", "--out", "runs/readme")
-    assert front.strip() in out
-    out = printed_by(folder, "answer", "studies/tls_100gbps.yaml")
-    assert told.strip() in out
+    front, *_ = blocks("README.md", "text")
+    out = printed_by(folder, "run", "studies/tls_100gbps.yaml", "--out", "runs/readme")
+    assert front.strip() in "\n".join(line.rstrip() for line in out.splitlines())
 
 
 def test_own_cores_of_the_readme_get_the_front_and_the_answer_shown(folder: Path) -> None:
