@@ -26,7 +26,7 @@ PAGES = (
     "docs/simulation.md",
     "docs/report.md",
 )
-INFEASIBLE = "interface.device=pcie_gen4_x8"
+INFEASIBLE = "constraints=[offload_latency_p99 <= 600 ns]"
 """Of the tutorial, the one command that finds no design."""
 
 SHOWN = {
@@ -38,7 +38,7 @@ SHOWN = {
             "--set workload.chained=true",
         ),
     ],
-    "docs/tutorial.md": [(3, f"run studies/nic_crypto_100gbps.yaml --set {INFEASIBLE}")],
+    "docs/tutorial.md": [(3, f"run studies/tls_100gbps.yaml --set '{INFEASIBLE}'")],
 }
 """Pages whose blocks of text are what their commands print, or these, and their exit status."""
 
@@ -125,8 +125,8 @@ def shown(page: str, told: list[str], folder: Path) -> list[str]:
 @pytest.mark.parametrize("page", SHOWN)
 def test_what_a_page_shows_is_what_the_program_prints(page: str, folder: Path) -> None:
     """All but what many samples or offloads give, which is tried slowly."""
-    (left,) = shown(page, printed(page, folder), folder)
-    assert re.search("Monte Carlo samples|quantity +model +simulation", left)
+    for left in shown(page, printed(page, folder), folder):
+        assert re.search("Monte Carlo samples|quantity +model +simulation", left)
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_what_a_page_shows_is_what_the_program_prints_of_all_samples(
 def test_the_study_of_the_tutorial_is_the_shipped_one() -> None:
     (text,) = blocks("docs/tutorial.md", "yaml")
     shown = study.read_study(text).data
-    assert shown == study.read_study(ROOT / "studies" / "nic_crypto_100gbps.yaml").data
+    assert shown == study.read_study(ROOT / "studies" / "tls_100gbps.yaml").data
 
 
 def python(code: str, folder: Path) -> str:
