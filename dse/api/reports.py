@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 FLIPS = "flips"
 """Key of the section of an answer that says what would change it."""
 
+CONSTRAINTS = "constraints"
+"""Key of the section that says how far the answer is from the constraints."""
+
+MOST_ASSIGNED = 20_000
+"""A front of more designs has none as assignments, which would be most of its page."""
+
 FLIPS_TIME = "10 s"
 """CPU time for what would change the answer of a run, where nobody says how much it may take."""
 
@@ -70,6 +76,7 @@ def report(
         When a folder is no run or was changed since, when runs have no page in common, or when the
         page cannot be written.
     """
+    from dse.audit.assignments import assignment_text
     from dse.page import document
     from dse.page.contents import contents, remarks
     from dse.page.page_run import read_page_runs
@@ -97,7 +104,14 @@ def report(
             for run in shown
         ]
         preferences = [run.study.preferring(prefer, tolerance) for run in shown]
-        data = contents(shown, preferences, cloud, _changing(shown, answers))
+        assigned = [
+            assignment_text(study.problem, point)
+            for run in shown
+            for study, index in run.points
+            for point in index
+            if sum(one.view.size for one in shown) <= MOST_ASSIGNED
+        ]
+        data = contents(shown, preferences, cloud, _changing(shown, answers), assigned)
         parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }
@@ -115,8 +129,9 @@ def _sections(shown: Sequence[PageRun], answers: Sequence[Readable]) -> dict[str
     for run, found in zip(shown, answers, strict=True):
         title = Section("run", run.name if len(shown) > 1 else "")
         first, *others = found.sections
-        parts["answer"] += [title, first]
-        parts["more"] += [title, *others]
+        room = [section for section in others if section.key == CONSTRAINTS and section.lines]
+        parts["answer"] += [title, first, *room]
+        parts["more"] += [title, *(section for section in others if section not in room)]
     return parts | {
         "front": [sections.front_section(run) for run in shown],
         "assumptions": [sections.assumptions_section(run) for run in shown],
@@ -136,24 +151,30 @@ def _changing(shown: Sequence[PageRun], answers: Sequence[Readable]) -> list[dic
 
 
 def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> None:
-    """Write why nothing is feasible as ``report.html``: words and the study, without pictures.
+    """Write why nothing is feasible as ``report.html``: in words, and as it is drawn beside.
 
     Raises
     ------
     InfeasibleError
         The same, when the folder holds an earlier run, of which it would seem to be the page.
     """
-    from dse.page import document
+    from dse.page import document, sections
     from dse.reports.sections import Section
     from dse.runs.checksums import MANIFEST
-    from dse.runs.result import PAGE
+    from dse.runs.result import MISSED, PAGE
 
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"
         raise InfeasibleError(f"{rule}; name another folder", found.facts) from found
-    text = Section("answer", "No feasible design", tuple(str(found).split("\n")))
-    written = Section("study", Path(study.document.file).name, (study.document.text,))
-    write_text(
-        folder / PAGE,
-        document.page_html(study.question, {"answer": [text], "study": [written]}, None),
-    )
+    text = Section("text", lines=tuple(str(found).split("\n")))
+    written = study.document
+    parts = {
+        "answer": sections.infeasible_sections(found.facts),
+        "more": [text],
+        "study": [
+            sections.written_section(Path(written.file).name, written.text, written.overrides)
+        ],
+    }
+    drawn = folder / MISSED[-1]
+    picture = drawn.read_bytes() if drawn.is_file() else b""
+    write_text(folder / PAGE, document.page_html(study.question, parts, None, picture))

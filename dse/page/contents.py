@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.thresholds import thresholds_of
 from dse.model.preference import KNEE, Preference
 from dse.page.columns import column_facts, packed, single, unit_facts
 from dse.page.page_run import PageRun, merged
@@ -33,6 +33,7 @@ def contents(
     preferences: Sequence[Preference],
     cloud: int,
     flips: Sequence[Mapping[str, Any]],
+    assigned: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what the page of some runs is drawn from; the front in the order of front.csv.
 
@@ -44,6 +45,8 @@ def contents(
         Most feasible designs that are drawn.
     flips
         What would change the answer of each run, in SI, as far as that was asked for.
+    assigned
+        Each design as assignments, as `dse evaluate --design` takes them, where that is wanted.
     """
     view = merged(shown, cloud)
     runs = np.repeat(np.arange(len(shown)), [run.view.size for run in shown])
@@ -63,7 +66,9 @@ def contents(
         ),
         "described": packed(np.array(list(view.names), dtype=object)),
         "kind": packed(np.array([name for run in shown for name in run.kinds], dtype=object)),
-        "group": packed(_groups(view, shown)),
+        "group": packed(_groups(shown)),
+        "assigned": list(assigned),
+        "bounds": _bounds(shown[0]),
         "lines": representative_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preferences[0]),
         "same_rule": len({preference.text for preference in preferences}) == 1,
@@ -71,7 +76,7 @@ def contents(
         "details": _details(shown, {*names}),
         "flips": list(flips),
     }
-    if data["preference"]["by"] == OWN:
+    if data["preference"]["by"] not in (KNEE, *data["objectives"]):
         data["merit"] = _merit(shown, preferences)
     return data
 
@@ -125,15 +130,36 @@ def _merit(shown: Sequence[PageRun], preferences: Sequence[Preference]) -> list[
     ]
 
 
-def _groups(view: FrontView, shown: Sequence[PageRun]) -> np.ndarray:
-    """Return what colours each design: its run, or its category."""
+def _groups(shown: Sequence[PageRun]) -> NDArray[Any]:
+    """Return what colours each design: its run, or what it is coloured by in the pictures."""
     if len(shown) > 1:
         return np.repeat([run.name for run in shown], [run.view.size for run in shown])
+    view = shown[0].view
     labels = np.full(view.size, "front", dtype=object)
-    if view.size and view.category is not None:
-        for label, rows in front_view.groups(replace(view, sweep=None), MOST_GROUPS).items():
+    if view.size:
+        for label, rows in front_view.groups(view, MOST_GROUPS, _marked(view)).items():
             labels[rows] = label
     return labels
+
+
+def _marked(view: FrontView) -> NDArray[np.str_] | None:
+    """Return what the marks of a sweep tell besides its shades; None where they tell all."""
+    if view.sweep is None or not view.names:
+        return None
+    from dse.reports import sweep_plots  # matplotlib, only now
+
+    return sweep_plots.shading(view, front_view.axis_scale(view, view.sweep, view.cloud)).rest
+
+
+def _bounds(run: PageRun) -> list[dict[str, Any]]:
+    """Return the bounds that the constraints of a study set to its objectives, in SI."""
+    goals = {name for name, _ in run.view.objectives}
+    return [
+        {"objective": bound.name, "value": bound.value, "rule": constraint.text}
+        for constraint in run.study.problem.constraints
+        for bound in thresholds_of(constraint.expression)
+        if bound.name in goals and constraint.expression.names == {bound.name}
+    ]
 
 
 def _cloud(view: FrontView) -> dict[str, Any]:

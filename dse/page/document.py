@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -19,7 +21,7 @@ LICENCES = ("echarts/NOTICE.txt", "echarts/LICENSE.txt", "echarts/LICENSE-d3.txt
 
 SCRIPTS = (
     *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js"),
-    *("winners.js", "table.js", "controls.js", "tornado.js", "main.js"),
+    *("winners.js", "save.js", "table.js", "controls.js", "tornado.js", "main.js"),
 )
 """In the order in which they are read; together they are one function."""
 
@@ -27,10 +29,15 @@ INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 """What would end a script, or a line of it, inside JSON, and what says the same in a string."""
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
+_PART = re.compile(r"<!-- (?P<name>\w+) -->\n(?P<text>.*?)<!-- end (?P=name) -->\n", re.DOTALL)
+"""What of the template belongs to a part that a page may lack; none lies in another."""
 
 
 def page_html(
-    title: str, parts: Mapping[str, Sequence[Section]], data: Mapping[str, Any] | None
+    title: str,
+    parts: Mapping[str, Sequence[Section]],
+    data: Mapping[str, Any] | None,
+    picture: bytes = b"",
 ) -> str:
     """Return a page that needs no other file.
 
@@ -44,6 +51,8 @@ def page_html(
         text as it was written.
     data
         What the scripts draw; None for a page of words alone.
+    picture
+        An SVG that stands below the answer.
     """
     slots = {
         "title": html.escape(title),
@@ -53,12 +62,30 @@ def page_html(
         "scripts": _script(f"(() => {{\n'use strict';\n{_scripts()}\n}})();") if data else "",
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
+        "summary": "Why, what limits it, what else would cost" if data else "All that was found",
+        "live": "",
+        "connect": "",
+        "picture": _image(picture) if picture else "",
         **{
             name: sections.html("", parts.get(name, ()))
             for name in ("answer", "more", "remarks", "front", "assumptions", "certificate")
         },
     }
-    return _SLOT.sub(lambda slot: slots[slot[1]], _read("page.html"))
+    kept = {name for name, found in parts.items() if found} | ({"pictures"} if data else set())
+    return _SLOT.sub(
+        lambda slot: slots[slot[1]], _PART.sub(partial(_part, kept), _read("page.html"))
+    )
+
+
+def _part(kept: Collection[str], found: re.Match[str]) -> str:
+    """Return a part of the template, or nothing where the page has none."""
+    return found["text"] if found["name"] in kept else ""
+
+
+def _image(picture: bytes) -> str:
+    encoded = base64.b64encode(picture).decode("ascii")
+    about = "How far the nearest design misses which constraint; the table above has the same."
+    return f'<img class="picture" alt="{about}" src="data:image/svg+xml;base64,{encoded}">'
 
 
 def inert_json(data: Any) -> str:
@@ -68,8 +95,14 @@ def inert_json(data: Any) -> str:
 
 
 def _preformatted(section: Section) -> str:
-    text = html.escape("\n".join(section.lines))
-    return f"<h3>{html.escape(section.title)}</h3>\n<pre>{text}</pre>\n"
+    """Return a text line by line, those struck out that `facts` name, and what ran instead."""
+    lines = [html.escape(line) for line in section.lines]
+    for number in section.facts or ():
+        lines[number] = f"<del>{lines[number]}</del>"
+    text = "\n".join(lines)
+    ran = "".join(f"<p>It ran with <code>{html.escape(r)}</code></p>\n" for r in section.remarks)
+    title = html.escape(section.title)
+    return f"<h3>{title}</h3>\n{ran}<pre tabindex='0' aria-label='{title}'>{text}</pre>\n"
 
 
 def _scripts() -> str:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.errors import OutputError
 from dse.model.space import Index
 from dse.reports.designs import described, parts
-from dse.reports.front_view import FrontView, thinned
+from dse.reports.front_view import ARROW, FrontView, kind_of, thinned
 from dse.runs import finished
 from dse.runs.finished import Finished, read_view
 from dse.study.study import Study
+
+COUNTED = re.compile(r"(?<!\S)(\d+) (?=\S)")
+"""How many of a core, in the name of a fleet."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +50,21 @@ class PageRun:
         return self.points[0][0]
 
     @property
+    def recommended(self) -> Index:
+        """The recommended design (1, d); none, (0, d), for a sweep."""
+        index = self.points[0][1]
+        found = self.view.recommended
+        return index[:0] if found is None else index[found.row : found.row + 1]
+
+    @property
     def designs(self) -> list[str]:
         """What was chosen for each design of the front, in a line."""
         return [name for study, index in self.points for name in described(study.problem, index)]
+
+    @property
+    def table(self) -> FrontView:
+        """The front with its cores and how many of them as choices."""
+        return with_cores(self.view)
 
     @property
     def kinds(self) -> list[str]:
@@ -110,13 +128,32 @@ def _names(folders: Sequence[Path]) -> list[str]:
     return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
 
 
+def with_cores(view: FrontView) -> FrontView:
+    """Return a front with what its fleets are made of as choices: the cores, and their number.
+
+    Of a chain each stage has its own two; what is the same for every design is no choice.
+    """
+    stages = [name.split(ARROW) for name in view.names]
+    if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(view.names[0]):
+        return view
+    columns: dict[str, NDArray[Any]] = {}
+    for fleets in zip(*stages, strict=True):
+        stage = fleets[0].split()[-1].partition(".")[0] if len(stages[0]) > 1 else ""
+        cores = [kind_of(fleet).replace(f"{stage}.", "") for fleet in fleets]
+        counts = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
+        columns[f"{stage} core".strip()] = np.array(cores, dtype=str)
+        columns[f"{stage} instances".strip()] = np.array(counts, dtype=np.float64)
+    told = {name: values for name, values in columns.items() if len(np.unique(values)) > 1}
+    return replace(view, front={**view.front, **told}, axes=(*told, *view.axes))
+
+
 def merged(shown: Sequence[PageRun], most: int) -> FrontView:
     """Return the fronts of runs as one, and at most `most` designs of each cloud.
 
     Only choices that all of them leave open are columns.
     """
-    first = shown[0].view
-    views = [run.view for run in shown]
+    views = [run.table for run in shown]
+    first = views[0]
     axes = [name for name in first.axes if all(name in view.axes for view in views)]
     same = all(view.category == first.category for view in views)
     category = first.category if same else None

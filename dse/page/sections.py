@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dse import contract
+from dse.files.document import Document, parse_document
+from dse.files.position import dotted
 from dse.model.ledger import ledger_of, remedy_of
 from dse.page.page_run import PageRun
 from dse.plugins import registry
 from dse.reports.front_table import front_table
 from dse.reports.sections import Section
-from dse.reports.words import listed
+from dse.reports.words import listed, violation_text
 from dse.runs import checksums
 from dse.study.assumptions import Assumption, assumptions_of
+from dse.study.overrides import settable
 
 MOST_ROWS = 200
 """Rows of the table that is read without scripts."""
@@ -34,19 +38,29 @@ MOST_ASSUMPTIONS = 2_000
 
 def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
-    return front_table(run.view, run.name, MOST_ROWS)
+    return front_table(run.table, run.name, MOST_ROWS)
 
 
 def assumptions_section(run: PageRun) -> Section:
-    """Return every number that the study assumes, and where it comes from."""
+    """Return every number that the study assumes by its source, the recommended design's first."""
     found = assumptions_of(run.study)
+    by_source: dict[str, list[Assumption]] = {}
+    for entry in found[:MOST_ASSUMPTIONS]:
+        by_source.setdefault(_source(run.study.document.data, entry), []).append(entry)
+    pick = run.recommended
+    near = (lambda entries: not any(one.concerns(pick) for one in entries)) if len(pick) else len
+    groups = sorted(by_source.items(), key=lambda group: near(group[1]))
     rows = tuple(
-        (entry.name, entry.show(entry.value), _source(run.study.document.data, entry))
-        for entry in found[:MOST_ASSUMPTIONS]
+        (
+            "\n".join(entry.name for entry in entries),
+            "\n".join(entry.show(entry.value) for entry in entries),
+            source,
+        )
+        for source, entries in groups
     )
     notes = run.run.manifest.get("notes") or ()
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
-    if left := len(found) - len(rows):
+    if left := len(found[MOST_ASSUMPTIONS:]):
         lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
     return Section("assumptions", run.name, lines, ("assumption", "value", "source"), rows)
 
@@ -130,7 +144,6 @@ def certificate_section(run: PageRun) -> Section:
         if name in certificate
     ]
     rows.append(("constraints", "; ".join(manifest.get("constraints", ())) or "none"))
-    rows += [(f"set: {path}", str(value)) for path, value in manifest.get("overrides", {}).items()]
     versions = manifest.get("versions", {})
     rows.append(("versions", ", ".join(f"{name} {number}" for name, number in versions.items())))
     rows.append(("checksum of the study", str(manifest.get("study_sha256", ""))))
@@ -138,6 +151,64 @@ def certificate_section(run: PageRun) -> Section:
 
 
 def study_section(run: PageRun) -> Section:
-    """Return the study as it was written, with the files that it reads."""
+    """Return the study as it was written, with what was set instead."""
     manifest = run.run.manifest
-    return Section("study", f"{run.name}: {manifest['study_file']}", (str(manifest["study"]),))
+    pairs = tuple((path, str(value)) for path, value in manifest.get("overrides", {}).items())
+    title = f"{run.name}: {manifest['study_file']}"
+    return written_section(title, str(manifest["study"]), pairs)
+
+
+def written_section(title: str, text: str, overrides: Sequence[tuple[str, str]]) -> Section:
+    """Return the lines of a study; `facts` are the numbers of those that did not run."""
+    lines = tuple(text.splitlines())
+    if not overrides:
+        return Section("study", title, lines, facts=())
+    said = " ".join(shlex.join(["--set", f"{path}={value}"]) for path, value in overrides)
+    document = parse_document(text, title)
+    replaced = {line for path, _ in overrides for line in _lines_of(document, path, lines)}
+    return Section("study", title, lines, remarks=(said,), facts=tuple(sorted(replaced)))
+
+
+def _lines_of(document: Document, path: str, lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines, from 0, of a field that an override replaces, if the study has it."""
+    wanted = settable(document, path)
+    place = next((at for key, at in document.positions.items() if dotted(key) == wanted), None)
+    if place is None:
+        return
+    first = place.line - 1
+    yield first
+    for number in range(first + 1, len(lines)):
+        inside = lines[number][:1].isspace() and _indent(lines[number]) > _indent(lines[first])
+        if not inside:
+            return
+        yield number
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" -"))
+
+
+def infeasible_sections(facts: Mapping[str, Any]) -> list[Section]:
+    """Return why no design is feasible, and what would admit one, from an `InfeasibleError`."""
+    lines = tuple(
+        f"No design meets {listed(list(rules))}{' together' * (len(rules) > 1)}."
+        for rules in facts.get("conflicts", ())
+    )
+    missed = [(rule, by) for rule, by in facts.get("violations", {}).items() if not by <= 0]
+    rows = tuple((rule, violation_text(by)) for rule, by in missed)
+    nearest = f"Nearest design: {facts.get('nearest_design') or 'as given'}"
+    repairs = tuple(
+        (
+            "\n".join(map(str, one["overrides"].values())),
+            str(one.get("design") or ""),
+            " ".join(shlex.join(["--set", f"{k}={v}"]) for k, v in one["overrides"].items()),
+        )
+        for one in facts.get("repairs", ())
+        if one.get("overrides")
+    )
+    changes = "Any one of these changes admits a design, the least first"
+    return [
+        Section("conflicts", "No feasible design", lines),
+        *[Section("missed", nearest, (), ("constraint", "by that design"), rows)] * bool(rows),
+        *[Section("repairs", changes, (), ("change", "then", "option"), repairs)] * bool(repairs),
+    ]

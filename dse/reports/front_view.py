@@ -20,6 +20,9 @@ Values = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
 """Column by name: float64 in SI for quantities, strings for categorical ones."""
 
+ARROW = " -> "
+"""Between the stages of a chain."""
+
 MOST_CHARACTERS = 40
 """Longest name, or line of an axis label, in a picture."""
 

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from dse.reports import bands, front_view
 from dse.reports.bands import Band
-from dse.reports.front_view import Columns, FrontView, Scale, Values, axis_scale, kind_of
+from dse.reports.front_view import ARROW, Columns, FrontView, Scale, Values, axis_scale, kind_of
 
 MOST_MARKED = 60
 """Of more swept values so many have marks; the line and the shades have all."""
 HEADROOM = 0.16
 """Share of the height of a panel that is kept for the names of the shades."""
-
-ARROW = " -> "
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,8 @@ class Browser:
         while time.monotonic() < end:
             if value := self.value(expression):
                 return value
+            if any("exceptionId" in problem for problem in self.problems):
+                break
             time.sleep(0.05)
         raise TimeoutError(f"{expression} stayed empty; {self.problems}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,18 @@ def table_of(tab: Browser, table: str = "table") -> list[list[str]]:
     return found
 
 
+def cells_of(tab: Browser, column: str) -> list[str]:
+    """Return what the table shows of one column, equal designs on one line each."""
+    heads = "[...document.querySelectorAll('#table th')]"
+    place = tab.value(f"{heads}.findIndex(cell => cell.dataset.column === '{column}')")
+    return [row[place] for row in table_of(tab)]
+
+
+def unfold(tab: Browser) -> None:
+    """Give each design a line of its own."""
+    tab.value("document.getElementById('fold').checked && document.getElementById('fold').click()")
+
+
 def text_of(tab: Browser, selector: str) -> str:
     return str(tab.value(f"document.querySelector('{selector}').textContent"))
 
@@ -108,13 +121,14 @@ def test_a_page_loads_without_network_and_without_an_error(
     assert tab.requests == [page.resolve().as_uri()]
     assert tab.value("document.getElementById('fault').hidden")
     assert tab.value("document.documentElement.scrollWidth <= window.innerWidth")
-    canvases = tab.value("document.querySelectorAll('.scatter canvas').length")
+    canvases = tab.value("document.querySelectorAll('.scatter .chart canvas').length")
     assert canvases == {"one": 1, "four": 6, "sweep": 2}.get(name, 3)
 
 
 def test_the_table_says_what_the_program_says(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("jacobi") / "report.html")
     (shown,) = read_page_runs([run("jacobi")])
+    unfold(tab)
     assert table_of(tab) == [list(row) for row in front_section(shown).rows]
 
 
@@ -161,6 +175,7 @@ def test_a_limit_moved_with_keys_gives_the_answer_of_a_study_with_that_constrain
     run: Callable[[str], Path],
 ) -> None:
     tab.open(run("jacobi") / "report.html")
+    unfold(tab)
     choose(tab, "#prefer", prefer)
     tab.value(f"document.querySelector('[data-limit={goal}]').focus()")
     for _ in range(5):
@@ -188,6 +203,7 @@ def test_no_design_meets_limits_that_are_too_tight(
 
 def test_brushing_a_scatter_changes_the_table(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("jacobi") / "report.html")
+    unfold(tab)
     assert count(tab) == "all 45 designs"
     box = place(tab, ".scatter")
     middle = box["left"] + box["width"] / 2
@@ -197,7 +213,9 @@ def test_brushing_a_scatter_changes_the_table(tab: Browser, run: Callable[[str],
     assert 0 < len(rows) < 45
     assert count(tab) == f"{len(rows)} of 45 designs selected"
     low = float(tab.value("document.querySelector('[data-column=area_m2] input').value"))
-    assert all(float(row[2].split()[0]) >= low for row in rows)  # um2, as the field
+    assert all(
+        float(area.split()[0]) >= low for area in cells_of(tab, "area_m2")
+    )  # um2, as the field
     tab.value("document.getElementById('reset').click()")
     assert len(table_of(tab)) == 45
 
@@ -206,15 +224,17 @@ def test_brushing_an_axis_changes_table_and_fields(
     tab: Browser, run: Callable[[str], Path]
 ) -> None:
     tab.open(run("jacobi") / "report.html")
+    unfold(tab)
     box = place(tab, "#parallel")
-    first = box["left"] + 60  # the clock, which comes first
+    axes = 7  # core, instances, clock, three objectives and the bottleneck
+    first = box["left"] + 60 + 2 * (box["width"] - 150) / (axes - 1)
     tab.drag((first, box["top"] + 50), (first, box["top"] + box["height"] / 2))
     tab.until("document.getElementById('count').textContent.includes('selected')")
     low, high = (
         float(tab.value(f"document.querySelector('[data-column$=clock] [data-end={end}]').value"))
         for end in ("from", "to")
     )
-    clocks = [float(row[1]) for row in table_of(tab)]
+    clocks = [*map(float, cells_of(tab, "jacobi.clock"))]
     assert 0 < len(clocks) < 45
     assert low <= min(clocks) <= max(clocks) <= high
 
@@ -222,8 +242,7 @@ def test_brushing_an_axis_changes_table_and_fields(
 def test_the_table_sorts_and_filters(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("crypto") / "report.html")
     choose(tab, '[data-column="interface.device"] input', "SPARC")
-    rows = table_of(tab)
-    assert {row[1] for row in rows} == {"sparc_t4_engine"}
+    assert set(cells_of(tab, "interface.device")) == {"sparc_t4_engine"}
     tab.value("document.querySelector('[data-column=total_power_w] button').click()")
     (shown,) = read_page_runs([run("crypto")])
     rows = "[...document.getElementById('table').tBodies[0].rows]"
@@ -253,3 +272,71 @@ def test_a_page_is_printed(tab: Browser, run: Callable[[str], Path], tmp_path: P
     tab.printed(tmp_path / "page.pdf")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
     assert tab.problems == []
+
+
+def test_cores_and_their_number_are_filters_and_the_address_keeps_them(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    page = run("crypto") / "report.html"
+    tab.open(page)
+    choose(tab, '[data-column="core"] input', "u16")
+    choose(tab, '[data-column="instances"] [data-end=to]', 3)
+    assert set(cells_of(tab, "core")) == {"u16"}
+    assert {int(text) for text in cells_of(tab, "instances")} == {3}
+    names = table_of(tab)
+    tab.value("location.reload()")
+    tab.until("document.documentElement?.dataset.drawn === undefined || 'gone'")
+    tab.until("document.documentElement?.dataset.drawn ?? ''")
+    assert table_of(tab) == names
+    tab.key("Escape", 27)
+    assert count(tab).startswith("all ")
+    assert tab.value("location.hash") == ""
+
+
+def test_equal_designs_stand_on_one_line_with_what_tells_them_apart(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("crypto") / "report.html")
+    assert cells_of(tab, "interface.in_flight")[0] == "1, 2 or 4"
+    assert re.fullmatch(r"all (\d+) designs on \d+ lines.*", text_of(tab, "#table caption"))
+    folded = len(table_of(tab))
+    tab.value(
+        "document.getElementById('chosen').hidden && document.querySelector('td button').click()"
+    )
+    options = text_of(tab, "#chosen code")
+    assert options.startswith('--design "des.')
+    assert "interface.in_flight=1" in options
+    unfold(tab)
+    assert folded <= len(table_of(tab))
+
+
+def test_what_can_be_operated_has_a_name_and_what_scrolls_takes_the_focus(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("jacobi") / "report.html", **PHONE)
+    nameless = """JSON.stringify([...document.querySelectorAll('button, input, select, a')].filter(
+        (one) => !(one.textContent || one.labels?.length || one.getAttribute('aria-label'))).map(
+        (one) => one.outerHTML))"""
+    assert json.loads(tab.value(nameless)) == []
+    stuck = """JSON.stringify([...document.querySelectorAll('body *')].filter(
+        (one) => /auto|scroll/.test(getComputedStyle(one).overflowX) && one.tabIndex < 0
+        && one.scrollWidth > one.clientWidth + 1).map((one) => one.className))"""
+    assert json.loads(tab.value(stuck)) == []
+
+
+def test_a_dark_page_is_drawn_dark_and_printed_light(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    tab("Emulation.setEmulatedMedia", features=dark)
+    tab.open(run("jacobi") / "report.html")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    axis = "echarts.getInstanceByDom(document.querySelector('.chart')).getOption().xAxis[0]"
+    assert tab.value(paper) == "rgb(21, 24, 28)"
+    assert tab.value(f"{axis}.axisLabel.color") == "#e8e6e3"
+    tab.value("window.dispatchEvent(new Event('beforeprint'))")
+    assert (tab.value(paper), tab.value(f"{axis}.axisLabel.color")) == (
+        "rgb(255, 255, 255)",
+        "#1a1a1a",
+    )
+    tab("Emulation.setEmulatedMedia", features=[])

@@ -19,7 +19,9 @@ from dse.algebra import units
 from dse.errors import OutputError
 from dse.page import document
 from dse.page.columns import binary_steps, unit_steps
-from dse.page.contents import MOST_LINES
+from dse.page.contents import MOST_GROUPS, MOST_LINES
+from dse.reports import front_view
+from dse.runs.finished import read_view
 from tests.conftest import ROOT, STUDIES, run_dse
 
 EVIL = '</script><script>alert(1)</script><!-- "quotes" & {{study}} -->'
@@ -73,7 +75,9 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
     held = data_of(dse.report(result))
     front = result.front
-    for column in held["columns"]:
+    fleets = held["columns"].keys() - front.columns  # which the names of the designs say
+    assert all(re.fullmatch(r"(\w+ )?(core|instances)", column) for column in fleets)
+    for column in held["columns"].keys() - fleets:
         assert unpacked(held["front"][column]) == front[column].tolist(), column
     assert unpacked(held["design"]) == result.manifest["picture"]["names"]
     assert held["objectives"] == list(result.manifest["objectives"])
@@ -123,7 +127,9 @@ def test_a_page_asks_for_no_other_file(tmp_path: Path) -> None:
     page = dse.report(dse.run(tiny(), out=tmp_path / "run", plots=False))
     text = page.read_text(encoding="utf-8")
     assert "default-src 'none'" in text
-    outside = re.compile(r"<(?:link|img|iframe)\b|<script[^>]*\bsrc=|@import|url\(", re.IGNORECASE)
+    outside = re.compile(
+        r"<(?:link|img|iframe)\b|<script[^>]*\bsrc=|@import|\burl\(", re.IGNORECASE
+    )
     ours = text.replace(document.TEMPLATE.joinpath("echarts/echarts.min.js").read_text("utf-8"), "")
     assert not outside.search(ours)
 
@@ -134,7 +140,7 @@ def test_a_page_is_read_without_scripts(tmp_path: Path) -> None:
     told = " ".join(Reader(text).texts)
     assert f"Take {dse.answer(result, flips=False).pick.line}." in told
     assert "This is the Pareto front: every design of the study is accounted for." in told
-    (front,) = re.findall(r'without-script told scroll">(.*?)</div></div>', text, re.DOTALL)
+    (front,) = re.findall(r'without-script told">(.*?)</div></div>', text, re.DOTALL)
     assert front.count("<tr>") == 1 + len(result.front)
 
 
@@ -191,6 +197,23 @@ def test_runs_share_a_page_only_with_the_same_objectives(tmp_path: Path) -> None
         dse.report(one, swept)
 
 
+def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> None:
+    study = STUDIES / "settop_116mbps.yaml"
+    dse.run(study, out=tmp_path / "run", plots=False, overrides="workload.rate=73 Mbps")
+    text = dse.report(tmp_path / "run").read_text(encoding="utf-8")
+    assert "<p>It ran with <code>--set &#x27;workload.rate=73 Mbps&#x27;</code></p>" in text
+    (struck,) = re.findall(r"<del>(.*?)</del>", text)
+    assert struck.split()[0] == "rate:"
+
+
+def test_colours_are_those_of_the_picture(tmp_path: Path) -> None:
+    dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
+    held = data_of(dse.report(tmp_path / "run"))
+    view = read_view(tmp_path / "run")
+    drawn = front_view.groups(view, MOST_GROUPS)
+    assert {*unpacked(held["group"])} == {*drawn}
+
+
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     dse.run(tiny(), out=tmp_path / "run", plots=False)
     (tmp_path / "taken.html").mkdir()
@@ -217,6 +240,11 @@ def test_an_infeasible_study_gets_a_page_of_words(tmp_path: Path) -> None:
     told = Reader(text)
     assert "No feasible design" in told.texts
     assert "no design meets: area <= 1 um2" in told.texts
+    assert any(line.startswith("Nearest design: ") for line in told.texts)
+    assert "--set 'constraints.0=area <= " in " ".join(told.texts)
+    assert "data:image/svg+xml;base64," in text  # infeasible.svg
+    assert not {"front", "assumptions", "certificate"} & {*re.findall(r'id="(\w+)"', text)}
+    assert "<select" not in text
     assert "echarts" not in text
     (tmp_path / "study.yaml").write_text(tiny(), encoding="utf-8")
     assert run_dse("run", "study.yaml", "--out", "run", cwd=tmp_path).returncode == 0

@@ -5,7 +5,7 @@ function drawControls() {
   const option = (value, words) => prefer.append(element("option", { value }, words));
   for (const name of data.objectives) option(name, wanted(name));
   if (data.objectives.length > 1) option(KNEE, "the knee");
-  if (data.preference.by === OWN || !(data.objectives.includes(data.preference.by) || data.preference.by === KNEE)) option(data.preference.by, data.preference.words);
+  if (data.merit) option(data.preference.by, data.preference.words);
   prefer.addEventListener("change", () => update({ by: prefer.value }));
   const tolerance = document.getElementById("tolerance");
   tolerance.addEventListener("change", () => {
@@ -29,7 +29,7 @@ function drawLimits() {
     const steps = [...new Set(values)].sort((one, other) => one - other);
     if (steps.length < 2) continue;
     const most = facts.sense !== "maximise";
-    const slider = element("input", { type: "range", min: "0", max: String(steps.length - 1), step: "1" });
+    const slider = element("input", { type: "range", min: "0", max: String(steps.length - 1), step: "1", "aria-label": `${facts.words} ${most ? "at most" : "at least"}` });
     const said = element("output");
     const open = most ? steps.length - 1 : 0;
     slider.value = String(open);
@@ -53,7 +53,7 @@ function drawLimits() {
 function followControls() {
   document.getElementById("prefer").value = state.by;
   const tolerance = document.getElementById("tolerance");
-  const alone = data.objectives.length === 1 && state.by !== OWN;
+  const alone = data.objectives.length === 1 && !data.merit;
   tolerance.disabled = state.by === KNEE || alone;
   if (document.activeElement !== tolerance) tolerance.value = String(Number((100 * state.tolerance).toPrecision(12)));
   document.getElementById("rule").textContent = ruleWords();

@@ -11,16 +11,21 @@ const PALETTE = [
   ["#CC79A7", "path://M10 0 L10 10 L0 5 Z"],
 ];
 const FILLS = PALETTE.map(([colour]) => colour).filter((colour) => colour !== "#000000");
-const CLOUD = "#c8c8c8";
-const FADED = "#b9b9b9";
+
+// A colour of the style sheet, which has one for a light and one for a dark page.
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
 const SHAPES = { circle: "M5 0 A5 5 0 1 1 4.99 0 Z", rect: "M0 0 H10 V10 H0 Z", triangle: "M5 0 L10 10 L0 10 Z", diamond: "M5 0 L10 5 L5 10 L0 5 Z" };
 
 const groupNames = data.runs.length > 1 ? data.runs : [...new Set(groups)].sort();
 const narrow = () => window.innerWidth < 640;
-const FONT = { fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12, color: "#1a1a1a" };
+const font = () => ({ fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12, color: colour("ink") });
 
 function look(group) {
-  return PALETTE[groupNames.indexOf(group) % PALETTE.length];
+  const [fill, shape] = PALETTE[groupNames.indexOf(group) % PALETTE.length];
+  return [fill === "#000000" ? colour("ink") : fill, shape];
 }
 
 function element(name, attributes = {}, ...children) {
@@ -34,14 +39,14 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-function marker(colour, shape, hollow) {
+function marker(fill, shape, hollow) {
   const path = shape.startsWith("path://") ? shape.slice(7) : SHAPES[shape];
   const drawn = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   drawn.setAttribute("viewBox", "0 0 10 10");
   const inner = document.createElementNS("http://www.w3.org/2000/svg", "path");
   inner.setAttribute("d", path);
-  inner.setAttribute("fill", hollow ? "none" : colour);
-  inner.setAttribute("stroke", hollow ? colour : "none");
+  inner.setAttribute("fill", hollow ? "none" : fill);
+  inner.setAttribute("stroke", hollow ? fill : "none");
   inner.setAttribute("stroke-width", "1.6");
   drawn.append(inner);
   return drawn;
@@ -49,12 +54,14 @@ function marker(colour, shape, hollow) {
 
 function drawLegend() {
   const box = document.getElementById("legend");
-  const entry = (colour, shape, words, hollow) =>
-    box.append(element("span", {}, marker(colour, shape, hollow), words));
+  box.replaceChildren();
+  const entry = (fill, shape, words, hollow) =>
+    box.append(element("span", {}, marker(fill, shape, hollow), words));
   for (const group of groupNames) entry(...look(group), group);
-  if (alongNumber) entry("#111", "path://M0 4 H10 V6 H0 Z", "recommended");
-  else entry("#111", "circle", "recommended", true);
-  if (data.cloud.size) entry(CLOUD, "circle", "feasible designs");
+  if (alongNumber) entry(colour("ink"), "path://M0 4 H10 V6 H0 Z", "recommended");
+  else entry(colour("ink"), "circle", "recommended", true);
+  if (data.cloud.size) entry(colour("cloud"), "circle", "feasible designs");
+  if (data.bounds.length) entry(colour("warn"), "path://M0 4 H10 V6 H0 Z", "constraint of the study");
 }
 
 // Return what a design is and what it is worth, as a box beside the pointer.
@@ -71,7 +78,7 @@ function tip(row) {
 
 function axisOf(name) {
   const { facts, kinds: labels, places: values } = columns[name];
-  if (!facts.number) return { type: "category", data: labels, name: facts.words };
+  if (!facts.number) return { type: "category", data: labels, name: facts.words, axisLabel: { color: colour("ink") } };
   const { low, high, log, label } = facts.axis;
   return {
     type: log ? "log" : "value",
@@ -80,11 +87,14 @@ function axisOf(name) {
     name: label,
     // the ends of an axis are no round numbers
     minInterval: values.every(Number.isInteger) && !log ? 1 : 0,
-    axisLabel: { formatter: tick, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
+    axisLabel: { formatter: tick, hideOverlap: true, showMinLabel: false, showMaxLabel: false, color: colour("ink") },
+    splitLine: { lineStyle: { color: colour("line") } },
   };
 }
 
 const charts = [];
+// what draws the axes of each picture, again where the page turns dark or light
+const frames = [];
 
 function chartIn(box, words) {
   box.setAttribute("role", "img");

@@ -22,24 +22,61 @@ function whenDrawn() {
   }
 }
 
-drawLegend();
+function drawFrames() {
+  drawLegend();
+  frames.forEach((draw) => draw());
+}
+
 drawScatters();
 drawParallel();
 drawTable();
 drawControls();
 drawTornado();
+drawFrames();
 followers.push(followScatters, followParallel, followWinners, followTable, followControls);
 settle();
 startPicks = [...state.picks];
 whenDrawn();
-update({});
+update(fromFragment(location.hash.slice(1)));
 allowDragging(document.getElementById("dragging").checked);
 
+function drawAgain() {
+  drawFrames();
+  followers.forEach((follow) => follow());
+  charts.forEach((chart) => chart.getZr().flush());
+}
+
+// What scrolls sideways on this screen is scrolled with keys, too.
+function letScroll() {
+  for (const box of document.querySelectorAll(".told")) {
+    if (box.scrollWidth > box.clientWidth) Object.assign(box, { tabIndex: 0, role: "region", ariaLabel: "wider than the screen" });
+  }
+}
+
+letScroll();
 let waiting = 0;
 window.addEventListener("resize", () => {
   clearTimeout(waiting);
-  waiting = setTimeout(() => charts.forEach((chart) => chart.resize()), 150);
+  waiting = setTimeout(() => {
+    charts.forEach((chart) => chart.resize());
+    panels.forEach(drawCloud);
+    letScroll();
+  }, 150);
 });
+window.addEventListener("hashchange", () => {
+  if (location.hash.includes("=") || location.hash === "") update(fromFragment(location.hash.slice(1)));
+});
+window.addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape") return;
+  update(state.chosen >= 0 ? { chosen: -1 } : { filters: {} });
+});
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
 window.addEventListener("beforeprint", () => {
   document.getElementById("more-answer").open = true;
+  document.documentElement.classList.add("light");
+  drawAgain();
+});
+window.addEventListener("afterprint", () => {
+  document.documentElement.classList.remove("light");
+  drawAgain();
 });

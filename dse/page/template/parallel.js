@@ -2,6 +2,7 @@
 
 let parallel = null;
 let crossed = [];
+let syncing = false; // while axes are set one by one, what they hold together is no selection
 
 function parallelColumns() {
   const names = [data.sweep, ...data.choices, ...data.objectives, data.category].filter(Boolean);
@@ -19,8 +20,9 @@ function drawParallel() {
   }
   box.style.height = narrow() ? `${crossed.length * 74 + 60}px` : "";
   parallel = chartIn(box, "Each design as a line across its choices and objectives; the table below has the same designs.");
-  parallel.setOption(parallelFrame());
+  frames.push(() => parallel.setOption(parallelFrame()));
   parallel.on("axisareaselected", () => {
+    if (syncing) return;
     const axes = parallel.getModel().queryComponents({ mainType: "parallelAxis" });
     let filters = state.filters;
     axes.forEach((axis, place) => {
@@ -37,7 +39,7 @@ function parallelFrame() {
   const vertical = narrow();
   return {
     animation: false,
-    textStyle: FONT,
+    textStyle: font(),
     parallel: vertical
       ? { layout: "vertical", left: 22, right: 26, top: 40, bottom: 30 }
       : { layout: "horizontal", left: 60, right: 90, top: 48, bottom: 24, axisExpandable: false },
@@ -46,9 +48,9 @@ function parallelFrame() {
       return {
         ...axis, dim,
         ...(vertical ? { nameLocation: "middle", nameGap: -13 } : { nameLocation: "end", nameGap: 16, name: axis.name.replace(" [", "\n[") }),
-        nameTextStyle: { ...FONT, lineHeight: 15, textBorderColor: "#fff", textBorderWidth: 3, ...(vertical ? { fontWeight: 600 } : { verticalAlign: "bottom" }) },
+        nameTextStyle: { ...font(), lineHeight: 15, textBorderColor: colour("paper"), textBorderWidth: 3, ...(vertical ? { fontWeight: 600 } : { verticalAlign: "bottom" }) },
         areaSelectStyle: { width: 18, color: "rgba(0,114,178,.3)", borderColor: "#0072b2" },
-        axisLabel: { ...axis.axisLabel, color: "#1a1a1a", textBorderColor: "#fff", textBorderWidth: 3, formatter: axis.type === "category" ? shortened : tick },
+        axisLabel: { ...axis.axisLabel, color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, formatter: axis.type === "category" ? shortened : tick },
       };
     }),
     series: [],
@@ -69,11 +71,11 @@ function followParallel() {
   const picks = data.sweep ? [] : state.picks.filter((row) => row >= 0);
   parallel.setOption({
     series: [
-      series("faded", drawn.filter((row) => !bright(row)), { color: FADED, width: 1, opacity: 0.15 }, 1),
+      series("faded", drawn.filter((row) => !bright(row)), { color: colour("faded"), width: 1, opacity: 0.15 }, 1),
       ...groupNames.map((group) => series(`group ${group}`, drawn.filter((row) => groups[row] === group && bright(row)), { color: look(group)[0], width: 1.4, opacity }, 2)),
-      series("casing", picks, { color: "#fff", width: 9, opacity: 1 }, 3),
-      series("recommended", picks, { color: "#111", width: 4, opacity: 1 }, 3),
-      series("chosen", state.chosen >= 0 ? [state.chosen] : [], { color: "#0072b2", width: 3, type: "dashed", opacity: 1 }, 4),
+      series("casing", picks, { color: colour("paper"), width: 9, opacity: 1 }, 3),
+      series("recommended", picks, { color: colour("ink"), width: 4, opacity: 1 }, 3),
+      series("chosen", state.chosen >= 0 ? [state.chosen] : [], { color: colour("blue"), width: 3, type: "dashed", opacity: 1 }, 4),
     ],
   });
   syncAxes();
@@ -81,11 +83,13 @@ function followParallel() {
 
 // Show on each axis what is selected, wherever it was selected.
 function syncAxes() {
+  syncing = true;
   const axes = parallel.getModel().queryComponents({ mainType: "parallelAxis" });
   axes.forEach((axis, place) => {
     const intervals = state.filters[crossed[place]] ?? [];
     if (JSON.stringify(intervals) !== JSON.stringify(axis.activeIntervals)) {
-      parallel.dispatchAction({ type: "axisAreaSelect", parallelAxisId: axis.id, intervals });
+      parallel.dispatchAction({ type: "axisAreaSelect", parallelAxisId: axis.id, intervals }, { flush: true });
     }
   });
+  syncing = false;
 }

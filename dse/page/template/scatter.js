@@ -63,15 +63,20 @@ function drawScatters() {
   const box = document.getElementById("scatters");
   const pairs = panelPairs();
   box.classList.toggle("alone", pairs.length === 1);
-  const places = pairs.map(() => element("div", { class: "scatter" }));
+  const places = pairs.map(() => element("div", { class: "scatter" }, element("canvas", { "aria-hidden": "true" }), element("div", { class: "chart" })));
   box.append(...places); // all of them first, for they share the width
   pairs.forEach(([x, y], place) => {
     const words = (name) => columns[name].facts.words;
     const about = y ? `${words(y)} over ${words(x)}` : words(x);
-    const chart = chartIn(places[place], `Scatter of ${about}; the table below has the same designs.`);
-    const panel = { chart, x, y, cloud: cloudPoints(x, y) };
+    const [canvas, inner] = places[place].children;
+    const chart = chartIn(inner, `Scatter of ${about}; the table below has the same designs.`);
+    const panel = { chart, canvas, x, y, cloud: cloudPoints(x, y) };
     panels.push(panel);
-    chart.setOption(frame(panel));
+    places[place].append(saving(panel, about));
+    frames.push(() => {
+      chart.setOption(frame(panel));
+      drawCloud(panel);
+    });
     chart.on("brushEnd", ({ areas }) => brushed(panel, areas));
     chart.on("click", ({ data: point }) => {
       if (Array.isArray(point) && point.length > 2) update({ chosen: point[2] });
@@ -79,28 +84,59 @@ function drawScatters() {
   });
 }
 
-function frame({ x, y, cloud }) {
+function frame({ x, y }) {
   const hint = (name) => (columns[name].facts.sense ? `\n${hints[columns[name].facts.sense]}` : "");
-  const named = { nameLocation: "middle", nameTextStyle: { lineHeight: 15 } };
+  const named = { nameLocation: "middle", nameTextStyle: { lineHeight: 15, color: colour("ink") } };
   const across = axisOf(x);
   const along = y ? axisOf(y) : {
     type: "value", min: STRIP.low, max: STRIP.high, interval: 0.5, splitLine: { show: false }, axisTick: { show: false },
-    axisLabel: { lineHeight: 14, formatter: (value) => (value === STRIP.front ? "front" : value === STRIP.cloud && data.cloud.size ? "feasible\ndesigns" : "") },
+    axisLabel: { color: colour("ink"), lineHeight: 14, formatter: (value) => (value === STRIP.front ? "front" : value === STRIP.cloud && data.cloud.size ? "feasible\ndesigns" : "") },
   };
   return {
     animation: false,
-    textStyle: FONT,
+    textStyle: font(),
     grid: { left: 66, right: 22, top: 14, bottom: 58 },
-    tooltip: { trigger: "item", confine: true, formatter: ({ data: point }) => (Array.isArray(point) && point.length > 2 ? tip(point[2]) : "") },
+    tooltip: { trigger: "item", confine: true, backgroundColor: colour("paper"), textStyle: { color: colour("ink") }, formatter: ({ data: point }) => (Array.isArray(point) && point.length > 2 ? tip(point[2]) : "") },
     xAxis: { ...across, ...named, axisLine: { onZero: false }, nameGap: 26, name: across.name + hint(x), splitNumber: 4, scale: true },
     yAxis: { ...along, ...named, axisLine: { onZero: false }, nameGap: 46, name: y ? along.name + hint(y) : "", splitNumber: 4, scale: true },
     brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], toolbox: [], outOfBrush: {}, brushStyle: { borderWidth: 1, color: "rgba(0,114,178,.12)", borderColor: "#0072b2" } },
     toolbox: { show: false },
-    series: [{
-      id: "cloud", type: "scatter", data: cloud, dimensions: ["x", "y"], large: true, largeThreshold: 500,
-      symbolSize: cloud.length > 4000 ? 2 : cloud.length > 1000 ? 3 : 5, itemStyle: { color: CLOUD }, silent: true, z: 1, tooltip: { show: false },
-    }],
+    series: [],
   };
+}
+
+// The grey points never change: they have a canvas of their own, behind that of the chart.
+function drawCloud({ chart, canvas, x, y, cloud }) {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.round(chart.getWidth() * ratio);
+  canvas.height = Math.round(chart.getHeight() * ratio);
+  canvas.parentElement.style.setProperty("--shape", `${chart.getWidth()} / ${chart.getHeight()}`);
+  const brush = canvas.getContext("2d");
+  const across = pixels(chart, x, 0);
+  const along = pixels(chart, y, 1);
+  const wide = ratio * (cloud.length > 4000 ? 2 : cloud.length > 1000 ? 3 : 5);
+  brush.fillStyle = colour("cloud");
+  for (let at = 0; at < cloud.length; at += 2) {
+    const [left, top] = [across(cloud[at]) * ratio, along(cloud[at + 1]) * ratio];
+    if (wide < 4 * ratio) brush.fillRect(left - wide / 2, top - wide / 2, wide, wide);
+    else {
+      brush.beginPath();
+      brush.arc(left, top, wide / 2, 0, 7);
+      brush.fill();
+    }
+  }
+}
+
+// Return where a place of an axis is in the chart, in pixels.
+function pixels(chart, name, side) {
+  const { facts, kinds: labels } = name ? columns[name] : { facts: { axis: STRIP } };
+  const at = (place) => chart.convertToPixel(side ? { yAxisIndex: 0 } : { xAxisIndex: 0 }, place);
+  if (labels) return (place) => at(Math.round(place));
+  const { low, high, log } = facts.axis;
+  const scaled = log ? Math.log : (value) => value;
+  const [start, end] = [at(low), at(high)];
+  const step = (end - start) / (scaled(high) - scaled(low));
+  return (place) => start + (scaled(place) - scaled(low)) * step;
 }
 
 function pointsOf({ x, y }, rows) {
@@ -116,7 +152,7 @@ function followScatters() {
   for (const panel of panels) {
     const faded = pointsOf(panel, allRows.filter((row) => !bright(row)));
     const series = [
-      { id: "faded", type: "scatter", data: faded, symbolSize: symbol - 2, ...LARGE, itemStyle: { color: "#fff", borderColor: FADED, borderWidth: 1 }, z: 2 },
+      { id: "faded", type: "scatter", data: faded, symbolSize: symbol - 2, ...LARGE, itemStyle: { color: colour("paper"), borderColor: colour("faded"), borderWidth: 1 }, z: 2 },
       ...groupNames.map((group) => {
         const [colour, shape] = look(group);
         const rows = allRows.filter((row) => groups[row] === group && bright(row));
@@ -132,13 +168,19 @@ function followScatters() {
 }
 
 function ringed(panel, picks) {
-  const limits = [[panel.x, "xAxis"], [panel.y, "yAxis"]]
-    .filter(([name]) => name && name in state.limits)
+  const drawn = [[panel.x, "xAxis"], [panel.y, "yAxis"]].filter(([name]) => name);
+  const limits = drawn.filter(([name]) => name in state.limits)
     .map(([name, axis]) => ({ [axis]: state.limits[name] / columns[name].facts.axis.factor }));
+  for (const { objective, value } of data.bounds) {
+    const [name, axis] = drawn.find(([one]) => one === objective) ?? [];
+    const place = name && value / columns[name].facts.axis.factor;
+    const ends = name && columns[name].facts.axis;
+    if (name && ends.low <= place && place <= ends.high) limits.push({ [axis]: place, lineStyle: { color: colour("warn"), type: "solid", width: 1.5 } });
+  }
   return {
     id: "recommended", type: "scatter", data: alongNumber ? [] : pointsOf(panel, picks), symbol: "circle", symbolSize: 19,
-    itemStyle: { color: "rgba(0,0,0,0)", borderColor: "#111", borderWidth: 2 }, z: 6,
-    markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: "#d55e00", type: "dashed", width: 1.5 }, data: limits },
+    itemStyle: { color: "rgba(0,0,0,0)", borderColor: colour("ink"), borderWidth: 2 }, z: 6,
+    markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("warn"), type: "dashed", width: 1.5 }, data: limits },
   };
 }
 
@@ -146,7 +188,7 @@ function chosenMark(panel) {
   const rows = state.chosen >= 0 ? [state.chosen] : [];
   return {
     id: "chosen", type: "scatter", data: pointsOf(panel, rows), symbol: "rect", symbolSize: 22, silent: true, z: 5,
-    itemStyle: { color: "rgba(0,0,0,0)", borderColor: "#0072b2", borderWidth: 2, borderType: "dashed" },
+    itemStyle: { color: "rgba(0,0,0,0)", borderColor: colour("blue"), borderWidth: 2, borderType: "dashed" },
   };
 }
 

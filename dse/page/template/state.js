@@ -21,6 +21,9 @@ for (const [name, facts] of Object.entries(data.columns)) {
 // a sweep of numbers has a line and shades between its values, one of choices has neither
 const alongNumber = Boolean(data.sweep) && columns[data.sweep].facts.number;
 const designs = unpacked(data.design);
+// a design's name is filtered like a choice, and is no column otherwise
+const NAME = "";
+Object.defineProperty(columns, NAME, { value: { name: NAME, facts: { words: "design", number: false }, values: designs, kinds: data.design.labels, places: data.design.codes } });
 const described = unpacked(data.described);
 const kinds = unpacked(data.kind);
 const groups = unpacked(data.group);
@@ -30,16 +33,51 @@ const losses = data.objectives.map((name) => {
 });
 
 const KNEE = "knee";
-const OWN = "own";
 const atStart = { by: data.preference.by, tolerance: data.preference.tolerance };
 const state = { filters: {}, limits: {}, ...atStart, chosen: -1 };
 const followers = [];
+
+// The state as the fragment of the address, so that a link keeps it; what is as at the start is not in it.
+function fragment() {
+  const parts = new URLSearchParams();
+  if (state.by !== atStart.by) parts.set("prefer", state.by);
+  if (state.tolerance !== atStart.tolerance) parts.set("within", state.tolerance);
+  for (const [name, limit] of Object.entries(state.limits)) parts.set(`limit.${name}`, limit);
+  for (const [name, intervals] of Object.entries(state.filters)) parts.set(`filter.${name}`, intervals.map((pair) => pair.join("..")).join(","));
+  if (state.chosen >= 0) parts.set("design", state.chosen + 1);
+  return parts.toString();
+}
+
+function fromFragment(text) {
+  const found = { by: atStart.by, tolerance: atStart.tolerance, limits: {}, filters: {}, chosen: -1 };
+  for (const [key, value] of new URLSearchParams(text)) {
+    const [what, ...rest] = key.split(".");
+    const name = rest.join(".");
+    const row = Number(value) - 1;
+    if (what === "prefer" && (data.objectives.includes(value) || [KNEE, atStart.by].includes(value))) found.by = value;
+    if (what === "within" && Number(value) >= 0) found.tolerance = Math.min(Number(value), 1);
+    if (what === "limit" && data.objectives.includes(name) && Number.isFinite(Number(value))) found.limits[name] = Number(value);
+    if (what === "filter" && columns[name]) {
+      const pairs = value.split(",").map((pair) => pair.split("..").map(Number));
+      if (pairs.every((pair) => pair.length === 2 && !pair.some(Number.isNaN))) found.filters[name] = pairs;
+    }
+    if (what === "design" && Number.isInteger(row) && row >= 0 && row < size) found.chosen = row;
+  }
+  return found;
+}
+
+function keepInAddress() {
+  const now = fragment();
+  const before = location.hash.slice(1);
+  if (now !== before && (now || before.includes("="))) history.replaceState(null, "", now ? `#${now}` : location.pathname + location.search);
+}
 
 // Filters are intervals of places by column; limits are values of objectives.
 function update(change) {
   Object.assign(state, change);
   settle();
   followers.forEach((follow) => follow());
+  keepInAddress();
 }
 
 function withFilter(name, intervals) {

@@ -1,6 +1,6 @@
 // The table of designs: it sorts, filters, and shows as many rows as are asked for.
 
-const STEP = 100;
+const STEP = 50;
 const order = { by: null, falling: false };
 let most = STEP;
 
@@ -14,9 +14,13 @@ function drawTable() {
   const head = element("tr");
   const plain = (words) => element("th", { scope: "col" }, words);
   if (data.runs.length > 1) head.append(plain("run"));
-  head.append(heading(null, "design"));
+  head.append(heading(NAME, "design"));
   for (const name of tableColumns()) head.append(heading(name, columns[name].facts.words));
   table.append(element("caption", { class: "small" }), element("thead", {}, head), element("tbody"));
+  const fold = document.getElementById("fold");
+  document.getElementById("fold-box").hidden = folded(allRows).length === size;
+  fold.addEventListener("change", followTable);
+  document.getElementById("csv").addEventListener("click", saveCsv);
   document.getElementById("more").addEventListener("click", () => {
     most += STEP;
     followTable();
@@ -26,13 +30,12 @@ function drawTable() {
 function heading(name, words) {
   const sorts = element("button", { type: "button" }, words);
   const cell = element("th", { scope: "col" }, sorts);
-  cell.dataset.column = name ?? "";
+  cell.dataset.column = name;
   sorts.addEventListener("click", () => {
     order.falling = order.by === cell.dataset.column && !order.falling;
     order.by = cell.dataset.column;
     followTable();
   });
-  if (name === null) return cell;
   const { facts } = columns[name];
   if (facts.number) {
     cell.className = "number";
@@ -67,38 +70,50 @@ function filterTexts(name, text) {
 function sortedRows() {
   const rows = allRows.filter((row) => state.inside[row]);
   if (order.by === null) return rows;
-  const values = order.by === "" ? designs : columns[order.by].values;
+  const { values } = columns[order.by];
   const compare = typeof values[0] === "string"
     ? (one, other) => values[one].localeCompare(values[other], "en", { numeric: true })
     : (one, other) => values[one] - values[other];
   return rows.sort((one, other) => (order.falling ? -1 : 1) * compare(one, other) || one - other);
 }
 
+// Return designs of one name and equal objectives as one entry, a list of rows; choices tell them apart.
+function folded(rows) {
+  const found = new Map();
+  for (const row of rows) {
+    const key = [data.run[row], data.sweep ? columns[data.sweep].values[row] : "", designs[row], ...losses.map((loss) => loss[row])].join("|");
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(row);
+  }
+  return [...found.values()];
+}
+
 function followTable() {
   const table = document.getElementById("table");
   const rows = sortedRows();
+  const lines = document.getElementById("fold").checked ? folded(rows) : rows.map((row) => [row]);
   for (const cell of table.querySelectorAll("th[data-column]")) {
     const sorted = order.by === cell.dataset.column;
     cell.setAttribute("aria-sort", sorted ? (order.falling ? "descending" : "ascending") : "none");
     fillFields(cell);
   }
   const picks = new Set(state.picks);
-  const shown = rows.slice(0, most);
-  const lines = shown.map((row) => tableLine(row, picks.has(row)));
-  table.tBodies[0].replaceChildren(...lines);
+  const shown = lines.slice(0, most);
+  table.tBodies[0].replaceChildren(...shown.map((some) => tableLine(some, some.some((row) => picks.has(row)))));
   const words = rows.length === size ? `${size > 1 ? "all " : ""}${size.toLocaleString("en")} design${size === 1 ? "" : "s"}` : `${rows.length.toLocaleString("en")} of ${size.toLocaleString("en")} designs selected`;
   document.getElementById("count").textContent = words;
-  table.caption.textContent = shown.length < rows.length ? `${words}, ${shown.length} in the table` : words;
+  const fewer = lines.length < rows.length ? ` on ${lines.length.toLocaleString("en")} lines` : "";
+  table.caption.textContent = words + fewer + (shown.length < lines.length ? `, ${shown.length} of them in the table` : "");
   const more = document.getElementById("more");
-  more.hidden = shown.length === rows.length;
-  more.textContent = `Show ${Math.min(STEP, rows.length - shown.length)} more`;
+  more.hidden = shown.length === lines.length;
+  more.textContent = `Show ${Math.min(STEP, lines.length - shown.length)} more`;
   showChosen();
 }
 
 // Let the fields of a heading show what is selected, unless somebody writes in one.
 function fillFields(cell) {
   const name = cell.dataset.column;
-  if (!name || cell.contains(document.activeElement)) return;
+  if (cell.contains(document.activeElement)) return;
   const intervals = state.filters[name];
   const { facts, kinds: labels } = columns[name];
   const fields = cell.querySelectorAll("input");
@@ -114,14 +129,17 @@ function fillFields(cell) {
   }
 }
 
-function tableLine(row, picked) {
+function tableLine(some, picked) {
+  const [row] = some;
   const name = element("button", { type: "button" }, designs[row]);
   name.addEventListener("click", () => update({ chosen: row }));
   const cells = [element("td", {}, name)];
   if (data.runs.length > 1) cells.unshift(element("td", {}, data.runs[data.run[row]]));
   for (const column of tableColumns()) {
     const { facts, values } = columns[column];
-    cells.push(element("td", { class: facts.number ? "number" : "" }, show(values[row], facts)));
+    const told = [...new Set(some.map((one) => show(values[one], facts)))];
+    const text = told.length > 1 ? `${told.slice(0, -1).join(", ")} or ${told[told.length - 1]}` : told[0];
+    cells.push(element("td", { class: facts.number ? "number" : "" }, text));
   }
   const line = element("tr", { class: picked ? "recommended" : state.admitted[row] ? "" : "limited" }, ...cells);
   line.dataset.row = row;
@@ -133,10 +151,13 @@ function showChosen() {
   const row = state.chosen;
   box.hidden = row < 0;
   if (row < 0) return;
-  const pairs = Object.entries(columns).map(([, { facts, values }]) => [facts.words, show(values[row], facts)]);
+  const pairs = Object.values(columns).map(({ facts, values }) => [facts.words, show(values[row], facts)]);
   for (const [name, { facts, values }] of Object.entries(details)) pairs.push([facts.words ?? name, show(values[row], facts)]);
   const list = pairs.map(([words, value]) => element("div", {}, element("dt", {}, words), element("dd", {}, value)));
-  box.replaceChildren(element("b", {}, described[row]), element("dl", {}, ...list));
+  const close = element("button", { type: "button", class: "close" }, "Close");
+  close.addEventListener("click", () => update({ chosen: -1 }));
+  const command = data.assigned[row] && copied(`--design "${data.assigned[row].replaceAll(" = ", "=")}"`);
+  box.replaceChildren(element("p", {}, element("b", {}, described[row]), " ", close), ...(command ? [command] : []), element("dl", {}, ...list));
 }
 
 const details = Object.fromEntries(Object.entries(data.details).map(([name, { facts, values }]) => [name, { facts, values: unpacked(values) }]));

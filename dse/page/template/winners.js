@@ -22,7 +22,7 @@ function winnerSpans(run) {
 
 // Return a colour by kind of design; neighbours never share one.
 function winnerColours(spans) {
-  const colours = new Map([["", "#fff"]]);
+  const colours = new Map([["", "transparent"]]);
   let next = 0;
   spans.forEach((span, at) => {
     if (colours.has(span.kind)) return;
@@ -44,7 +44,7 @@ function winnerLine(panel) {
     { xAxis: span.high },
   ]);
   return {
-    id: "winners", type: "line", data: sorted, showSymbol: false, z: 3, silent: true, lineStyle: { color: "#111", width: 1.6 },
+    id: "winners", type: "line", data: sorted, showSymbol: false, z: 3, silent: true, lineStyle: { color: colour("ink"), width: 1.6 },
     markArea: { silent: true, data: areas },
   };
 }
