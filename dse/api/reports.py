@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,48 +76,67 @@ def report(
         When a folder is no run or was changed since, when runs have no page in common, or when the
         page cannot be written.
     """
-    from dse.audit.assignments import assignment_text
-    from dse.page import document
-    from dse.page.contents import contents, remarks
-    from dse.page.page_run import read_page_runs
-    from dse.reports.sections import Section
     from dse.runs.result import PAGE
-    from dse.runs.unfinished import all_readable
     from dse.search.budget import budget_of
 
     if not runs:
         raise ArgumentError("report(): give at least one run")
     budget_of(time, memory)  # what makes no sense is refused before anything is read
     folders = [folder_of(run) for run in runs]
+    text = page_text(
+        folders,
+        prefer=prefer,
+        tolerance=tolerance,
+        flips=flips,
+        time=time,
+        memory=memory,
+        cloud=cloud,
+        progress=progress,
+    )
+    target = Path(out) if out is not None else folders[0] / PAGE
+    write_text(target, text)
+    return target
+
+
+def page_text(
+    folders: Sequence[Path],
+    *,
+    prefer: str | None = None,
+    tolerance: Percent | None = None,
+    cloud: Limit = 100_000,
+    live: Mapping[str, Any] | None = None,
+    **changing: Any,
+) -> str:
+    """Return the page of runs; `live` is what a served page knows of its program.
+
+    `changing` are arguments of `answer`.
+    """
+    from dse.audit.assignments import assignment_text
+    from dse.page import document
+    from dse.page.contents import contents, remarks
+    from dse.page.page_run import read_page_runs
+    from dse.reports.sections import Section
+    from dse.runs.unfinished import all_readable
+
+    asked = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
     with all_readable(folders) as readable:
         shown = read_page_runs(readable)
         answers = [
-            answer(
-                run.run.folder,
-                prefer=prefer,
-                tolerance=tolerance,
-                flips=flips,
-                time=time or FLIPS_TIME,
-                memory=memory,
-                progress=progress,
-            )
-            for run in shown
+            answer(run.run.folder, prefer=prefer, tolerance=tolerance, **asked) for run in shown
         ]
         preferences = [run.study.preferring(prefer, tolerance) for run in shown]
+        few = sum(run.view.size for run in shown) <= MOST_ASSIGNED
         assigned = [
             assignment_text(study.problem, point)
-            for run in shown
+            for run in shown * few
             for study, index in run.points
             for point in index
-            if sum(one.view.size for one in shown) <= MOST_ASSIGNED
         ]
         data = contents(shown, preferences, cloud, _changing(shown, answers), assigned)
         parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }
-    target = Path(out) if out is not None else folders[0] / PAGE
-    write_text(target, document.page_html(data["title"], parts, data))
-    return target
+    return document.page_html(data["title"], parts, data, live=live)
 
 
 def _sections(shown: Sequence[PageRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:
@@ -158,23 +177,33 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
     InfeasibleError
         The same, when the folder holds an earlier run, of which it would seem to be the page.
     """
-    from dse.page import document, sections
-    from dse.reports.sections import Section
     from dse.runs.checksums import MANIFEST
     from dse.runs.result import MISSED, PAGE
 
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"
         raise InfeasibleError(f"{rule}; name another folder", found.facts) from found
-    text = Section("text", lines=tuple(str(found).split("\n")))
-    written = study.document
-    parts = {
-        "answer": sections.infeasible_sections(found.facts),
-        "more": [text],
-        "study": [
-            sections.written_section(Path(written.file).name, written.text, written.overrides)
-        ],
-    }
     drawn = folder / MISSED[-1]
     picture = drawn.read_bytes() if drawn.is_file() else b""
-    write_text(folder / PAGE, document.page_html(study.question, parts, None, picture))
+    write_text(folder / PAGE, infeasible_page(study, found, picture=picture))
+
+
+def infeasible_page(
+    study: Study,
+    found: InfeasibleError,
+    *,
+    picture: bytes = b"",
+    live: Mapping[str, Any] | None = None,
+) -> str:
+    """Return why nothing is feasible as a page, with a picture of it as SVG; see `page_text`."""
+    from dse.page import document, sections
+    from dse.reports.sections import Section
+
+    written = study.document
+    ran = sections.written_section(Path(written.file).name, written.text, written.overrides)
+    parts = {
+        "answer": sections.infeasible_sections(found.facts),
+        "more": [Section("text", lines=tuple(str(found).split("\n")))],
+        "study": [ran],
+    }
+    return document.page_html(study.question, parts, None, picture, live=live)

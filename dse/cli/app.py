@@ -16,7 +16,7 @@ from dse.errors import ArgumentError, gone
 from dse.reports import progress
 
 GROUPS = {
-    "Start": ("new", "check", "run", "status", "plot", "report"),
+    "Start": ("new", "check", "run", "status", "plot", "report", "serve"),
     "Ask": ("answer", "evaluate", "flips", "sweep", "map", "sensitivity", "simulate"),
     "Prove": ("verify", "explain", "diff"),
     "Own data": ("fit", "measure", "characterise"),

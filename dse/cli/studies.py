@@ -254,3 +254,9 @@ def report(call: Call) -> None:
     with bar("assumptions", "reading the runs") as progress:
         page = call(progress=progress)
     write(str(page))
+
+
+@command("dse.serve.server:serve")
+def serve(call: Call) -> None:
+    """Serve the page of a study or a run to this machine, with the program behind it."""
+    call(callback=lambda address: write(f"{address}  (Ctrl-C ends it)"))

@@ -38,6 +38,7 @@ def page_html(
     parts: Mapping[str, Sequence[Section]],
     data: Mapping[str, Any] | None,
     picture: bytes = b"",
+    live: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a page that needs no other file.
 
@@ -53,25 +54,29 @@ def page_html(
         What the scripts draw; None for a page of words alone.
     picture
         An SVG that stands below the answer.
+    live
+        What moves, for a page that is served by the program; None for one that is a file.
     """
     slots = {
         "title": html.escape(title),
         "style": _read("page.css"),
         "data": inert_json(data) if data is not None else "null",
         "library": _script(_read(LIBRARY)) if data is not None else "",
-        "scripts": _script(f"(() => {{\n'use strict';\n{_scripts()}\n}})();") if data else "",
+        "scripts": (_function(_scripts()) if data else "")
+        + (_function(_read("live.js")) if live else ""),
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
         "summary": "Why, what limits it, what else would cost" if data else "All that was found",
-        "live": "",
-        "connect": "",
+        "live": _read("live.html").replace("{{facts}}", inert_json(live)) if live else "",
+        "connect": "; connect-src 'self'" if live else "",
         "picture": _image(picture) if picture else "",
         **{
             name: sections.html("", parts.get(name, ()))
             for name in ("answer", "more", "remarks", "front", "assumptions", "certificate")
         },
     }
-    kept = {name for name, found in parts.items() if found} | ({"pictures"} if data else set())
+    kept = {name for name, found in parts.items() if found}
+    kept |= {name for name, found in (("pictures", data), ("live", live)) if found}
     return _SLOT.sub(
         lambda slot: slots[slot[1]], _PART.sub(partial(_part, kept), _read("page.html"))
     )
@@ -107,6 +112,10 @@ def _preformatted(section: Section) -> str:
 
 def _scripts() -> str:
     return "\n".join(map(_read, SCRIPTS))
+
+
+def _function(text: str) -> str:
+    return _script(f"(() => {{\n'use strict';\n{text}\n}})();")
 
 
 def _script(text: str) -> str:

@@ -28,6 +28,7 @@ FLOORS = (
     ("answers", "audit", "page"),
     ("uncertainty", "simulation"),
     ("api",),
+    ("serve",),
     ("cli",),
     ("__init__", "__main__"),
 )

@@ -1,0 +1,209 @@
+"""The server: this machine alone, a token in every address, one search at a time."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from dse.api.arguments import Count, Duration, public
+from dse.errors import ArgumentError, DseError, faults_of
+from dse.files.document import assignments
+from dse.files.json import json_text
+from dse.serve.session import Session
+from dse.study.overrides import EXAMPLE
+
+HERE = "127.0.0.1"
+MOST_BYTE = 1 << 20
+"""Longest request."""
+
+
+@public
+def serve(
+    source: str | Path,
+    *,
+    port: Count | None = None,
+    allow_run: bool = False,
+    time: Duration = "10 s",
+    callback: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the page of a study or a run to this machine, with the program behind it.
+
+    >>> dse.serve("studies/des_100gbps.yaml")
+
+    Rate, sizes, bounds and assumptions move, and each move asks for the exact answer, one search
+    at a time.  Only requests of this machine with the token of the address are answered.
+
+    Parameters
+    ----------
+    source
+        Study file, or the folder of a run, which may go on meanwhile.
+    port
+        Port of 127.0.0.1 (default: a free one).
+    allow_run
+        Let the page run the program that a study measures its designs with.
+    time
+        Most CPU time for one answer: "10 s".
+    callback
+        Called with the address.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When the source cannot be read, or the port is taken.
+    """
+    server = Server(Session(Path(source), allow_run=allow_run, time=time), port or 0)
+    (callback or print)(server.address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+
+
+class Server(ThreadingHTTPServer):
+    """Threads, because a browser keeps connections open; a lock, because a search takes it all."""
+
+    daemon_threads = True
+
+    def __init__(self, session: Session, port: int) -> None:
+        """Listen."""
+        try:
+            super().__init__((HERE, port), Handler)
+        except OSError as error:
+            rule = f"port {port} of {HERE} cannot be served: {error.strerror}"
+            raise ArgumentError(f"{rule}; name another, or none") from error
+        self.session = session
+        self.token = secrets.token_urlsafe(24)
+        self.searching = threading.Lock()
+        self.latest: dict[str, int] = {}
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        return f"http://{HERE}:{self.server_port}/{self.token}/"
+
+    @property
+    def hosts(self) -> set[str]:
+        """What a request may call this machine: another name is one that was made to lead here."""
+        return {f"{name}:{self.server_port}" for name in (HERE, "localhost")}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+
+    def log_message(self, *_: Any) -> None:
+        """Keep the terminal quiet: addresses hold the token."""
+
+    def do_GET(self) -> None:
+        """Answer with a page, or a file to be saved."""
+        where = self._where()
+        if where is None:
+            return
+        asked = parse_qs(urlsplit(self.path).query).get("set", [])
+        try:
+            pairs = {name: str(value) for name, value in assignments(asked, EXAMPLE).items()}
+            with self.server.searching:
+                self._send_named(where, pairs)
+        except DseError as error:
+            lines = "\n".join(f"{fault['path']}: {fault['rule']}" for fault in faults_of(error))
+            self._send(HTTPStatus.BAD_REQUEST, lines, "text/plain")
+
+    def _send_named(self, where: str, pairs: dict[str, str]) -> None:
+        session = self.server.session
+        if where == "":
+            self._send(HTTPStatus.OK, session.page(pairs, live=self._live(pairs)), "text/html")
+        elif where == "report.html":
+            self._send(HTTPStatus.OK, session.page(pairs, live=None), "text/html", where)
+        elif where == "study.yaml":
+            self._send(HTTPStatus.OK, session.study_text(pairs), "application/yaml", where)
+        else:
+            self._send(HTTPStatus.NOT_FOUND, "no such page", "text/plain")
+
+    def _live(self, pairs: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the page knows of the program."""
+        session = self.server.session
+        return {
+            "version": session.version,
+            "run": session.live,
+            "moved": dict(pairs),
+            "running": session.live and session.status()["state"] == "running",
+            "sliders": [one.to_dict() for one in session.sliders.values()],
+        }
+
+    def do_POST(self) -> None:
+        """Answer with JSON."""
+        where = self._where()
+        if where is None:
+            return
+        length = self.headers.get("Content-Length", "")
+        sort = self.headers.get_content_type()
+        if sort != "application/json" or not length.isdigit() or int(length) > MOST_BYTE:
+            self._send(HTTPStatus.BAD_REQUEST, "a request is a little JSON", "text/plain")
+            return
+        try:
+            asked = json.loads(self.rfile.read(int(length)))
+            found = self._answer(where, asked if isinstance(asked, dict) else {})
+        except (ValueError, TypeError, AttributeError) as error:
+            self._send(HTTPStatus.BAD_REQUEST, f"not understood: {error}", "text/plain")
+            return
+        except DseError as error:
+            found = {"faults": [*faults_of(error)]}
+        if found is None:
+            self._send(HTTPStatus.NOT_FOUND, "no such request", "text/plain")
+        else:
+            self._send(HTTPStatus.OK, json_text(found), "application/json")
+
+    def _answer(self, where: str, asked: dict[str, Any]) -> dict[str, Any] | None:
+        server, session = self.server, self.server.session
+        if where == "status":
+            return session.status() if session.live else {"state": "finished", "html": ""}
+        tab, number = str(asked.get("tab"))[:40], int(asked.get("number") or 0)
+        if where == "answer":
+            server.latest[tab] = max(number, server.latest.get(tab, 0))
+        with server.searching:
+            if where == "answer" and number < server.latest[tab]:
+                return {"overtaken": True, "faults": []}
+            if where == "answer":
+                changed = session.is_changed or asked.get("version") != session.version
+                return session.answer(asked) | {"changed": changed}
+            if where == "flips":
+                return session.flips(str(asked.get("path")))
+            if where == "again":
+                session.read()
+                return {"version": session.version}
+        return None
+
+    def _where(self) -> str | None:
+        """Return what is asked for behind the token; None, and refused, without it."""
+        token, _, where = urlsplit(self.path).path.lstrip("/").partition("/")
+        origin = self.headers.get("Origin")
+        known = self.headers.get("Host") in self.server.hosts
+        known &= origin is None or urlsplit(origin).netloc in self.server.hosts
+        if known and secrets.compare_digest(token.encode(), self.server.token.encode()):
+            return where
+        self._send(HTTPStatus.FORBIDDEN, "the address of the page has a token", "text/plain")
+        return None
+
+    def _send(self, status: HTTPStatus, text: str, sort: str, name: str = "") -> None:
+        content = text.encode("utf-8")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{sort}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("X-Frame-Options", "DENY")
+        if name:
+            self.send_header("Content-Disposition", f'attachment; filename="{name}"')
+        self.end_headers()
+        self.wfile.write(content)
