@@ -152,11 +152,11 @@ def _infeasible(
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
     """Leave a picture of what is missed in the folder that was named for the run."""
-    from dse.parametric.missed import save_missed
+    from dse.parametric.infeasible_plot import save_infeasible
     from dse.runs.result import MISSED, PAGE
 
     try:
-        save_missed(question, error.facts, out, MISSED, (PAGE,))
+        save_infeasible(question, error.facts, out, MISSED, (PAGE,))
     except OutputError as fault:  # what is missed is printed all the same
         warn(f"{', '.join(MISSED)} are not written: {fault}")
 

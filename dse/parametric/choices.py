@@ -14,8 +14,7 @@ from typing import get_args
 from dse import contract
 from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
-from dse.parametric.owned import is_owned, is_written
-from dse.parametric.written_stage import WrittenStage, stages_of
+from dse.parametric.written import WrittenStage, is_owned, is_written, stages_of
 from dse.plugins import registry
 from dse.reports.words import listed
 from dse.study import evaluated, schema, sections

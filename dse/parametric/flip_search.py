@@ -23,7 +23,7 @@ from dse.parametric.flips import (
     IntervalEnd,
     Stability,
 )
-from dse.parametric.moved import widest
+from dse.parametric.perturbed import widest
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, screened
@@ -90,11 +90,11 @@ def find_flips(
     budget = budget or Budget()
     front = proven_front(study, budget) if known is None else known
     tracked = TrackedAnswer(preference or study.preference)
-    looking = _Looking(study, tracked, front, factor)
+    searched = _FlipSearch(study, tracked, front, factor)
     found: dict[str, Stability] = {}
     first = [entry.name for entry in chosen if is_first(entry)]
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
-        for entry in looking.at(looking.ordered(chosen)):
+        for entry in searched.at(searched.ordered(chosen)):
             found[entry.name] = entry
             if progress is not None:
                 progress(entry.name, len(found), len(chosen))
@@ -103,7 +103,7 @@ def find_flips(
     return Flips(
         study,
         tracked.preference.text,
-        parts(study.problem, looking.answer.rows)[0],
+        parts(study.problem, searched.answer.rows)[0],
         tuple(ranked),
         factor,
         budget.seconds,
@@ -135,7 +135,7 @@ def is_first(entry: Assumption) -> bool:
     return entry.quantity in FIRST or entry.bound is not None
 
 
-class _Looking:
+class _FlipSearch:
     """Looks at assumptions of a study of which the exact front (n, d) is known."""
 
     def __init__(self, study: Study, tracked: TrackedAnswer, front: Index, factor: float) -> None:

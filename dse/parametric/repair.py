@@ -23,7 +23,7 @@ from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, so
 from dse.parametric.change import NumberRepair, Override
 from dse.parametric.conflicts import any_design
 from dse.parametric.loosen import Field
-from dse.parametric.owned import is_free, is_owned
+from dse.parametric.written import is_free, is_owned
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
 from dse.study.scenario import field_path

@@ -9,7 +9,7 @@ from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import NUMBER, RUN, NumberRepair, Override, Repair
 from dse.parametric.loosen import RATE, Field
 from dse.parametric.repair import field_repair
-from dse.parametric.written_stage import WrittenStage, stages_of
+from dse.parametric.written import WrittenStage, stages_of
 from dse.study.fields import Unit
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study

@@ -19,7 +19,7 @@ from dse.model.cells import Cells
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, blocks, coarsened
 from dse.parametric import rivals
-from dse.parametric.moved import TOGETHER, MovedDesigns, MovedPart, widest
+from dse.parametric.perturbed import TOGETHER, PerturbedDesigns, PerturbedPart, widest
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, LOOK, ROW, limited, spend
@@ -191,16 +191,16 @@ class _Descent:
             for one, start, end in zip(self._asked, bounds[:-1], bounds[1:], strict=True)
             if end > start
         ]
-        parts = [MovedPart(one.entry, (one.low,), some) for one, some in used]
-        parts += [MovedPart(one.entry, (one.high,), some) for one, some in used]
+        parts = [PerturbedPart(one.entry, (one.low,), some) for one, some in used]
+        parts += [PerturbedPart(one.entry, (one.high,), some) for one, some in used]
         single = level == len(self._levels) - 1
         space = self._spaces[level]
         worst = self._worst[which[order]]
         if single:
-            found = MovedDesigns(self._problem, space, parts).evaluate()
+            found = PerturbedDesigns(self._problem, space, parts).evaluate()
             loss, violation = found.loss, found.violation
         else:
-            cells = MovedDesigns(self._deciding, space, parts).bounds(self._levels[level])
+            cells = PerturbedDesigns(self._deciding, space, parts).bounds(self._levels[level])
             loss, violation = cells.loss_low, cells.violation_low
             worst = worst[:, [self._column]]
         half = len(rows)

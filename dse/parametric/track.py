@@ -14,7 +14,7 @@ from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
 from dse.parametric import rivals
-from dse.parametric.moved import TOGETHER, MovedDesigns, MovedPart, widest
+from dse.parametric.perturbed import TOGETHER, PerturbedDesigns, PerturbedPart, widest
 from dse.parametric.scale import LogScale
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as, spread
 from dse.search.exact.work import CALL, LOOK, spend
@@ -156,15 +156,15 @@ def compare_together(problem: Problem, space: Space, asked: Sequence[Compare]) -
     return found
 
 
-def _parts(asked: Sequence[Compare]) -> Iterator[MovedPart]:
+def _parts(asked: Sequence[Compare]) -> Iterator[PerturbedPart]:
     for ask in asked:
         step = max(1, TOGETHER // max(len(ask.rows), 1))
         for first in range(0, len(ask.values), step):
-            yield MovedPart(ask.entry, ask.values[first : first + step], ask.rows)
+            yield PerturbedPart(ask.entry, ask.values[first : first + step], ask.rows)
 
 
 def _evaluated(
-    problem: Problem, space: Space, parts: Sequence[MovedPart]
+    problem: Problem, space: Space, parts: Sequence[PerturbedPart]
 ) -> list[NDArray[np.float64]]:
     """Return losses, violations and least instances of parts, some evaluated at a time."""
     found = []
@@ -174,7 +174,7 @@ def _evaluated(
         if count < TOGETHER and last < len(parts):
             continue
         spend(CALL + count)
-        moved = MovedDesigns(problem, space, parts[first:last])
+        moved = PerturbedDesigns(problem, space, parts[first:last])
         evaluation = moved.evaluate()
         found.append((evaluation.loss, evaluation.violation, moved.least_counts()))
         first, count = last, 0

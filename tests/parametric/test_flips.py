@@ -13,7 +13,7 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
 from dse.parametric import breakpoints, rivals
-from dse.parametric.flip_search import _Looking, find_flips
+from dse.parametric.flip_search import _FlipSearch, find_flips
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
 from dse.study.overrides import override
@@ -116,7 +116,7 @@ def test_a_space_too_large_to_ask_has_the_same_flips_as_one_that_is_not(
     assert proven[0].low.flips_at
     monkeypatch.setattr(breakpoints, "screened", lambda _, asked, __: [None for _ in asked])
     monkeypatch.setattr(breakpoints, "SHORTEST", 0.02)
-    monkeypatch.setattr(_Looking, "unmoved", lambda *_: [])
+    monkeypatch.setattr(_FlipSearch, "unmoved", lambda *_: [])
     names = [entry.name for entry in proven]
     searched = find_flips(found, factor=3.0, only=names).found
     assert {entry.name for entry in searched} == {*names}

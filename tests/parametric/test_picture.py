@@ -26,7 +26,7 @@ def test_all_that_is_said_of_bars_is_inside(
 
     monkeypatch.setattr(missed, "save_figure", keep)
     facts = {"violations": RULES | {"power <= 1 mW": by}}
-    missed.save_missed("Which?", facts, tmp_path / "out", ("a.json", "a.png"), ())
+    missed.save_infeasible("Which?", facts, tmp_path / "out", ("a.json", "a.png"), ())
     (figure,) = drawn
     assert isinstance(figure.canvas, FigureCanvasAgg)
     renderer = figure.canvas.get_renderer()

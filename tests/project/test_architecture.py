@@ -147,7 +147,7 @@ ONLY_USERS = {
     "matplotlib": {
         "dse.fitting.interface.plots",
         "dse.parametric.map_plot",
-        "dse.parametric.missed",
+        "dse.parametric.infeasible_plot",
         "dse.parametric.plots",
         "dse.uncertainty.plots",
         "dse.reports.bands",

@@ -27,7 +27,7 @@ LEAST = 1e-3
 """Where a logarithmic axis begins."""
 
 
-def save_missed(
+def save_infeasible(
     question: str, facts: Mapping[str, Any], out: Path, names: Sequence[str], also: Sequence[str]
 ) -> None:
     """Write why nothing is feasible as JSON and as a picture into a folder, all or nothing.

@@ -30,7 +30,7 @@ BOUND = "assumed bound"
 
 
 @dataclass(frozen=True)
-class MovedPart:
+class PerturbedPart:
     """Designs or cells, (n, d), at each of the values (v,) of an assumption: value after value."""
 
     entry: Assumption
@@ -42,10 +42,10 @@ class MovedPart:
         return len(self.values) * len(self.rows)
 
 
-class MovedDesigns:
+class PerturbedDesigns:
     """The parts of one evaluation, put together: a problem, and the columns that it takes."""
 
-    def __init__(self, problem: Problem, space: Space, parts: Sequence[MovedPart]) -> None:
+    def __init__(self, problem: Problem, space: Space, parts: Sequence[PerturbedPart]) -> None:
         """Put parts together; `space` is that of their rows, of designs or of cells."""
         self.rows = np.concatenate([np.tile(part.rows, (len(part.values), 1)) for part in parts])
         self._any = np.zeros_like(self.rows[:1])  # columns say what is chosen
@@ -96,7 +96,7 @@ class MovedDesigns:
         table = np.hstack([np.empty((len(self.rows), 0)), *counted])
         return table if alone is None else np.where(alone[:, np.newaxis], 0.0, table)
 
-    def _move(self, part: MovedPart, where: slice) -> None:
+    def _move(self, part: PerturbedPart, where: slice) -> None:
         entry = part.entry
         values = np.repeat(np.array(part.values, dtype=np.float64), len(part.rows))
         if entry.metric is not None:

@@ -1,4 +1,4 @@
-"""Stages as a study writes them, and the dotted paths of their fields."""
+"""What a study writes: its stages, the dotted paths of their fields, and what is its to change."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.files.document import Document, stage_name
+from dse.study.sections import FREE, RECORDS
 
 
 @dataclass(frozen=True)
@@ -33,4 +34,27 @@ def stages_of(document: Document) -> tuple[WrittenStage, ...]:
     return tuple(
         WrittenStage(position, stage_name(fields) or f"stage_{position + 1}", fields)
         for position, fields in enumerate(written)
+    )
+
+
+def is_owned(document: Document, path: str) -> bool:
+    """Tell whether a field is the study's: written there, free, or of no record that it names."""
+    section = path.partition(".")[0]
+    record = RECORDS.get(section)
+    if record is None or path in FREE:
+        return True
+    return is_written(document, path) or not is_written(document, f"{section}.{record}")
+
+
+def is_free(path: str) -> bool:
+    """Tell whether a field says how a device or platform is used, which is a choice with any."""
+    return path in FREE
+
+
+def is_written(document: Document, path: str) -> bool:
+    """Tell whether the study gives a field of a section, in the section or as an axis."""
+    section, _, name = path.partition(".")
+    fields = document.data.get(section)
+    return path in (document.data.get("axes") or ()) or (
+        isinstance(fields, dict) and fields.get(name) is not None
     )
