@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from threadpoolctl import ThreadpoolController
 
 from dse.contract import Column, Index, Matrix, Search
 from dse.contract.methods import Axes
@@ -94,12 +95,14 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
     for at in range(0, len(first), population):
         seen.add(search, first[at : at + population])
     objectives, chances = ModelledLosses(search.objective_count), Chances()
+    threads = ThreadpoolController()
     while search.room:
-        index = pool.refresh(seen.index, search.front[0], random)
-        if not len(index):
-            return
-        count = min(population, search.room, len(index))
-        chosen = _batch(search, pool, seen, objectives, chances, random, count)
+        with threads.limit(limits=1, user_api="blas"):  # matrices are small: more threads but wait
+            index = pool.refresh(seen.index, search.front[0], random)
+            if not len(index):
+                return
+            count = min(population, search.room, len(index))
+            chosen = _batch(search, pool, seen, objectives, chances, random, count)
         seen.add(search, index[chosen])
 
 
