@@ -38,7 +38,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """Of all commands; help is as wide as the terminal up to a width that can be read."""
 
 
-class Command(TyperCommand):
+class _Command(TyperCommand):
     """A command that names what there is instead of an option of earlier versions."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -138,7 +138,7 @@ def application(*names: str) -> typer.Typer:
             groups[first] = _group(first)
             app.add_typer(groups[first], help=INSIDE[first])
         into = groups[first] if inner else app
-        into.command(inner or first, help=entry.summary, cls=Command)(made(entry))
+        into.command(inner or first, help=entry.summary, cls=_Command)(made(entry))
     return app
 
 

@@ -123,13 +123,12 @@ def test_no_package_hides_a_public_function() -> None:
 
 
 def test_a_public_name_means_one_thing() -> None:
-    """Classes and functions; commands are left out, for they are called like what they run."""
+    """Classes and functions, but for commands, which are called like what they run."""
     places: dict[str, list[str]] = {}
     for module, path in SOURCES.items():
-        if package(module) == "cli":
-            continue
+        kinds = ast.ClassDef if package(module) == "cli" else ast.ClassDef | ast.FunctionDef
         for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+            if isinstance(node, kinds) and not node.name.startswith("_"):
                 place = f"{path.relative_to(ROOT)}:{node.lineno}"
                 places.setdefault(node.name, []).append(place)
     twice = [f"{name}: {' and '.join(found)}" for name, found in places.items() if found[1:]]

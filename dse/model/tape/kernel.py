@@ -16,7 +16,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
-from dse.model.tape.layout import Call, Layout
+from dse.model.tape.layout import Layout, Operation
 from dse.model.tape.operations import (
     BIT,
     BITS,
@@ -245,7 +245,7 @@ class Writer:
         result.add_incoming(still, head)
         return result
 
-    def _operation(self, call: Call) -> Any:
+    def _operation(self, call: Operation) -> Any:
         """Return what an operation that is left makes of the values known so far."""
         nodes = self._layout.tape.nodes
         given = [self._values[one] for one in call.arguments]

@@ -38,7 +38,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Call:
+class Operation:
     """An operation that is left for each design: on which axes it depends, and what it calls."""
 
     node: int
@@ -85,7 +85,7 @@ class Layout:
     space: Space
     known: dict[int, Any] = field(default_factory=dict)
     tables: dict[int, Table] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Operation] = field(default_factory=list)
     same: list[int] = field(default_factory=list)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     _axes: list[int] = field(default_factory=list)
@@ -245,7 +245,7 @@ class Layout:
             for one in arguments:
                 axes |= self._axes[one]
             self._axes[position] = axes
-            self.calls.append(Call(position, axes, _called(node), arguments))
+            self.calls.append(Operation(position, axes, _called(node), arguments))
 
 
 def _called(node: Node) -> Callable[..., Any]:

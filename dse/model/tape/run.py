@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dse.model.matrices import rounded
 from dse.model.space import Block, Boxes, Points, blocks
-from dse.model.tape.layout import Call, Layout, Table
+from dse.model.tape.layout import Layout, Operation, Table
 
 AT_ONCE = 32_768
 """Designs evaluated at once: 256 KiB for each value, some 20 of which are needed at a time."""
@@ -28,7 +28,7 @@ Groups = tuple[tuple[int, int], ...]
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 """Shape and type of an array."""
 
-Step = tuple[Call | None, int, tuple[int, ...], NDArray[Any] | None]
+Step = tuple[Operation | None, int, tuple[int, ...], NDArray[Any] | None]
 """What makes a value (None: a table), which, what is not needed afterwards, and a buffer for it."""
 
 
@@ -135,9 +135,9 @@ def _divided(layout: Layout, varied: int) -> tuple[list[Step], list[Step]]:
     return once, each[::-1]
 
 
-def _in_order(layout: Layout) -> list[tuple[Call | None, int]]:
+def _in_order(layout: Layout) -> list[tuple[Operation | None, int]]:
     """Return the steps of a layout: tables are read when they are needed."""
-    found: list[tuple[Call | None, int]] = []
+    found: list[tuple[Operation | None, int]] = []
     unread = set(layout.tables)
     for call in layout.calls:
         new = [one for one in dict.fromkeys(call.arguments) if one in unread]
