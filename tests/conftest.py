@@ -24,6 +24,7 @@ from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.parametric.required import require_any_feasible
 from dse.plugins import registry
+from dse.reports import plots
 from dse.runs.runner import run_study
 from dse.runs.solved import Options, Run
 from dse.study import study
@@ -40,6 +41,22 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that tests st
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"
+DRAW_FRONT = plots.draw_front
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Draw no fronts for tests that do not look at them: it takes longer than to find them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not getattr(request.module, "LOOKS_AT_PICTURES", False):
+            patch.setattr(plots, "draw_front", lambda view, folder: ())
+        yield
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw fronts for one test."""
+    monkeypatch.setattr(plots, "draw_front", DRAW_FRONT)
 
 
 @pytest.fixture(scope="session")

@@ -460,6 +460,7 @@ RULES: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
+@pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize("name", RULES)
 def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -> None:
     given, rule = RULES[name]

@@ -19,6 +19,8 @@ from dse.errors import DseError
 from dse.runs import checksums
 from tests.conftest import STUDIES
 
+LOOKS_AT_PICTURES = True
+
 TABLE = "name,area_um2,clock_mhz,cycles_per_block,power_mw\n" + "".join(
     f"d{row},{100 + 30 * row},{500 + 90 * row},{40 - row},{9 - row}\n" for row in range(6)
 )

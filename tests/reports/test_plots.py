@@ -12,6 +12,8 @@ from PIL import Image
 from dse.reports import front_view, plots
 from dse.reports.front_view import FrontView, Recommended
 
+LOOKS_AT_PICTURES = True
+
 OBJECTIVES = (
     ("area_m2", "minimise"),
     ("power_w", "minimise"),

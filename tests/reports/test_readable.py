@@ -20,6 +20,8 @@ from dse.uncertainty import plots as tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept
 
+LOOKS_AT_PICTURES = True
+
 
 def chain(count: int = 240):
     """A sweep of two stages: the second changes once, the first after every tenth value."""

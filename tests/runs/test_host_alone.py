@@ -95,6 +95,7 @@ def test_of_a_mix_the_largest_size_is_late() -> None:
     assert host["host_cores"] == pytest.approx(1e6 / 8 * 2e-9)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_run_has_it_in_text_table_picture_and_check(tmp_path: Path) -> None:
     found = dse.run(STUDY, out=tmp_path / "run")
     assert f"{HOST}        6.250           0  host" in found.text()

@@ -106,6 +106,7 @@ def test_large_spaces_that_take_little_work_stay_in_the_process(started: list[in
     assert min(one.study.problem.size for one in result.run.answers) > limits.COUNTED_DESIGNS
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_sweep_finds_the_same_with_any_number_of_processes(
     started: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -253,6 +253,7 @@ def test_models_run_again_and_say_so(tmp_path: Path) -> None:
         dse.run(study(), evaluate=figures, reuse=[tmp_path])
 
 
+@pytest.mark.usefixtures("drawn")
 def test_an_unfinished_run_is_read_like_an_interrupted_one(tmp_path: Path) -> None:
     run = tmp_path / "run"
     cut(run, 9, FAILING[0])

@@ -15,6 +15,8 @@ from dse.errors import OutputError
 from tests.conftest import run_dse
 from tests.runs.test_measuring import figures, study
 
+LOOKS_AT_PICTURES = True
+
 COMMANDS = {
     "answer": ("answer", "RUN"),
     "evaluate": ("evaluate", "RUN", "--set", "unroll=1"),

@@ -149,6 +149,7 @@ def test_what_killed_runs_left_is_tidied_and_told(tmp_path) -> None:
     assert held(tmp_path) == {"run", "other"}
 
 
+@pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_is_followed(tmp_path, there) -> None:
     target = tmp_path / "scratch" / "place"
@@ -201,6 +202,7 @@ def test_a_front_that_cannot_be_written_is_printed_and_kept(tmp_path, monkeypatc
     assert not (tmp_path / "place").exists()
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_picture_that_cannot_be_drawn_costs_no_table(tmp_path, monkeypatch) -> None:
     def fails(view, folder) -> None:
         (folder / "front.png").write_text("half")

@@ -39,6 +39,7 @@ constraints: [host_cores <= 4, total_power / throughput <= 1e-8]
 """
 
 
+@pytest.mark.usefixtures("drawn")
 def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
     result = dse.run(write(SMALL), out=tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
@@ -63,6 +64,7 @@ def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
     assert evaluations["feasible"].sum() == manifest["feasible"]
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_run_without_pictures_holds_and_is_drawn_later(tmp_path: Path, write: Write) -> None:
     text = SMALL + "sweep: {interface.wait: [sync, async]}\n"
     for name, plots in (("drawn", True), ("plain", False)):
@@ -318,6 +320,7 @@ class TestNothingFits:
 
 
 class TestCommand:
+    @pytest.mark.usefixtures("drawn")
     def test_run(self, write: Write) -> None:
         path = write(SMALL)
         done = run_dse("run", path.name, "--json", cwd=path.parent)
@@ -365,6 +368,7 @@ class TestCommand:
         assert done.returncode == 2
         assert 'one design is needed; set for instance "interface.in_flight=4"' in done.stderr
 
+    @pytest.mark.usefixtures("drawn")
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
         path = write(SMALL)
         dse.run(path, out=path.parent / "out")
@@ -397,6 +401,7 @@ class TestCommand:
 
 
 class TestFolder:
+    @pytest.mark.usefixtures("drawn")
     def test_an_earlier_run_is_replaced(self, write: Write, tmp_path: Path) -> None:
         result = Result(solved(write(SMALL)))
         result.save(tmp_path / "out")

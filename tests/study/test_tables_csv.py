@@ -280,6 +280,7 @@ def test_a_table_works_in_fleets_behind_interfaces_and_under_caps(write) -> None
 # --- designs that are evaluated already ---------------------------------------------------------
 
 
+@pytest.mark.usefixtures("drawn")
 def test_designs_evaluated_already_give_their_exact_front(write, tmp_path) -> None:
     write(RESULTS, "results.csv")
     result = dse.run(write(OVER_RESULTS), out=tmp_path / "run")
@@ -516,6 +517,7 @@ def test_crlf_byte_order_mark_quotes_and_trailing_commas_change_nothing() -> Non
     )
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp_path) -> None:
     folder = tmp_path / "with spaces"
     folder.mkdir()
