@@ -199,5 +199,5 @@ FAMILIES = {
         "sha256",
         _chained(4, 64, 64, written_byte=32, load=1),
     ),
-    "sha3_256": Family("SHA3-256: 1, 2 or 3 rounds of Keccak in a cycle", "sha3_256"),
+    "sha3_256": Family("SHA3-256: 1 to 3 rounds of Keccak in a cycle", "sha3_256"),
 }
