@@ -46,7 +46,7 @@ class Margin:
     def text(self) -> str:
         """The margin in one unit: ``area 0.5077 of 1 mm2``."""
         factor, unit = units.scale([self.limit], self.quantity)
-        value, limit = (f"{float(f'{v / factor:.4g}'):g}" for v in (self.value, self.limit))
+        value, limit = (units.show(v / factor, "") for v in (self.value, self.limit))
         return f"{self.what} {value} of{' at least' * self.at_least} {limit} {unit}".rstrip()
 
     @property

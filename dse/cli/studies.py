@@ -256,7 +256,7 @@ def report(call: Call) -> None:
     write(str(page))
 
 
-@command("dse.serve.server:serve")
+@command("dse.serve.serving:serve")
 def serve(call: Call) -> None:
-    """Serve the page of a study or a run to this machine, with the program behind it."""
+    """Serve a page of a study or run that moves, to this machine."""
     call(callback=lambda address: write(f"{address}  (Ctrl-C ends it)"))

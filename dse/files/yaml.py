@@ -7,6 +7,7 @@ file.  Scalars follow the core schema of YAML 1.2.2 (section 10.3.2).
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -242,6 +243,16 @@ def _mapping(data: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield from _mapping(value, indent + "  ")
         else:
             yield f"{indent}{_scalar(key)}: {_flow(value)}"
+
+
+def block_yaml(data: Any) -> str:
+    """Return plain data as YAML, short lists and mappings on one line."""
+    stream = io.StringIO()
+    writer = YAML()
+    writer.default_flow_style = None
+    writer.width = 100
+    writer.dump(data, stream)
+    return stream.getvalue()
 
 
 def flow_yaml(value: Any) -> str:

@@ -64,7 +64,7 @@ class PageRun:
     @property
     def table(self) -> FrontView:
         """The front with its cores and how many of them as choices."""
-        return with_cores(self.view)
+        return with_fleets(self.view)
 
     @property
     def kinds(self) -> list[str]:
@@ -128,7 +128,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
     return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
 
 
-def with_cores(view: FrontView) -> FrontView:
+def with_fleets(view: FrontView) -> FrontView:
     """Return a front with what its fleets are made of as choices: the cores, and their number.
 
     Of a chain each stage has its own two; what is the same for every design is no choice.

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from dse.api.arguments import Count, Duration, public
 from dse.errors import ArgumentError, DseError, faults_of
 from dse.files.document import assignments
 from dse.files.json import json_text
@@ -22,50 +20,6 @@ from dse.study.overrides import EXAMPLE
 HERE = "127.0.0.1"
 MOST_BYTE = 1 << 20
 """Longest request."""
-
-
-@public
-def serve(
-    source: str | Path,
-    *,
-    port: Count | None = None,
-    allow_run: bool = False,
-    time: Duration = "10 s",
-    callback: Callable[[str], None] | None = None,
-) -> None:
-    """Serve the page of a study or a run to this machine, with the program behind it.
-
-    >>> dse.serve("studies/des_100gbps.yaml")
-
-    Rate, sizes, bounds and assumptions move, and each move asks for the exact answer, one search
-    at a time.  Only requests of this machine with the token of the address are answered.
-
-    Parameters
-    ----------
-    source
-        Study file, or the folder of a run, which may go on meanwhile.
-    port
-        Port of 127.0.0.1 (default: a free one).
-    allow_run
-        Let the page run the program that a study measures its designs with.
-    time
-        Most CPU time for one answer: "10 s".
-    callback
-        Called with the address.
-
-    Raises
-    ------
-    dse.errors.DseError
-        When the source cannot be read, or the port is taken.
-    """
-    server = Server(Session(Path(source), allow_run=allow_run, time=time), port or 0)
-    (callback or print)(server.address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.server_close()
 
 
 class Server(ThreadingHTTPServer):

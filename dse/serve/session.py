@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from ruamel.yaml import YAML
 
 from dse.algebra import units
 from dse.answers.design import Pick
@@ -21,6 +18,7 @@ from dse.api.sources import study_of
 from dse.api.studies import evaluate, load, run
 from dse.errors import ArgumentError, DseError, InfeasibleError, faults_of
 from dse.files.document import Document
+from dse.files.yaml import block_yaml
 from dse.reports import sections
 from dse.reports.words import change, in_words, listed
 from dse.serve.sliders import Slider, sliders_of
@@ -105,10 +103,13 @@ class Session:
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the exact answer with what was moved, or the faults of that."""
+        moved = asked.get("moved", {})
         try:
-            pairs = self.overrides(asked.get("moved", {}))
-            said = {"set": [f"{path}={value}" for path, value in pairs.items()]}
-            return said | self._answer(pairs, asked.get("prefer"), asked.get("within"))
+            pairs = self.overrides(moved)
+            said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
+            found = self._answer(pairs, asked.get("prefer"), asked.get("within"))
+            numbers = {path: self.sliders[path].number(value) for path, value in moved.items()}
+            return said | {"numbers": numbers} | found
         except InfeasibleError as error:
             lines = tuple(str(error).split("\n"))
             return said | {"html": sections.html("", [sections.Section("infeasible", "", lines)])}
@@ -198,11 +199,7 @@ class Session:
         """Return the study with what was set, below its own first comment."""
         document = override(self._document.document, [*asked.items()])
         leading = document.text.splitlines()[: _leading(document.text)]
-        stream = io.StringIO()
-        writer = YAML()
-        writer.default_flow_style = None
-        writer.dump(document.data, stream)
-        return "\n".join([*leading, stream.getvalue()])
+        return "\n".join([*leading, block_yaml(document.data)])
 
     def status(self) -> dict[str, Any]:
         """Return how far a run is, as `dse status` prints it."""

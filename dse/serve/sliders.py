@@ -45,6 +45,10 @@ class Slider:
         text = value if isinstance(value, str) else units.exact_text(value, self.quantity)
         return text if self.bound is None else self.bound.text(text)
 
+    def number(self, value: float | str) -> float:
+        """Return in SI what was moved to."""
+        return units.parse(value, self.quantity) if isinstance(value, str) else value
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for the page."""
         factor, unit = units.scale([self.value], self.quantity)

@@ -96,6 +96,11 @@ function tell(found) {
   }
   faults.hidden = !faults.children.length;
   if (found.faults) return;
+  for (const slider of facts.sliders) {
+    const range = document.querySelector(`input[data-path="${slider.path}"]`);
+    const value = found.numbers?.[slider.path] ?? slider.value;
+    if (document.activeElement !== range) range.value = place(slider, value);
+  }
   at("live-answer").innerHTML = found.html; // escaped by the program
   at("live-answer").dataset.pick = found.pick ?? "";
   at("live-regret").textContent = found.regret ?? "";

@@ -1,0 +1,171 @@
+"""The served page: only for this machine and with its token, and what it says is the answer."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+import dse
+from dse.errors import ArgumentError, StudyError, faults_of
+from dse.serve.server import Server
+from dse.serve.session import Session
+from tests.conftest import STUDIES
+from tests.page.browser import PROGRAM, browser
+
+DES = STUDIES / "des_100gbps.yaml"
+UNLIMITED = {"downloadThroughput": -1, "uploadThroughput": -1}
+NIC = STUDIES / "nic_crypto_100gbps.yaml"
+
+
+@contextmanager
+def serving(source: Path) -> Iterator[Server]:
+    server = Server(Session(source, allow_run=False, time="20 s"), 0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def ask(
+    server: Server, what: str, body: Any = None, *, path: str = "", **headers: str
+) -> tuple[int, str]:
+    address = urlsplit(server.address)
+    connection = HTTPConnection(str(address.hostname), address.port, timeout=60)
+    sort = {} if body is None else {"Content-Type": "application/json"}
+    text = None if body is None else json.dumps(body)
+    method = "GET" if body is None else "POST"
+    connection.request(method, (path or address.path) + what, text, sort | headers)
+    reply = connection.getresponse()
+    return reply.status, reply.read().decode("utf-8")
+
+
+def answered(server: Server, **asked: Any) -> dict[str, Any]:
+    status, text = ask(server, "answer", {"number": 1, "version": 1, "moved": {}} | asked)
+    assert status == 200
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def test_only_this_machine_with_the_token_is_answered() -> None:
+    with serving(DES) as server:
+        body = {"moved": {}, "number": 1}
+        assert server.address.startswith("http://127.0.0.1:")
+        for path in ("/", "/wrong/", f"/{server.token[:-1]}/"):
+            assert ask(server, "answer", body, path=path)[0] == 403
+            assert ask(server, "", path=path)[0] == 403
+        assert ask(server, "answer", body, Host="rebound.example")[0] == 403
+        assert ask(server, "answer", body, Origin="https://elsewhere.example")[0] == 403
+        plain = {"Content-Type": "text/plain"}  # what a form of another page could send
+        assert ask(server, "answer", body, **plain)[0] == 400
+        assert ask(server, "nothing", body)[0] == 404
+
+
+@pytest.mark.parametrize("rate", ["73 Gbps", "124 Gbps"])
+def test_a_move_has_the_answer_of_the_program_and_what_todays_would_cost(rate: str) -> None:
+    with serving(DES) as server:
+        today = answered(server)
+        found = answered(server, moved={"workload.rate": rate})
+    direct = dse.answer(DES, rate=rate, flips=False, all=False)
+    assert found["pick"] == direct.pick.line
+    assert found["set"] == [f"workload.rate={rate}"]
+    assert found["regret"].startswith(f"{today['pick']}, the answer of the study, ")
+    cannot = "does not meet the constraints here" in found["regret"]
+    assert cannot == (rate == "124 Gbps")
+
+
+def test_bounds_of_constraints_move_and_what_is_infeasible_says_why() -> None:
+    with serving(NIC) as server:
+        path = next(one for one in server.session.sliders if one.startswith("constraints."))
+        found = answered(server, moved={path: 0.6e-6})
+        assert found["set"] == [f"{path}=area <= 600000 um2"]
+        assert "area 507720 of 600000 um2" in found["html"]
+        none = answered(server, moved={path: "1 um2"})
+    assert "no feasible design" in none["html"]
+
+
+def test_a_fault_is_that_of_the_command_line_at_its_field() -> None:
+    with serving(DES) as server:
+        (fault,) = answered(server, moved={"workload.rate": "73 foo"})["faults"]
+        (unknown,) = answered(server, moved={"search.method": "nsga2"})["faults"]
+    with pytest.raises(StudyError) as caught:
+        dse.answer(DES, overrides="workload.rate=73 foo")
+    assert [fault] == [*faults_of(caught.value)]
+    assert unknown["rule"].startswith("search.method: this study has nothing of that name")
+
+
+def test_a_study_that_changed_underneath_is_said_to_each_tab(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_bytes(DES.read_bytes())
+    with serving(study) as server:
+        assert not answered(server, tab="a")["changed"]
+        study.write_text(study.read_text(encoding="utf-8").replace("100 Gbit/s", "73 Gbit/s"))
+        assert answered(server, tab="a")["changed"]
+        assert answered(server, tab="a")["pick"] == "3 u16"  # of the text that it read
+        ask(server, "again", {})
+        assert answered(server, tab="b", version=2)["pick"] == "2 u16"
+        assert answered(server, tab="a")["changed"]  # its page is of the text before
+
+
+def test_what_was_overtaken_in_its_tab_is_not_searched() -> None:
+    with serving(DES) as server:
+        answered(server, tab="a", number=5)
+        assert answered(server, tab="a", number=4) == {"overtaken": True, "faults": []}
+        assert "pick" in answered(server, tab="b", number=1)
+
+
+def test_page_and_study_are_saved_with_what_was_set(tmp_path: Path) -> None:
+    with serving(DES) as server:
+        query = urlencode({"set": "workload.rate=73 Gbps"})
+        status, page = ask(server, f"report.html?{query}")
+        text = ask(server, f"study.yaml?{query}")[1]
+    assert status == 200
+    assert "It ran with <code>--set" in page
+    assert "Take 2 u16." in page
+    assert 'id="live"' not in page
+    (tmp_path / "saved.yaml").write_text(text, encoding="utf-8")
+    assert dse.answer(tmp_path / "saved.yaml", flips=False).pick.line == "2 u16"
+
+
+def test_no_program_of_a_study_is_run_unless_that_is_allowed(tmp_path: Path) -> None:
+    study = "# Q\nevaluate: {command: 'touch ran', outputs: {area: um2}}\n"
+    study += "axes: {n: {from: 1, to: 3}}\nobjectives: {area: minimise}\n"
+    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
+    with pytest.raises(ArgumentError, match="--allow-run lets the page run it"):
+        Session(tmp_path / "study.yaml", allow_run=False, time="5 s")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")
+def test_in_a_browser_a_slider_moves_the_answer_and_a_fault_stands_beside_it(
+    tmp_path: Path,
+) -> None:
+    with serving(DES) as server, browser(tmp_path) as tab:
+        tab("Network.emulateNetworkConditions", offline=False, latency=0, **UNLIMITED)
+        tab("Page.navigate", url=server.address)
+        pick = "document.getElementById('live-answer')?.dataset.pick ?? ''"
+        assert tab.until(pick) == "3 u16"
+        tab.value("document.querySelector('.slider input[type=range]').focus()")
+        for _ in range(40):
+            tab.key("ArrowRight", 39)
+        tab.until(f"({pick}) !== '3 u16'")
+        command = tab.value("document.getElementById('live-set').textContent")
+        rate = command.removeprefix('--set "workload.rate=').removesuffix('"')
+        assert tab.value(pick) == dse.answer(DES, rate=rate, flips=False).pick.line
+        field = "document.querySelector('.slider input[type=text]')"
+        tab.value(f"{field}.value = '73 foo'; {field}.dispatchEvent(new Event('change'))")
+        said = tab.until("document.querySelector('.slider .fault').textContent")
+        assert "'foo' is not a known unit" in said
+        assert {urlsplit(url).netloc for url in tab.requests} == {f"127.0.0.1:{server.server_port}"}
+        assert tab.problems == []
