@@ -26,6 +26,7 @@ MOST_CANDIDATES = 100_000
 
 MOST_ROWS = 15
 WIDEST_HEADER = 12
+NARROWEST_DESIGN = 10
 WIDEST_DESIGN = 28
 """Beyond this, the names of designs wrap when the other columns need the room."""
 
@@ -66,23 +67,29 @@ def _front(view: FrontView, width: int, most: int) -> str:
     alike = [name for name in view.axes if len(set(view.front[name].tolist())) == 1]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
-    optional = [name for name in (view.category, *differing) if name and name not in needed]
+    optional = [name for name in (*differing, view.category) if name and name not in needed]
     columns = {name: _column(view, name, rows) for name in (*optional, *needed)}
     designs = ("design", [view.names[row] for row in rows]) if view.names else None
-    room = width - (min(_breadth(designs), WIDEST_DESIGN) + 2 if designs else 0)
-    room -= sum(_breadth(columns[name]) + 2 for name in needed)
+    breadth = max(NARROWEST_DESIGN, min(_breadth(designs), WIDEST_DESIGN)) if designs else -2
+    room = width - breadth - 2 - sum(_breadth(columns[name]) + 2 for name in needed)
     kept = set(needed)
     for name in optional:
-        room -= _breadth(columns[name]) + 2
-        if room >= 0:
+        if _breadth(columns[name]) + 2 <= room:
+            room -= _breadth(columns[name]) + 2
             kept.add(name)
+    if designs:  # a choice without a column stands behind the name
+        behind = [name for name in differing if name not in kept]
+        texts = [[choice_text(view, name, row) for name in behind] for row in rows]
+        names = (", ".join([name, *text]) for name, text in zip(designs[1], texts, strict=True))
+        designs = ("design", [*names])
     order = [view.sweep, *differing, *(name for name, _ in view.objectives), view.category]
     shown = [name for name in dict.fromkeys(order) if name in kept]
     lines = [printed(_designs(view, designs, {name: columns[name] for name in shown}), width)]
     if view.size > len(rows):
         count = f"{len(rows):,} of {plural(view.size, 'design')} shown"
         lines.append(hanging(count, f"{RULE}; all are in front.csv", width=width))
-    if hidden := [name for name in optional if name not in kept]:
+    told = {*kept, *differing} if designs else kept
+    if hidden := [name for name in optional if name not in told]:
         lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
     if alike and view.size > 1:
         same = (f"{view.words(name)} {_value(view, name, 0)}" for name in alike)
@@ -93,7 +100,7 @@ def _front(view: FrontView, width: int, most: int) -> str:
 def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]) -> Table:
     table = new_table()
     if designs:
-        table.add_column(Text(designs[0]), overflow="fold", min_width=10)
+        table.add_column(Text(designs[0]), overflow="fold", min_width=NARROWEST_DESIGN)
     for name, (header, _) in columns.items():
         justify = "right" if _numeric(view, name) else "left"
         table.add_column(Text(header), justify=justify, no_wrap=True)  # type: ignore[arg-type]

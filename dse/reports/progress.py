@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 DELAY_S = 0.5
 PERIOD_S = 0.25
 
-MOST_MEASURED = 2_000
-"""Designs of a front up to which its hypervolume is told beside: in two milliseconds, or less."""
+LESS = ("now", "front", "took", "left")
+"""Parts of the line that a narrow terminal does without, the first of them first."""
 
 WINDOW = 40
 """Lines whose counts tell the speed of late: what is left is told by the slower of it and all."""
@@ -50,7 +50,6 @@ class LateBar:
         """Begin: `doing` is shown until the first step, then how many of `what` are done."""
         self._what = what
         self._front: Callable[[], NDArray[np.float64]] | None = None
-        self._measured: tuple[object, str] = (None, "")
         self._total: int | None = None
         self._lock = threading.Lock()
         self._end: threading.Event | None = None
@@ -104,11 +103,11 @@ class LateBar:
             width = shutil.get_terminal_size().columns - 1
             with self._lock:
                 if not end.is_set():
-                    sys.stderr.write(f"\r\x1b[K{self.line()[:width]}")
+                    sys.stderr.write(f"\r\x1b[K{self.line(width)}")
                     sys.stderr.flush()
 
-    def line(self) -> str:
-        """Return what is shown now."""
+    def line(self, width: int = 1000) -> str:
+        """Return what is shown now: of its parts those that fit, none of them cut."""
         now = time.monotonic()
         took, done, total = now - self._since, self._done, self._total
         if total is None:
@@ -116,29 +115,24 @@ class LateBar:
         self._late.append((now, done))
         before, already = self._late[0]
         speed = min(done / took, (done - already) / (now - before)) if now > before else 0.0
-        parts = [f"{done:,} of {total:,} {self._text}"]
-        if self._front is not None:
-            parts += self._of_front(self._front())
-        parts.append(duration(took))
-        if speed > 0.0 and took > 1.0:
-            parts.append(f"about {duration((total - done) / speed)} left")
-        if self._now:
-            parts.append(f"now {self._now}")
-        return f"{done / max(total, 1):4.0%}  {', '.join(parts)}"
-
-    def _of_front(self, loss: NDArray[np.float64]) -> list[str]:
-        """Return the size of a front, and its hypervolume where that is told in no time."""
-        size, objectives = loss.shape
-        if not size:
-            return []
-        told = [f"front of {size:,}"]
-        if not (1 < size <= MOST_MEASURED and 1 < objectives <= 3):
-            return told
-        if self._measured[0] is not loss:
-            from dse.model.volume import own_hypervolume
-
-            self._measured = loss, f"hypervolume {own_hypervolume(loss).value:.3f}"
-        return [*told, self._measured[1]]
+        front = len(self._front()) if self._front is not None else 0
+        left = (
+            f"about {duration((total - done) / speed)} left" if speed > 0.0 and took > 1.0 else ""
+        )
+        told = f"now {self._now}" if self._now else ""
+        parts = {
+            "count": f"{done:,} of {total:,} {self._text}",
+            "front": f"front of {front:,}" if front else "",
+            "took": duration(took),
+            "left": left,
+            "now": told,
+        }
+        for name in ("", *LESS):
+            parts.pop(name, None)
+            line = f"{done / max(total, 1):4.0%}  {', '.join(filter(None, parts.values()))}"
+            if len(line) <= width:
+                return line
+        return f"{done / max(total, 1):4.0%}"
 
 
 @contextmanager

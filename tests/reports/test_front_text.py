@@ -84,10 +84,20 @@ def test_an_exact_front_says_so_and_needs_no_share():
     assert "4,096 evaluated (nsga2, 830 ms), the rest pruned; Pareto front of 3 designs" in text
 
 
-def test_a_narrow_terminal_gets_fewer_columns_and_is_told_which():
+def test_a_narrow_terminal_has_choices_before_what_follows_and_says_what_it_has_not():
     lines = front_text(VIEW, FACTS, width=50).splitlines()
-    assert lines[2] == "design        area [um2]  power [mW]  bottleneck"
-    assert "more columns in front.csv: interface" in lines
+    assert lines[2] == "design        interface  area [um2]  power [mW]"
+    assert "more columns in front.csv: bound" in lines
+    narrower = front_text(VIEW, FACTS, width=40)
+    interfaces = {str(name) for name in VIEW.front["interface"]}
+    assert all(name in narrower for name in interfaces)  # behind the names of designs
+
+
+@pytest.mark.parametrize("width", range(44, 121))
+def test_no_heading_is_cut(width):
+    heads = front_text(VIEW, FACTS, width=width).split("─")[0].split("\n\n")[-1]
+    known = {"design", "interface", "area", "power", "bottleneck", "[um2]", "[mW]"}
+    assert {*heads.split()} <= known
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

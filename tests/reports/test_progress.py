@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from dse.api import studies
-from dse.model import volume
-from dse.model.volume import own_hypervolume
 from dse.reports import progress
 from dse.reports.progress import LateBar
 from tests.conftest import STUDIES
@@ -32,35 +30,19 @@ def test_a_line_tells_the_count_the_front_and_what_is_left(clock: list[float]) -
     assert shown.line() == " 25%  2,500 of 10,000 designs, front of 1,200, 10 s, about 30 s left"
 
 
-# two objectives, (1, 3) and (3, 1): up to (3.2, 3.2), of the box from (1, 1) on
-CORNERS = np.array([[1.0, 3.0], [3.0, 1.0]])
-SHARE = (2 * 2.2 * 0.2 - 0.2 * 0.2) / 2.2**2
-
-
-@pytest.mark.parametrize(
-    ("loss", "told"),
-    [
-        (CORNERS, f"front of 2, hypervolume {SHARE:.3f}"),
-        (CORNERS[:1], "front of 1"),
-        (CORNERS[:, :1], "front of 2"),  # one objective
-        (np.ones((2, 4)), "front of 2"),
-        (np.ones((progress.MOST_MEASURED + 1, 2)), "front of 2,001"),
-        (CORNERS[:0], ""),
-    ],
-)
-def test_hypervolume_is_told_of_fronts_that_cost_no_time(
-    clock: list[float], loss: np.ndarray, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured = []
-    monkeypatch.setattr(
-        volume, "own_hypervolume", lambda rows: measured.append(rows) or own_hypervolume(rows)
-    )
+def test_a_narrow_terminal_has_fewer_parts_and_none_is_cut(clock: list[float]) -> None:
     shown = LateBar("designs")
-    shown(1, 10)
-    shown.watch(lambda: loss)
-    for _ in range(3):
-        assert shown.line() == ", ".join(filter(None, [" 10%  1 of 10 designs", told, "0 s"]))
-    assert len(measured) == ("hypervolume" in told)  # once, however often it is shown
+    shown(0, 10_000)
+    shown.watch(lambda: np.ones((1_200, 4)))
+    clock[0] += 10.0
+    shown(2_500, 10_000, "wide")
+    whole = " 25%  2,500 of 10,000 designs, front of 1,200, 10 s, about 30 s left, now wide"
+    assert shown.line() == whole
+    assert shown.line(54) == " 25%  2,500 of 10,000 designs, 10 s, about 30 s left"
+    for width in range(4, len(whole)):
+        line = shown.line(width)
+        assert len(line) <= width
+        assert {*line.split(", ")} <= {*whole.split(", ")} | {" 25%"}
 
 
 def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[float]) -> None:
@@ -80,7 +62,7 @@ def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[f
 def test_a_search_tells_its_count_and_its_front() -> None:
     shown = LateBar("designs")
     found = studies.run(STUDIES / "crypto_interface_100gbps.yaml", method="random", progress=shown)
-    assert f"front of {len(found.front)}, hypervolume " in shown.line()
+    assert f", front of {len(found.front)}, " in shown.line()
 
 
 def test_nothing_is_drawn_where_there_is_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
