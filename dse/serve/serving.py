@@ -19,7 +19,7 @@ def serve(
 ) -> None:
     """Serve the page of a study or a run to this machine, with the program behind it.
 
-    >>> dse.serve("studies/des_100gbps.yaml")
+    >>> serve("studies/des_100gbps.yaml")
 
     Rate, sizes, bounds and assumptions move, and each move asks for the exact answer, one search
     at a time.  Only requests of this machine with the token of the address are answered.
