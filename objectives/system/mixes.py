@@ -8,6 +8,7 @@ and X_k what k offloads in flight do.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import cast
 
 import numpy as np
@@ -294,9 +295,9 @@ def wait_decay_hz(
     As `decay_per_gap`.
     """
     sizes = standardised(workload_granularity_byte)
-    loads = {"fleet": fleet_load, "link": link_load, "slot": slot_load, "host": host_load}
+    loads = (fleet_load, link_load, slot_load, host_load)
     if len(sizes) == 1:
-        busiest = np.maximum.reduce(np.broadcast_arrays(*loads.values()))
+        busiest = reduce(np.maximum, loads)
         return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
     of_sizes = np.sqrt(workload_size_cv2)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dse.parametric import missed
+from dse.parametric import infeasible_plot
 
 RULES = {"every stage has at least one instance": -1.0, "the throughput reaches workload.rate": 0.4}
 
@@ -24,9 +24,9 @@ def test_all_that_is_said_of_bars_is_inside(
         figure.savefig(path.with_suffix(".png"))
         drawn.append(figure)
 
-    monkeypatch.setattr(missed, "save_figure", keep)
+    monkeypatch.setattr(infeasible_plot, "save_figure", keep)
     facts = {"violations": RULES | {"power <= 1 mW": by}}
-    missed.save_infeasible("Which?", facts, tmp_path / "out", ("a.json", "a.png"), ())
+    infeasible_plot.save_infeasible("Which?", facts, tmp_path / "out", ("a.json", "a.png"), ())
     (figure,) = drawn
     assert isinstance(figure.canvas, FigureCanvasAgg)
     renderer = figure.canvas.get_renderer()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.contract import Objective
+from dse.contract import Core, Objective
 from dse.plugins import registry
 from tests.conftest import run_dse
 
@@ -250,9 +250,7 @@ def test_an_installed_core_is_used_and_named_when_misspelled(install: Install) -
     entry = (CORE, "aes = stranger:aes", OWN_CORE)
     done = install(*entry, "check", "study.yaml", "--set", "des.core=aess")
     assert done.returncode == 2
-    assert (
-        "'aess' is not a known core; did you mean 'aes' or 'des' or 'aes128_asap7'?" in done.stderr
-    )
+    assert "'aess' is not a known core; did you mean 'aes' or " in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -338,7 +336,8 @@ def test_names_are_known_before_anything_is_imported() -> None:
         "print([name for name in sys.modules if name.startswith(('dse.cores', 'dse.objectives'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "50 124\n[]\n"
+    cores, objectives = len(registry.names(Core)), len(registry.names(Objective))
+    assert done.stdout == f"{cores} {objectives}\n[]\n"
 
 
 def test_quantities_come_by_module_and_as_it_lists_them() -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dse.api import answers, changes
-from dse.parametric import missed
+from dse.parametric import infeasible_plot
 from dse.parametric import plots as curves
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
 from dse.reports.drawing import DPI, PALETTE, drawing
@@ -112,7 +112,7 @@ def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
         "nearest_design": "1 u1",
     }
     with drawing():
-        figure = missed._figure("Which?", facts)
+        figure = infeasible_plot._figure("Which?", facts)
         check(figure)
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["violated by 12.5x the limit", "met", "violated"]
