@@ -25,7 +25,7 @@ _FIGURES = (
 _ASSUMED = ("latency_cycles", "read_byte", "written_byte")
 _UNSTATED = (
     "a design works on one message at a time and moves it once each way, which the source does "
-    "not say; power is left out, for it is not comparable between the targets"
+    "not say; power is omitted, as it is not comparable between the targets"
 )
 
 CIPHERS = {

@@ -32,7 +32,7 @@ def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
             value = units.show(float(axis.columns[axis.unit_name][position]), axis.unit_name)
         yield (
             f"{axis.name} = {value} is the {last} of the {axis.size} values that the study tries, "
-            f"and a better design may lie beyond: let it try {further} ones"
+            f"and a better design may lie beyond: add {further} ones"
         )
 
 

@@ -120,7 +120,7 @@ class Pick:
         if name not in self.quantities:
             return "none"
         if np.isinf(self.quantities[name]):  # a wait for a station that is always busy
-            return "endless"
+            return "unbounded"
         value = units.show(self.quantities[name], name)
         return f"{value} of {units.show(self.most[name], name)}" if name in self.most else value
 

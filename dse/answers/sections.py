@@ -14,7 +14,7 @@ from dse.model.evaluation import Goal
 from dse.model.ledger import ledger_of, remedy_of
 from dse.model.preference import Preference
 from dse.reports.sections import Section
-from dse.reports.words import ROUNDING, change, in_words, listed, percent, plural
+from dse.reports.words import LARGE, ROUNDING, change, in_words, listed, multiple, percent, plural
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 
@@ -47,7 +47,7 @@ def recommendation_section(
         facts["trade"] = trade.to_dict()
     if tied is not None:
         also = f" and {more} more" if more else ""
-        lines.append(f"Equal in every objective: {tied.line}{also}.")
+        lines.append(f"Ties: {tied.line}{also}.")
         facts["tied"] = tied.to_dict() | {"more": more}
     rows = tuple((in_words(name), pick.shown(name)) for name in pick.quantities)
     objectives = f"{listed([f'{in_words(name)} {pick.shown(name)}' for name in goals])}."
@@ -95,7 +95,8 @@ def _proof(found: Mapping[str, Any]) -> str:
 
 def limits_section(pick: Pick) -> Section:
     """Return the bottlenecks of a design, and the slack up to this and the next limit."""
-    lines = [_bottleneck_text(entry) for entry in pick.bottlenecks]
+    several = len(pick.bottlenecks) > 1
+    lines = [_bottleneck_text(entry, several) for entry in pick.bottlenecks]
     spare = {name: limit / pick.used[name] - 1.0 for name, limit in pick.most.items()}
     brief = [text.partition(". ")[0].rstrip(".") + "." for text in lines]
     close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
@@ -130,23 +131,23 @@ def _close(pick: Pick, name: str, spare: float) -> str:
     return f"{of} ({left} to spare)"
 
 
-def _bottleneck_text(entry: Bottlenecks) -> str:
+def _bottleneck_text(entry: Bottlenecks, several: bool) -> str:
     first, *others = entry.limits
-    text = f"The bottleneck of the {in_words(entry.quantity)} is {first.words}"
+    text = f"Bottleneck{f' of the {in_words(entry.quantity)}' * several}: {first.words}"
     if first.value is None:
         return f"{text}."
-    text = f"{text}: {_room(first, entry)}."
+    text = f"{text}, {_headroom(first, entry)}."
     if not others:
         return f"{text} There is no other limit."
-    return f"{text} The next limit is {others[0].words}: {_room(others[0], entry)}."
+    return f"{text} Next: {others[0].words}, {_headroom(others[0], entry)}."
 
 
-def _room(limit: Bottleneck, entry: Bottlenecks) -> str:
-    shown = units.show(limit.value or 0.0, entry.quantity)
+def _headroom(limit: Bottleneck, entry: Bottlenecks) -> str:
+    at = f"at {units.show(limit.value or 0.0, entry.quantity)}"
     if limit.slack is None or abs(limit.slack) < ROUNDING:
-        return f"{shown}, all of it in use"
-    reached = f"the {units.show(entry.reached, entry.quantity)} delivered"
-    return f"{shown}, {change(1.0 + limit.slack, 1.0, than=reached)}"
+        return f"{at} (no headroom)"
+    large = limit.slack >= LARGE
+    return f"{at} ({f'{multiple(limit.slack)}x' if large else percent(limit.slack)} headroom)"
 
 
 def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:
@@ -286,7 +287,7 @@ def intervals_section(
             }
         )
     left = len(rows) - MOST_INTERVALS
-    remarks = (f"... and {left} more, which --all tells.",) if left > 0 else ()
+    remarks = (f"... and {left} more with --all.",) if left > 0 else ()
     headers = (in_words(sweep.path), "design", *map(in_words, goals))
     line = f"T{design[1:]}, by {in_words(sweep.path)}:"
     kept = tuple(rows[:MOST_INTERVALS])
@@ -308,16 +309,17 @@ def notes_section(
     rest: Sequence[str] = (),
     unchecked: Sequence[str] = (),
 ) -> Section:
-    """Return what stands behind the numbers; `rest` is what else one screen leaves out.
+    """Return the notes on the numbers; `rest` is what else one screen omits.
 
-    Of the notes, one screen tells those that are `unchecked` rules.
+    Of the notes, one screen shows those that are `unchecked` rules.
     """
     notes = list(found)
     brief = [f"note: {note}" for note in unchecked]
     if unpublished:
-        few = plural(len(unpublished), "figure")
-        brief.append(f"{few} behind it {'is' if len(unpublished) == 1 else 'are'} not published.")
+        few = plural(len(unpublished), "input")
+        are = "is an assumption" if len(unpublished) == 1 else "are assumptions"
+        brief.append(f"{few} {are}, not published.")
     rest = [*rest, *[plural(len(notes), "note")] * bool(notes)]
-    brief.append(f"--all tells the rest: {listed(rest)}.")
+    brief.append(f"More with --all: {listed(rest)}.")
     lines = tuple(f"note: {note}" for note in notes)
     return Section("notes", lines=lines, facts=notes, brief=tuple(brief))

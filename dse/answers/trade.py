@@ -56,9 +56,9 @@ class Trade:
 
     @property
     def price(self) -> str:
-        """What is paid and what that buys: ``2 % more power buys 14 % less area``."""
+        """What is gained and what that costs: ``14 % less area for 2 % more power``."""
         gains, costs = self.differences(better=True), self.differences(better=False)
-        return f"{listed(costs)} {'buy' if len(costs) > 1 else 'buys'} {listed(gains)}"
+        return f"{listed(gains)} for {listed(costs)}"
 
     def differences(self, *, better: bool) -> list[str]:
         """Return what is better, or worse, in the order of the objectives, the preferred last."""
@@ -107,7 +107,7 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
             if trade.differences(better=True) and trade.differences(better=False):
                 new, old = (parts(problem, design)[0] for design in (other, best))
                 asked = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
-                line = f"{trade.price}: {difference(new, old)}{asked}."
+                line = f"Trade-off: {difference(new, old)} has {trade.price}{asked}."
                 facts = trade.to_dict() | {"with": trade.taken.to_dict()}
                 return Section("bought", lines=(line,), facts=facts, brief=(line,))
     if len(front) == 1:

@@ -86,7 +86,7 @@ def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) ->
     said = {key: run.manifest[key] for key in facts if key in run.manifest}
     wrong = list(_differences("", said, jsonable(dict(facts)), missing if old else None))
     untold = ", ".join(dict.fromkeys(missing))
-    lacks = f"; not checked, as the run does not tell it: {untold}" if missing else ""
+    lacks = f"; not checked, as the run does not report it: {untold}" if missing else ""
     return check_of(name, wrong, right + lacks)
 
 

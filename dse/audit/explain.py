@@ -34,7 +34,7 @@ VERDICTS = {
     "dominated": "it is feasible, and a design on the front dominates it",
     "equal": "it is feasible, with the same objectives as a design on the front",
     "improvement": "it is feasible, and no design on the heuristic's front dominates it",
-    "refutation": "it is feasible and missing from a front that is said to be exact",
+    "refutation": "it is feasible and missing from a front that claims to be exact",
 }
 
 

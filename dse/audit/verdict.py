@@ -109,7 +109,7 @@ class Verification(Printable):
             )
         better = ", and it can be improved" if self.found else ""
         missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
-        lines.append(f"{self.folder} is what it says, {self.ledger.front}{better}{missed}")
+        lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}{missed}")
         return "\n".join([*lines, *([self.remedy] * bool(self.remedy))])
 
     def to_dict(self) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def _reference_faults(claims: Mapping[str, Claim]) -> Iterator[str]:
             yield f"{claim.place}: {root.name!r} refers on; write {root.refers_to!r}"
         elif claim.verdict not in _PARTS.get(root.verdict, ()):
             yield (
-                f"{claim.place}: {root.name!r} has another verdict; a row refers to one that tells "
+                f"{claim.place}: {root.name!r} has another verdict; a row refers to one of "
                 "the same finding"
             )
 
@@ -235,7 +235,7 @@ def _rounding(written: str, rounded_to: str) -> tuple[float, float] | None:
     if rounded_to and not _NUMBER.fullmatch(rounded_to):
         raise ClaimTableError(
             f"{rounded_to!r} is nothing to round to; write a unit such as 0.01, {_OCTAVE}, or "
-            "nothing where the last digit tells"
+            "nothing where the last digit decides"
         )
     half = (float(rounded_to) if rounded_to else last_digit(written)) / 2
     return number - half, number + half

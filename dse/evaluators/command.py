@@ -288,7 +288,7 @@ def _last_words(said: str) -> str:
     """Return the last line of standard error in words, as far as it is short; nothing if none."""
     last = said.strip().rpartition("\n")[2].strip()
     shown = last if len(last) <= CAUSE_CHARACTERS else f"{last[:CAUSE_CHARACTERS]}..."
-    return f" and said {shown!r}" if shown else ""
+    return f" with the message {shown!r}" if shown else ""
 
 
 def _number(value: Value, unit: str) -> int | float | str:

@@ -304,7 +304,7 @@ def _unready(how: str) -> str:
     rule = f"a worker process could not be started: {how}"
     return (
         f"{rule}; its module has to import by itself, what it runs stands below "
-        "'if __name__ == \"__main__\":', and standard error tells more"
+        "'if __name__ == \"__main__\":', and standard error has the details"
     )
 
 

@@ -93,9 +93,9 @@ PURPOSES: Mapping[str, str] = {
     "docs": "the documents as a site",
     "fast": "machine code that evaluates many designs",
     "parquet": "evaluations of runs as Parquet instead of CSV",
-    "peers": "solvers of others beside ours in the benchmarks",
+    "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",
-    "search": "methods beside exact search: genetic algorithms and samplers",
+    "search": "heuristic search: genetic algorithms and samplers",
     "test": "run its tests, or those of a package of your own",
     "uncertainty": "sensitivities of an answer to its inputs",
 }

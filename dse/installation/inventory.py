@@ -36,9 +36,9 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         print()
         for found in registry.survey(listed) if listed else ():
             if found.error is not None:
-                print(f"left out: {found.error}", file=sys.stderr)
+                print(f"omitted: {found.error}", file=sys.stderr)
     for fault in records.own_records()[1]:
-        print(f"left out: {fault}", file=sys.stderr)
+        print(f"omitted: {fault}", file=sys.stderr)
 
 
 def listed_facts(kind: str | None, provides: str | None = None) -> dict[str, list[dict[str, str]]]:

@@ -92,7 +92,7 @@ def remarks(shown: Sequence[PageRun], preferences: Sequence[Preference], cloud: 
         said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
     same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]
     if same:
-        said.append(f"The same for every design, and left out of the pictures: {', '.join(same)}.")
+        said.append(f"The same for every design, and so not drawn: {', '.join(same)}.")
     beyond = [n for n, _ in view.objectives if column_facts(view, n)["axis"]["beyond"]]
     if beyond:
         words = ", ".join(view.words(name) for name in beyond)

@@ -206,7 +206,7 @@ def infeasible_sections(facts: Mapping[str, Any]) -> list[Section]:
         for one in facts.get("repairs", ())
         if one.get("overrides")
     )
-    changes = "Any one of these changes admits a design, the least first"
+    changes = "Any one of these changes makes the study feasible, the smallest first"
     return [
         Section("conflicts", "No feasible design", lines),
         *[Section("missed", nearest, (), ("constraint", "by that design"), rows)] * bool(rows),

@@ -68,7 +68,7 @@ def admitted(solved: Solved) -> dict[str, Any]:
 
 
 def _in_words(path: str, text: str) -> str:
-    return f"{path} left out" if text in NOTHING else f"{path} = {text}"
+    return f"without {path}" if text in NOTHING else f"{path} = {text}"
 
 
 class Attempts:

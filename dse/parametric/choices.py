@@ -29,7 +29,7 @@ LINK = "interface.pcie"
 KINDS = {"interface.device": contract.Interface, "budget.platform": contract.Platform}
 """Fields that name a record, and the kind of it."""
 
-LEFT_OUT = "which the study leaves out"
+LEFT_OUT = "which the study does not specify"
 
 
 def choices_of(attempts: Attempts) -> Iterator[Repair]:

@@ -185,7 +185,7 @@ def _repair_lines(
     given: Sequence[Override],
 ) -> Iterator[str]:
     if remedies.repairs:
-        yield "any one of these changes admits a design, the least first:"
+        yield "any one of these changes makes the study feasible, the smallest first:"
     rules = {rule for conflict in conflicts for rule in conflict}
     yield from _numbered(remedies, rules if len(rules) == 1 else (), given)
     if apart:

@@ -351,7 +351,7 @@ def flips_section(
     every flip, as far as the budget goes.
     """
     if not exact:
-        reason = "The front is not proven, so it cannot tell; dse flips searches every design."
+        reason = "Unknown, as the front is not proven; dse flips searches every design."
         return without_flips(reason) if full else None
     found = find_flips(
         study,

@@ -237,7 +237,7 @@ class Flips(Printable):
             )
             unlooked = f"{listed(missing)}{others}"
         if self.found and not self.mattering and not missing:
-            looked = "that were looked at " if self.unlooked else ""
+            looked = "examined " if self.unlooked else ""
             matters = "changes" if not self.moving else "matters: none changes"
             yield (
                 f"No flip: none of the {len(self.found)} assumptions {looked}{matters} the answer "
@@ -246,7 +246,8 @@ class Flips(Printable):
         if not self.mattering:  # else --all tells them
             yield from _hardly(self)
         if self.unlooked:
-            yield f"Not looked at in {self.seconds:g} s of CPU time: {unlooked}; --time gives more."
+            why = f"{self.seconds:g} s of CPU time are over; raise --time"
+            yield f"Not examined ({why}): {unlooked}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -339,8 +340,8 @@ def not_looked_at(names: Sequence[str], seconds: float) -> str:
     """Say what was not looked at when the time was over, and which option gives more."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (
-        f"Not looked at in {seconds:g} s of CPU time: {', '.join(names[:NAMED])}{more}. How far "
-        f"these reach depends on the machine; --time gives more."
+        f"Not examined ({seconds:g} s of CPU time are over; raise --time): "
+        f"{', '.join(names[:NAMED])}{more}. How far these reach depends on the machine."
     )
 
 

@@ -20,7 +20,7 @@ from dse.search.exact.work import limited
 from dse.study.study import Study
 from dse.study.unspecified import LeftOut, left_out_of
 
-HEADERS = ("left out", "assumed", "tried", "answer then")
+HEADERS = ("unspecified", "assumed", "tried", "answer then")
 UNCHANGED = "the same"
 
 
@@ -78,7 +78,7 @@ def left_out_section(
     )
     return Section(
         "left_out",
-        "What is left out",
+        "Unspecified inputs",
         (line,),
         HEADERS,
         tuple(probe.row for probe in probes),
@@ -89,11 +89,11 @@ def left_out_section(
 
 
 def _brief(probes: Sequence[Probe], unlooked: Sequence[str]) -> tuple[str, ...]:
-    """Return what decides of what is left out, and how much was not looked at."""
+    """Return which unspecified inputs decide, and how many were not examined."""
     deciding = [f"{probe.figure.name} ({probe.figure.words})" for probe in probes if probe.becomes]
-    lines = [f"Left out, and it decides: {listed(deciding)}."] * bool(deciding)
+    lines = [f"Not specified, but decisive: {listed(deciding)}."] * bool(deciding)
     if unlooked:
-        lines.append(f"Left out, and not looked at in time: {plural(len(unlooked), 'figure')}.")
+        lines.append(f"Not specified, and not examined in time: {plural(len(unlooked), 'input')}.")
     return tuple(lines)
 
 

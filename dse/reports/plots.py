@@ -117,7 +117,7 @@ def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
     kept = tuple(pair for pair in view.objectives if pair[0] not in same)
     values = (units.show(float(view.front[name][0]), name) for name in same)
     told = [
-        f"left out: {view.words(name)}, {value} for every design"
+        f"not drawn: {view.words(name)}, {value} for every design"
         for name, value in zip(same, values, strict=True)
     ]
     return replace(view, objectives=kept), told
@@ -141,7 +141,7 @@ def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> tuple[list[Panel]
         x, y = axis_scale(view, x_name, cloud), axis_scale(view, y_name, cloud)
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1 and view.size > 1:
-            _line(axes, staircase(x.front, y.front, x_sense), "border of what is attained")
+            _line(axes, staircase(x.front, y.front, x_sense), "Pareto front")
         panels.append((axes, x, y))
     return panels, free
 

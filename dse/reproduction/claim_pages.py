@@ -27,7 +27,7 @@ _COUNTED = {
     READING: ("depends on a reading", "depend on a reading"),
     UNCHECKED: ("cannot be checked", "cannot be checked"),
 }
-_TITLE = "# Claims of the papers beside our models"
+_TITLE = "# Claims of the papers and our models"
 _LEGEND = """\
 - **contradicts itself**: two printed things cannot both hold, whatever the rounding and however
   they are read; what follows from one of them stands beside the other.

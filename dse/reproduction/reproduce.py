@@ -42,7 +42,7 @@ class Reproduction(Printable):
             parts.append(table_text(found, headers, width=width))
         headers = ("where", "agree", "within rounding", "for instance")
         parts.append(table_text(claim_pages.agreements(self.rows), headers, width=width))
-        rest = "--all tells every claim with its reason, --json as data"
+        rest = "--all lists every claim with its reason, --json as data"
         return "\n\n".join([*parts, f"{self.summary()}\n{rest}"])
 
     def full_text(self, *, width: int | None = None) -> str:

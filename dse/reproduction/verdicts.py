@@ -228,7 +228,7 @@ def _answer(
     except FOREIGN as error:  # whatever a foreign model raises
         raise ContractError(
             f"{_named(claim)} cannot be computed: {type(error).__name__}: {error}; "
-            "repair its `ours`, or leave it out and say why it cannot be checked"
+            "repair its `ours`, or omit it and say why it cannot be checked"
         ) from error
     ours = ours.item() if isinstance(ours, np.generic) else ours
     if not isinstance(ours, float | int | str) or ours in (math.inf, -math.inf) or ours != ours:

@@ -154,7 +154,7 @@ def causes_text(bench: Bench, *, failed: bool) -> list[str]:
     others = [*causes.values()][CAUSES:]
     if others:
         count = plural(sum(map(len, others)), "design")
-        lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` tells them")
+        lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` lists them")
     return lines
 
 

@@ -142,8 +142,8 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
         at = "" if sweep is None else _at(sweep, [place])
         if known < size and (bench.seen or sweep is None):
             yield (
-                f"{known:,} of {size:,} designs are measured{at}; what is said compares "
-                f"these alone, and nothing is known of the others"
+                f"{known:,} of {size:,} designs are measured{at}; results "
+                f"compare these alone, the others are unknown"
             )
         for line in causes_text(bench, failed=False):
             yield f"infeasible, as the program says: {line}"

@@ -267,7 +267,7 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
     from dse.runs.result import Result
 
     if state == "finished" and EVALUATE not in kept.facts["run"]["identities"]:
-        said = f"designs of its cores are measured; `dse answer {kept.folder}` tells of its front"
+        said = f"designs of its cores are measured; `dse answer {kept.folder}` shows its front"
         yield Section("front", "front so far", lines=(said,))
         return
     try:

@@ -92,7 +92,7 @@ def require_one_design(study: Study) -> None:
             continue
         stage = axis.name.partition(".")[0]
         if stage in mixed and not tables.is_choice_of_scenario(study.problem, axis):
-            remedy = f'set for instance "{axis.name}=1"; counts left out are then 0'
+            remedy = f'set for instance "{axis.name}=1"; unspecified counts are then 0'
             found.setdefault(stage, (f"how many of each design of {stage} is open", remedy))
         else:
             shown = ", ".join(axis.labels[:8]) + (", ..." if axis.size > 8 else "")

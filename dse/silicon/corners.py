@@ -79,7 +79,7 @@ def at_supplies(
             if supply not in rows:
                 designs.append(_row(_fitted(rows, supply), supply, "yes", uncertain))
     if supplies_v and len(voltages) < 3:
-        told.append("fitted rows: two voltages fix the laws, none is left to tell their error")
+        told.append("fitted rows: two voltages fix the laws, none is left to estimate their error")
     facts = [one.designs[0].facts for one in ordered]
     shared = {
         "library": f"{found[0].designs[0].facts['library']} and its corners",

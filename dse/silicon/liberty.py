@@ -153,11 +153,11 @@ def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> W
 def _notes(readers: list[CellReader]) -> Iterator[str]:
     left_out = [name for reader in readers for name in reader.left_out]
     if left_out:
-        yield f"cells with buses or banks are left out: {', '.join(left_out)}"
+        yield f"cells with buses or banks are omitted: {', '.join(left_out)}"
     if count := sum(reader.mean_leakage for reader in readers):
         yield f"leakage is the mean over the states in {plural(count, 'cell')}"
     if count := sum(reader.ground_energy for reader in readers):
-        yield f"energy drawn from rails of 0 V is left out: {plural(count, 'group')}"
+        yield f"energy drawn from rails of 0 V is omitted: {plural(count, 'group')}"
 
 
 def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:

@@ -209,7 +209,7 @@ class _Energy:
         cells = [group.cell.pins.values() for group in self.groups]
         if any(len({one.related_pin for one in pin.power}) > 1 for pins in cells for pin in pins):
             yield (
-                "energy of outputs by how often each related pin changes, in cells that tell it "
+                "energy of outputs by how often each related pin changes, in cells that list it "
                 "by pin"
             )
         if not all(any(pin.power for pin in pins) for pins in cells):

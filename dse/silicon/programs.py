@@ -131,5 +131,5 @@ def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iter
         )
     if not _ERROR.search(log):
         last = log.strip().rpartition("\n")[2] or "nothing"
-        rule = f"{program} ended before its work was done, and said last: {last}"
+        rule = f"{program} ended before its work was done; its last line: {last}"
         yield Fault(where="", written="", rule=rule, remedy="was there enough memory?")

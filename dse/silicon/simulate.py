@@ -259,7 +259,7 @@ class _Count:
         gates = sum(len(level.functions.outputs) for level in self.gates.levels)
         if self.capped.any():
             yield (
-                f"transitions beyond {self.most} in a cycle are left out: "
+                f"transitions beyond {self.most} in a cycle are omitted: "
                 f"{np.count_nonzero(self.capped) / gates:.2%} of gates, "
                 f"{self.capped.sum() / (gates * self.cycles):.2%} of gates' cycles"
             )

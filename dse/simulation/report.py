@@ -99,7 +99,7 @@ class Simulation(Printable):
         lines = [
             f"{self.design}",
             f"{self.ended:,} offloads{several}, {arrivals} arrivals, seed {self.seed}, "
-            f"{self.events:,} events; the first tenth is left out.",
+            f"{self.events:,} events; the first tenth is discarded.",
             f"Busy: {listed(shares)}.",
             table_text(rows, HEADERS),
             *self._remarks(),
@@ -112,8 +112,8 @@ class Simulation(Printable):
         if self.ended < self.enough:
             need = f"{self.enough:,.0f}" if self.enough < 1e12 else "far more"
             yield (
-                f"note: a mean wait sure to {percent(WANTED)} takes {need} offloads: --offloads; "
-                "with fewer, errors are larger than said"
+                f"note: for ± {percent(WANTED)} on the mean wait: --offloads {need}; "
+                "with fewer, errors are larger than printed"
             )
 
     def to_dict(self) -> dict[str, Any]:

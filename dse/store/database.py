@@ -298,7 +298,7 @@ def raise_tally(handle: int, tally: Tally) -> None:
     """
     before = tally_in(handle)
     if before and before.store != tally.store:
-        raise ValueError("it tells of another store")
+        raise ValueError("it belongs to another store")
     if before is None or before.count < tally.count:
         line = tally.line()
         if os.pwrite(handle, line, 0) != len(line):

@@ -193,7 +193,7 @@ def _check_threshold(mix: Mix, threshold: float, path: Path, faults: Faults) -> 
     shown = [units.show(value, SIZE) for value in (threshold, least, most)]
     if threshold >= most:
         rule = f"no size is above {shown[0]}: all stay, which is the host alone"
-        faults.add(path, rule, f"write less than {shown[2]}; answers tell of the host alone")
+        faults.add(path, rule, f"write less than {shown[2]}; answers include the host alone")
     elif 0 < threshold < least:
         rule = f"the least size is {shown[1]}, so that none stays on the host"
         faults.add(path, rule, f"write at least {shown[1]}, or 0 B to offload every size")
@@ -202,7 +202,7 @@ def _check_threshold(mix: Mix, threshold: float, path: Path, faults: Faults) -> 
 def _check_rest(scenario: Scenario, path: Path, faults: Faults) -> None:
     """Refuse a policy in a study that lacks what tells the work that stays."""
     if "kernel_index_s_per_byte" not in scenario.names:
-        rule = "nothing tells how long the host takes for the sizes that stay"
+        rule = "nothing says how long the host takes for the sizes that stay"
         faults.add(path, rule, "add workload.kernel; `dse list kernels` shows the names")
     if RATE not in scenario.names:
         rule = "without workload.rate nobody says how much work stays on the host"

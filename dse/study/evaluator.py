@@ -116,7 +116,7 @@ def _quantity(name: str, unit: str | int | None, known: Collection[str]) -> tupl
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise UnitError("the name of an output is letters, digits and _", "rename it")
     if unit is None:
-        rule = "an output is told in a unit"
+        rule = "an output has a unit"
         raise UnitError(
             rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
         )
@@ -171,7 +171,7 @@ def file_hashes(
             if len(content) > LARGEST_FILE_BYTE:
                 scenario.notes.append(
                     f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
-                    f"go unnoticed; tell of them by another `version`"
+                    f"go unnoticed; announce them by another `version`"
                 )
                 continue
             scenario.inputs[name] = Input(name, content)

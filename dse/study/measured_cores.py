@@ -211,8 +211,8 @@ def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement
     if core.unmeasured:
         size = len(found) + len(core.unmeasured)
         notes.append(
-            f"{core.stage}: {len(found):,} of {size:,} designs are measured; what is said compares "
-            f"these alone, and nothing is known of the others"
+            f"{core.stage}: {len(found):,} of {size:,} designs are measured; results compare "
+            f"these alone, the others are unknown"
         )
     return kept
 

@@ -161,7 +161,7 @@ def check_cap(chain: Collection[str], scenario: Scenario, faults: Faults) -> Non
     """Refuse a power cap on stages without figures of power, which nothing would hold."""
     capped = (scenario.highest("budget_power_cap_w") or math.inf) < math.inf
     if chain and not set(chain).issuperset(POWER_COLUMNS) and capped:
-        rule = "a stage has no figures of power, so that nothing tells when the cap is reached"
+        rule = "a stage has no figures of power, so that nobody knows when the cap is reached"
         faults.add(("budget",), rule, "add them to its table, or remove the cap", "")
 
 
@@ -188,7 +188,7 @@ def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}
     names = sorted(name for name, lacking in needs.items() if lacking and lacking <= figures)
     words = ", ".join(sorted(map(_words, figures)))
-    return [*notes, f"a stage has no figures of {words}; left out are {', '.join(names)}"]
+    return [*notes, f"a stage has no figures of {words}; omitted: {', '.join(names)}"]
 
 
 def _lacking_figures(graph: Graph) -> set[str]:

@@ -124,7 +124,7 @@ class Record(StudySection):
     platform: PlatformEntry | None = None
     provenance: dict[str, Any] = Field(
         default_factory=dict,
-        description="File, sha256, date, method, range and residuals of the data behind it",
+        description="File, sha256, date, method, range and residuals of the underlying data",
     )
 
 

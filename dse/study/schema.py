@@ -28,7 +28,7 @@ class OutputSection(StudySection):
 
     word: ClassVar[str] = "output"
 
-    unit: str | int | None = Field(default=None, description="In which unit it is told; 1 for none")
+    unit: str | int | None = Field(default=None, description="Its unit; 1 for none")
     least: int | float | str | None = Field(
         default=None, description="Less is no value, but an accident"
     )
@@ -43,7 +43,7 @@ class OutputSection(StudySection):
 Output = Annotated[
     Annotated[OutputSection, Tag("range")] | Annotated[str | int | None, Tag("one")],
     Discriminator(range_or_one),
-    Field(description="The unit in which it is told, `um2` say; `1` for a plain number"),
+    Field(description="Its unit, `um2` say; `1` for a plain number"),
 ]
 
 
@@ -235,7 +235,7 @@ class SearchSection(StudySection):
         default=True, description="Begin a heuristic with corners and a coarse grid of the space"
     )
     options: dict[str, bool | int | float | str] = Field(
-        default_factory=dict, description="Options of the method; `dse show METHOD` tells them"
+        default_factory=dict, description="Options of the method; `dse show METHOD` lists them"
     )
 
     @property

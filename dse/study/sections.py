@@ -60,7 +60,7 @@ class WorkloadSection(StudySection):
         zero=True,
     )
     arrivals: Amount = quantity(
-        "How offloads arrive: steady (where it is left out), poisson, or the squared "
+        "How offloads arrive: steady (the default), poisson, or the squared "
         "coefficient of variation of the gaps between them, {cv2: 4}",
         "workload_arrival_cv2",
         zero=True,

@@ -216,7 +216,7 @@ def _remark(found: Certainty, left: int) -> str:
             f"of {found.checked} samples searched after that, {found.beyond or 'none'} had a front "
             f"with another design, and {found.beyond_answer or 'none'} another answer"
         )
-    rest = f"{left} more candidates are left out of the table. " if left else ""
+    rest = f"{left} more candidates are not listed. " if left else ""
     return (
         f"{rest}Candidates: {len(found.candidates)} designs, the nominal front and those of "
         f"{found.searched} samples; {checked}. Probabilities are good to "

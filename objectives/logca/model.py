@@ -94,7 +94,7 @@ class LogCA:
         _require("acceleration", self.acceleration, above_zero=True, infinite=True)
         if np.asarray(self.latency_per_byte).dtype != np.bool_:
             raise ValueError(
-                f"latency_per_byte is {self.latency_per_byte!r}; it tells whether latency counts "
+                f"latency_per_byte is {self.latency_per_byte!r}; it says whether latency counts "
                 "per byte; write True or False"
             )
         try:

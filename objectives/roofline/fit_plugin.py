@@ -104,7 +104,7 @@ def _why(found: RooflineFit, name: str) -> str:
     if "power_cap" in (name, *partners):
         return f"{_BOUND['cap']}, so that constant power may be any share of it"
     reached = [regime for regime in REGIMES if found.runs_per_regime[regime]]
-    why = _BOUND[reached[0]] if len(reached) == 1 else "no run tells them apart"
+    why = _BOUND[reached[0]] if len(reached) == 1 else "no run separates them"
     others = " and ".join(_ENERGIES[other] for other in partners)
     return f"only its sum with {others} shows: {why}; the record takes it {taken}"
 

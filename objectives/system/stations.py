@@ -104,7 +104,7 @@ def link_load(
         given="workload_size_cv2",
         above=STORED,
         words="sizes vary and transfers are stored and forwarded, so that small offloads wait "
-        "behind large ones at every station, longer than told: simulate",
+        "behind large ones at every station, longer than calculated: simulate",
     ),
 )
 def stored_load(

@@ -30,7 +30,7 @@ def test_every_shipped_study_fits_one_screen(study: Path, narrow: None) -> None:
     lines = found.text().splitlines()
     assert len(lines) <= LINES
     assert max(map(len, lines)) <= WIDTH
-    assert lines[-1].startswith("--all tells the rest: ")
+    assert lines[-1].startswith("More with --all: ")
     assert repr(found) == found.text()
 
 
@@ -43,8 +43,8 @@ def test_what_it_tells_is_in_order_and_the_design_comes_first() -> None:
     text = found.text()
     order = (
         *("Take 3 u16 with device", "Area 472148 um2, total power 855 mW", "It has the least"),
-        *("The bottleneck of the throughput is", " buy ", "The host alone: total power"),
-        *("Flips with workload.rate", "Flips with des.u16.clock", "figures behind it", "--all"),
+        *("Bottleneck: ", "Trade-off: ", "The host alone: total power"),
+        *("Flips with workload.rate", "Flips with des.u16.clock", "inputs are", "--all"),
     )
     places = [text.index(part) for part in order]
     assert all(one <= other for one, other in pairwise(places))
@@ -82,12 +82,13 @@ def test_a_little_more_buys_what_the_front_has(study: Path) -> None:
     bought = facts["with"]["quantities"]
     assert bought[better[0]] == near[better[0]].min()
     assert bought[preferred] <= least * (1 + share)
-    assert " buys " in found.text() or " buy " in found.text()
+    assert "\nTrade-off: " in found.text()
 
 
 def test_a_tolerance_takes_what_it_says_that_it_would() -> None:
     text = dse.answer(DES, flips=False, all=False).text()
-    assert '2.04 % more power buys 13.6 % less area: 1 u8 + 2 u16 (--tolerance "5 %").' in text
+    trade = "Trade-off: 1 u8 + 2 u16 has 13.6 % less area for 2.04 % more power"
+    assert f'{trade} (--tolerance "5 %").' in text
     assert dse.answer(DES, flips=False, all=False, tolerance="5 %").pick.name == "1 u8 + 2 u16"
 
 
@@ -95,7 +96,7 @@ def test_figures_that_nobody_published_are_those_of_the_record() -> None:
     record = registry.get(contract.Interface, "sparc_t4_engine")
     count = len(record.assumptions) + len(record.left_out)
     text = dse.answer(CRYPTO, flips=False, all=False).text()
-    assert f"{count} figures behind it are not published." in text
+    assert f"{count} inputs are assumptions, not published." in text
     assert "published" not in dse.answer(DES, flips=False, all=False).text()
 
 

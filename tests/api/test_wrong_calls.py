@@ -131,7 +131,7 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         (MIXED, {}),
         {},
         f"{MIXED}:1:1: how many of each design of des is open; one design is needed; "
-        'set for instance "des.u1=1"; counts left out are then 0',
+        'set for instance "des.u1=1"; unspecified counts are then 0',
     ),
 )
 

@@ -399,7 +399,7 @@ def test_the_commands_print_json_and_an_exit_status(
     arguments = ["explain", str(folder), "--design", "des.u16=2", "--design", "des.u8=1"]
     done = CliRunner().invoke(application(), arguments)
     assert done.exit_code == 1
-    assert "it is feasible and missing from a front that is said to be exact" in done.stdout
+    assert "it is feasible and missing from a front that claims to be exact" in done.stdout
     arguments = ["explain", str(folder), "--design", "des.u16=4", "--json"]
     done = CliRunner().invoke(application(), arguments)
     assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "dominated")

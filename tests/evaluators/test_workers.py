@@ -178,7 +178,7 @@ def test_a_worker_that_does_not_start_ends_all(act: str, how: str, tmp_path: Pat
         all_of(Unready(counts="", act=act), numbers(3), tmp_path)
     assert str(told.value) == (
         f"a worker process could not be started: {how}; its module has to import by itself, what "
-        "it runs stands below 'if __name__ == \"__main__\":', and standard error tells more"
+        "it runs stands below 'if __name__ == \"__main__\":', and standard error has the details"
     )
 
 

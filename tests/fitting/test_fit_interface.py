@@ -339,7 +339,7 @@ class TestThreeSizes:
         assert np.isnan([exponent.low, exponent.high]).all()
         assert per_byte.low < 1.25e-9 < per_byte.high
         text = " ".join(sentences(found))
-        assert "beta = 1 is assumed: three sizes cannot tell it" in text
+        assert "beta = 1 is assumed: three sizes cannot determine it" in text
         assert "does not fit the host" in text
         small = replace(SHA, host_offset=1e-9)
         found = report_on(timings(small, 0.02, SIZES[[0, 3, 6]]))
@@ -363,7 +363,7 @@ class TestWhatCannotBeToldApart:
         )
         found = report_on(timings(almost, 0.05))
         assert not found.fit.linear
-        assert "these data hardly tell them apart" in " ".join(sentences(found))
+        assert "these data hardly separate them" in " ".join(sentences(found))
 
 
 GOOD = "granularity_byte,host_us,offload_us\n16,1,3\n64,2,3.1\n256,5,3.4\n1024,18,4.5\n"

@@ -224,7 +224,7 @@ def faults(text: str) -> list[str]:
             "above: 64 B",
             "above: 1500 B",
             "workload.offload_above: '1500 B'; no size is above 1500 B: all stay, which is the "
-            "host alone; write less than 1500 B; answers tell of the host alone",
+            "host alone; write less than 1500 B; answers include the host alone",
         ),
         (
             "above: 64 B",
@@ -235,7 +235,7 @@ def faults(text: str) -> list[str]:
         (
             ", kernel: {index: 3 ns/B, exponent: 1.1, offset: 20 ns}",
             "",
-            "workload.offload_above: '64 B'; nothing tells how long the host takes for the sizes "
+            "workload.offload_above: '64 B'; nothing says how long the host takes for the sizes "
             "that stay; add workload.kernel; `dse list kernels` shows the names",
         ),
         (

@@ -146,13 +146,13 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
     events.clear()
     dse.answer(SETTOP, all=False, callback=lambda text: events.append(text))
     assert "Take " in events[0]
-    assert "bottleneck" in events[0]
+    assert "Bottleneck: " in events[0]
     assert events[1] == "flips"  # one screen has no alternatives to wait for
     assert "alternatives" not in events
 
 
 @pytest.mark.parametrize(
-    ("asked", "last"), [((), "The bottleneck"), (("--all",), "Runner-up")], ids=["screen", "all"]
+    ("asked", "last"), [((), "Bottleneck: "), (("--all",), "Runner-up")], ids=["screen", "all"]
 )
 def test_the_command_flushes_the_answer_first(asked, last, monkeypatch, capsys) -> None:
     seen: list[str] = []
@@ -184,8 +184,8 @@ def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
     assert all(entry == known[entry.name] for entry in some.found)  # it depends on no other
     assert {*some.unlooked, *(entry.name for entry in some.found)} == known.keys()
     told = " ".join(some.text().split())
-    assert f"Not looked at in 3 s of CPU time: {some.unlooked[0]}" in told
-    assert "depends on the machine; --time gives more" in told
+    assert f"Not examined (3 s of CPU time are over; raise --time): {some.unlooked[0]}" in told
+    assert "how far these reach depends on the machine" in told
     assert some.to_dict()["not_looked_at"] == list(some.unlooked)
 
 

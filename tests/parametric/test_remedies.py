@@ -197,7 +197,7 @@ constraints: [power <= 1.5 mW]
 """
     error = refused(write(text))
     row = {"design": "b", "designs.parameters": "{}"}
-    assert "design = b, which the study leaves out: b\n" in str(error)
+    assert "design = b, which the study does not specify: b\n" in str(error)
     assert offered(error)[-1] == row
     front = dse.run(tmp_path / "study.yaml", overrides=row).front
     assert list(front["design"]) == ["b"]
@@ -213,8 +213,8 @@ constraints: [power <= 1.5 mW]
 """
     with patch.object(attempt, "EVALUATIONS", 3):
         error = refused(write(text))
-    assert error.facts["untried"] == ["designs.only left out"]
-    assert "not tried, as that is too much work: designs.only left out" in str(error)
+    assert error.facts["untried"] == ["without designs.only"]
+    assert "not tried, as that is too much work: without designs.only" in str(error)
     assert "not tried" not in str(refused(write(text)))
 
 

@@ -41,7 +41,7 @@ no feasible design
 nearest design: des.design = u16, des.instances = 1
   the throughput reaches workload.rate  violated by 97.4 %
 no design meets: the throughput reaches workload.rate
-any one of these changes admits a design, the least first:
+any one of these changes makes the study feasible, the smallest first:
   1. workload.rate at most 2.5806 Gbit/s (97.4 % less than 100 Gbit/s): 1 u16 (dependence-bound)
      --set "workload.rate=2.5806 Gbit/s"
   2. workload.streams at least 39 (39 times 1): 3 u16 (dependence-bound)
@@ -60,7 +60,7 @@ without these bounds the study takes at least 25.25 mW of power (proven)
 nearest design: des.u8 = 0, des.u16 = 3
   power <= 24 mW  violated by 5.2 %
 no design meets together: the throughput reaches workload.rate and power <= 24 mW
-any one of these changes admits a design, the least first:
+any one of these changes makes the study feasible, the smallest first:
   1. power <= 25.249 mW (5.2 % more than 24 mW): 3 u16
      --set "constraints.0=power <= 25.249 mW"
   2. workload.rate at most 94.305 Gbit/s (5.7 % less than 100 Gbit/s): 3 u16, any higher value

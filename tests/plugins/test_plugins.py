@@ -152,7 +152,7 @@ def test_a_list_says_what_it_leaves_out(install: Install) -> None:
     done = install(group, entry, module, "list", "cores")
     assert done.returncode == 0
     assert "des" in done.stdout
-    assert done.stderr.startswith(f"left out: {message}")
+    assert done.stderr.startswith(f"omitted: {message}")
 
 
 TAKES_A_BROKEN_ONE = """

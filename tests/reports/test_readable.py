@@ -143,7 +143,7 @@ def test_an_objective_that_is_the_same_for_all_is_left_out_and_told() -> None:
     figure = plots._figure(view)
     assert len(figure.axes) == 1
     told = figure.legends[0].get_title().get_text()
-    assert told == "left out: capacity, 40 Gbit/s for every design"
+    assert told == "not drawn: capacity, 40 Gbit/s for every design"
 
 
 def test_equal_names_in_a_panel_get_what_tells_them_apart() -> None:

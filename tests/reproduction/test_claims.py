@@ -232,7 +232,7 @@ def test_command(tmp_path: Path) -> None:
     assert answer["contradictions"] > 0  # an answer, hence status 0
     (root,) = [claim for claim in answer["claims"] if claim["name"] == "roofline-6-phi-random"]
     assert root["ours_within"] == pytest.approx([8.944, 8.981], abs=0.001)
-    assert page.read_text(encoding="utf-8").startswith("# Claims of the papers beside our models\n")
+    assert page.read_text(encoding="utf-8").startswith("# Claims of the papers and our models\n")
     assert (tmp_path / "page_all.md").exists()
     every = run_dse("reproduce", "roofline", "--all")
     assert (every.returncode, every.stderr) == (0, "")

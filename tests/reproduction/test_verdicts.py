@@ -215,7 +215,7 @@ def test_a_claim_that_cannot_be_computed_is_an_error() -> None:
         check(1.0, follows(broken))
     assert str(caught.value) == (
         "claims.csv:7: claim 'paper-1' cannot be computed: ZeroDivisionError: division by zero; "
-        "repair its `ours`, or leave it out and say why it cannot be checked"
+        "repair its `ours`, or omit it and say why it cannot be checked"
     )
 
 
@@ -287,7 +287,7 @@ def test_text_tells_contradictions_and_then_what_agrees() -> None:
         "paper, Table 1  1      1                a number: 3, ours 3",
         "",
         *example().summary().splitlines(),
-        "--all tells every claim with its reason, --json as data",
+        "--all lists every claim with its reason, --json as data",
     ]
 
 

@@ -181,5 +181,5 @@ def test_the_status_of_a_finished_run_of_cores_says_where_its_front_is(
     sections = {section.key: section for section in dse.status(tmp_path / "run").sections}
     assert dict(sections["state"].rows)["state"] == "finished"
     assert sections["front"].lines == (
-        f"designs of its cores are measured; `dse answer {tmp_path / 'run'}` tells of its front",
+        f"designs of its cores are measured; `dse answer {tmp_path / 'run'}` shows its front",
     )

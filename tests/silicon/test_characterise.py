@@ -273,7 +273,7 @@ def test_glitches_that_are_left_out_are_told_in_the_table(
     whole = dse.characterise(own, library=TOY)
     monkeypatch.setattr(chain, "simulate_gates", partial(chain.simulate_gates, most_transitions=20))
     capped = dse.characterise(own, library=TOY, cache=False)
-    told = r"transitions beyond 20 in a cycle are left out: .*% of gates, .*% of gates' cycles"
+    told = r"transitions beyond 20 in a cycle are omitted: .*% of gates, .*% of gates' cycles"
     assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)
     assert "are left out" not in whole.csv()
     ((had,), (left,)) = whole.designs, capped.designs

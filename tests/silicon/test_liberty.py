@@ -150,8 +150,8 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     assert [power.related_pin for power in two.pins["Y"].power] == ["D0", "D1"]
     assert two.pins["Y"].power[0].fall is two.pins["Y"].power[0].rise
     assert "WIDE" not in library.cells
-    assert library.notes[0] == "cells with buses or banks are left out: WIDE"
-    assert library.notes[2] == "energy drawn from rails of 0 V is left out: 1 group"
+    assert library.notes[0] == "cells with buses or banks are omitted: WIDE"
+    assert library.notes[2] == "energy drawn from rails of 0 V is omitted: 1 group"
 
 
 EDITS = {

@@ -149,7 +149,7 @@ def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_tool_that_crashes_is_told(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = yosys.Yosys(tool, ("sh", "-c", "echo killed by the system; kill -9 $$"))
     monkeypatch.setattr("dse.silicon.mapping.chosen_yosys", lambda name: broken)
-    with pytest.raises(DseError, match="ended before its work was done, and said last: killed"):
+    with pytest.raises(DseError, match="ended before its work was done; its last line: killed"):
         mapped(COUNTER, tool, top="counter")
 
 

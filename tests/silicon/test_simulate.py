@@ -154,7 +154,7 @@ def test_limits_say_where_they_bit() -> None:
     assert capped.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 16, 16, 16]
     assert capped.outputs["z"].tolist() == whole.outputs["z"].tolist()
     assert capped.notes == (
-        "transitions beyond 5 in a cycle are left out: 20.00% of gates, 20.00% of gates' cycles",
+        "transitions beyond 5 in a cycle are omitted: 20.00% of gates, 20.00% of gates' cycles",
     )
     short = run(drawn, delays, period_ps=2000.0, most_work=1)
     assert (short.cycles, len(short.outputs["z"])) == (1, 5)

@@ -62,7 +62,7 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             "area: um2",
             "area: ",
             [
-                "study.yaml:7:13: evaluate.outputs.area: nothing; an output is told in a unit; "
+                "study.yaml:7:13: evaluate.outputs.area: nothing; an output has a unit; "
                 "write for instance `area: um2`, or `area: 1` for a plain number"
             ],
         ),

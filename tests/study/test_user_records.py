@@ -268,7 +268,7 @@ def test_list_and_show_know_the_records_of_the_working_directory(folder: Path) -
     assert listed.returncode == 0
     assert "my_link" in listed.stdout
     assert "records/link.yaml" in listed.stdout
-    assert "left out: records/broken.yaml:1:1: core" in listed.stderr
+    assert "omitted: records/broken.yaml:1:1: core" in listed.stderr
     names = ("my_des", "records/my law.yaml", "records/no.yaml")
     by_name, by_path, missing = (run_dse("show", name, cwd=folder) for name in names)
     assert by_name.stdout == by_path.stdout

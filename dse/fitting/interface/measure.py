@@ -107,7 +107,7 @@ def machine(used: Instructions) -> Machine:
             "measure software and hardware yourself, and fit them with dse fit interface"
         )
     elif flags is None:
-        lacking.append(f"{CPUINFO} does not tell whether this processor has {used.name}")
+        lacking.append(f"{CPUINFO} does not say whether this processor has {used.name}")
     elif used.flag not in flags:
         lacking.append(
             f"this processor has no {used.name} instructions (flag {used.flag}): "

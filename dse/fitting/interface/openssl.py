@@ -173,4 +173,4 @@ def _left_out(slow: Mapping[int, object], fast: Mapping[int, object]) -> tuple[s
     if not lonely:
         return ()
     shown = ", ".join(units.show(size, "size_byte") for size in lonely)
-    return (f"left out, because only one output has it: {shown}",)
+    return (f"omitted, because only one output has it: {shown}",)

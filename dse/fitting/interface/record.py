@@ -81,7 +81,7 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
         f"{len(sizes)} sizes",
         "residuals": {
             name: f"{percent(curve.noise)} (relative standard deviation), largest "
-            f"{percent(curve.worst)}, at sizes left out {percent(curve.left_out)}"
+            f"{percent(curve.worst)}, at held-out sizes {percent(curve.left_out)}"
             for name, curve in curves.items()
         },
         "estimates": shown,

@@ -32,7 +32,7 @@ class InterfaceReport:
 
     @property
     def is_linear_unasked(self) -> bool:
-        """Whether the exponent is 1 because three sizes cannot tell it."""
+        """Whether the exponent is 1 because three sizes cannot determine it."""
         return math.isnan(self.fit.linear_p)
 
 

@@ -28,7 +28,7 @@ def interface_text(found: InterfaceReport) -> str:
     )
     facts = [f"{name}: {value}" for name, value in found.timings.facts.items()]
     headers = ("parameter", "value", "95 % interval", "what it is")
-    curve = ("curve", "noise", "largest residual", "size left out", "worst", "adequacy")
+    curve = ("curve", "noise", "largest residual", "held-out size", "worst", "adequacy")
     parts = [
         "\n".join([head, *facts]),
         table_text(_parameters(found), headers),
@@ -60,7 +60,7 @@ def _parameters(found: InterfaceReport) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
-    """Yield curve, noise, largest residual, error at sizes left out, and adequacy."""
+    """Yield curve, noise, largest residual, error at held-out sizes, and adequacy."""
     checks = found.checks
     named = {"host": checks.host, "offload": checks.offload}
     shown_pure = "host" if found.pure else "host without offset"
@@ -100,7 +100,7 @@ def sentences(found: InterfaceReport) -> Iterator[str]:
     yield adequacy(found)
     exponent = found.fit.estimates["exponent"]
     if found.is_linear_unasked:
-        yield "beta = 1 is assumed: three sizes cannot tell it"
+        yield "beta = 1 is assumed: three sizes cannot determine it"
     elif found.fit.linear and not exponent.low <= 1 <= exponent.high:
         p = _probability(found.fit.linear_p)
         yield f"beta = 1 is kept: the data do not speak against it strongly enough ({p})"
@@ -129,7 +129,7 @@ def sentences(found: InterfaceReport) -> Iterator[str]:
     elif latency.low == 0:
         yield (
             "latency per byte and C/A: the interval of the latency reaches zero; with beta so "
-            "close to 1, or so much noise, these data hardly tell them apart"
+            "close to 1, or so much noise, these data hardly separate them"
         )
     yield from found.timings.notes
 
@@ -141,7 +141,7 @@ def adequacy(found: InterfaceReport) -> str:
         return f"{start} is {_off(checks.pure)}; these sizes are too few to test for an offset"
     if checks.pure_fits:
         return f"{start} fits the host: the data do not ask for an offset"
-    pure = f"{_off(checks.pure)}, and by {percent(checks.pure.left_out)} at sizes left out"
+    pure = f"{_off(checks.pure)}, and by {percent(checks.pure.left_out)} at held-out sizes"
     start = f"{start} does not fit the host: it is {pure}"
     if found.pure:
         return f"{start}; fit without --pure"

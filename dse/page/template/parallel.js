@@ -19,7 +19,7 @@ function drawParallel() {
     return;
   }
   box.style.height = narrow() ? `${crossed.length * 74 + 60}px` : "";
-  parallel = chartIn(box, "Each design as a line across its choices and objectives; the table below has the same designs.");
+  parallel = chartIn(box, "Parallel coordinates across its choices and objectives; the table below has the same designs.");
   frames.push(() => parallel.setOption(parallelFrame()));
   parallel.on("axisareaselected", () => {
     if (syncing) return;

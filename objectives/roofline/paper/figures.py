@@ -183,9 +183,9 @@ figures: tuple[Figure, ...] = (
     Figure(
         name="roofline-1",
         source=f"{PAPER}, figure 1",
-        caption=f"A desktop GPU beside a mobile one and beside {BOARDS} of them, which draw about "
-        "its peak power: side by side they are up to 1.6 times as fast at low intensity and less "
-        f"than half as fast at high intensity. {UNMEASURED}",
+        caption=f"A desktop GPU compared with a mobile one and with {BOARDS} of them, which draw "
+        "about its peak power: side by side they are up to 1.6 times as fast at low intensity and "
+        f"less than half as fast at high intensity. {UNMEASURED}",
         draw=_figure_1,
     ),
     Figure(
