@@ -33,7 +33,7 @@ _LEGEND = """\
   they are read; what follows from one of them stands beside the other.
 - **agrees**: what follows from the printed inputs rounds to what is printed.
 - **agrees within the inputs' rounding**: it does for some values that the inputs may have had
-  before they were rounded; the range of ours is told.
+  before they were rounded; the range of ours is given.
 - **residual of a fit**: how far a fit is off what was fitted, no judgement.
 - **depends on a reading**: what is printed can be read in several ways, of which not all agree; a
   threshold in a reading, such as a tenth, is ours.

@@ -378,6 +378,6 @@ def _scaled(
     scenario.notes.append(
         f"areas are scaled to {node} (Stillmaker and Baas, 2017; ways through other nodes differ "
         f"by {100 * max(spreads):.2g} % at most); clocks stay those of their nodes, slower "
-        "than a newer one would be, and powers are left out"
+        "than a newer one would be, and powers are omitted"
     )
     return Designs(designs.names, metrics, {**designs.uncertainty, "area_m2": share})

@@ -1,0 +1,47 @@
+"""Texts that people read are in the field's nouns: words that this project once made up stay out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.project.test_readme import ROOT
+
+DIALECT = re.compile(
+    r"\btold\b|\btells\b|\basked of\b|\b(?:is|are) asked\b|\bleft out\b|\bleaves out\b"
+    r"|\blook(?:ed|s) at\b|\bendless\b|\bborder of\b|\bis what it says\b|\bfigures behind it\b"
+)
+SOURCES = sorted(
+    path for top in ("dse", "cores", "objectives") for path in (ROOT / top).rglob("*.py")
+)
+PAGES = sorted({*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"})
+QUOTED = {"dse/errors.py", "dse/contract/decorator.py", "docs/corrections.md"}
+"""Names of earlier versions, and quotations of the papers."""
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Yield the strings of a module but its docstrings, or a page."""
+    if path.suffix != ".py":
+        yield path.read_text(encoding="utf-8")
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+            yield node.value
+
+
+@pytest.mark.parametrize("paths", [SOURCES, PAGES], ids=["programs", "pages"])
+def test_texts_have_no_word_of_the_dialect(paths: list[Path]) -> None:
+    found = [
+        f"{name}: {word[0]}"
+        for path in paths
+        if (name := path.relative_to(ROOT).as_posix()) not in QUOTED
+        for text in texts(path)
+        for word in DIALECT.finditer(text)
+    ]
+    assert not found
