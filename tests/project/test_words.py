@@ -1,4 +1,4 @@
-"""Texts that people read are in the field's nouns: words that this project once made up stay out."""
+"""Texts that people read are in the field's nouns: words that only this project used stay out."""
 
 from __future__ import annotations
 
