@@ -186,7 +186,11 @@ FAMILIES = {
     "aes128": _aes(128, 10),
     "aes256": _aes(256, 7),
     "aes128_gcm": Family("AES-128-GCM encryption: 1 or 10 rounds, GHASH by digits", "aes_gcm"),
-    "aes128_xts": Family("AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle", "aes_xts"),
+    "aes128_xts": Family(
+        "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",
+        "aes_xts",
+        _chained(5, 16, 10, written_byte=16),
+    ),
     "ascon_aead": Family(
         "Ascon-AEAD128: 1, 2 or 4 rounds in a cycle",
         "ascon_aead",
