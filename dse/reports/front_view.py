@@ -162,8 +162,9 @@ def _is_even(values: Values | tuple[()]) -> bool:
 
 
 def _range(front: Values, cloud: Values) -> tuple[float, float]:
-    """Return all of the front, and of the cloud what is not too far from it."""
-    low, high = float(front.min()), float(front.max())
+    """Return all of the front that has a value, and of the cloud what is not too far from it."""
+    front = front[~np.isnan(front)]
+    low, high = (float(front.min()), float(front.max())) if len(front) else (0.0, 0.0)
     if not len(cloud):
         return low, high
     reach = max(high - low, 0.25 * max(abs(low), abs(high))) if low < high else np.inf

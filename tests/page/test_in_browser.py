@@ -36,6 +36,7 @@ STUDY = {
     "sweep": STUDIES / "des_fft_sweep.yaml",
     "one": STUDIES / "settop_116mbps.yaml",
     "four": FOUR,
+    "host": STUDIES / "storage_xts_100gbps.yaml",  # whose front is the host alone
 }
 PHONE = {"width": 390, "height": 844, "phone": True}
 
@@ -322,6 +323,15 @@ def test_what_can_be_operated_has_a_name_and_what_scrolls_takes_the_focus(
         (one) => /auto|scroll/.test(getComputedStyle(one).overflowX) && one.tabIndex < 0
         && one.scrollWidth > one.clientWidth + 1).map((one) => one.className))"""
     assert json.loads(tab.value(stuck)) == []
+
+
+def test_a_linear_axis_writes_its_ticks_as_numbers(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("host") / "report.html")
+    axis = "echarts.getInstanceByDom(document.querySelector('.chart')).getOption().xAxis[0]"
+    ticks = f"JSON.stringify([1e5, 2e5].map({axis}.axisLabel.formatter))"
+    assert tab.value(ticks) == '["100000","200000"]'
 
 
 def test_a_dark_page_is_drawn_dark_and_printed_light(

@@ -88,6 +88,13 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     np.testing.assert_allclose(np.sort(cloud * factor), np.sort(areas), rtol=1e-6)
 
 
+def test_a_front_of_the_host_alone_has_a_page(tmp_path: Path) -> None:
+    result = dse.run(STUDIES / "storage_xts_100gbps.yaml", out=tmp_path / "run", plots=False)
+    held = data_of(dse.report(result))
+    assert unpacked(held["described"]) == ["the host alone"]
+    assert not held["columns"]["interface.in_flight"]["varies"]  # nothing is in flight
+
+
 def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -> None:
     name = "des_100gbps_by_synthesis"
     result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)

@@ -87,7 +87,7 @@ function axisOf(name) {
     name: label,
     // the ends of an axis are no round numbers
     minInterval: values.every(Number.isInteger) && !log ? 1 : 0,
-    axisLabel: { formatter: tick, hideOverlap: true, showMinLabel: false, showMaxLabel: false, color: colour("ink") },
+    axisLabel: { formatter: tickOf(facts.axis), hideOverlap: true, showMinLabel: false, showMaxLabel: false, color: colour("ink") },
     splitLine: { lineStyle: { color: colour("line") } },
   };
 }

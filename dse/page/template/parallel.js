@@ -50,7 +50,7 @@ function parallelFrame() {
         ...(vertical ? { nameLocation: "middle", nameGap: -13 } : { nameLocation: "end", nameGap: 16, name: axis.name.replace(" [", "\n[") }),
         nameTextStyle: { ...font(), lineHeight: 15, textBorderColor: colour("paper"), textBorderWidth: 3, ...(vertical ? { fontWeight: 600 } : { verticalAlign: "bottom" }) },
         areaSelectStyle: { width: 18, color: "rgba(0,114,178,.3)", borderColor: "#0072b2" },
-        axisLabel: { ...axis.axisLabel, color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, formatter: axis.type === "category" ? shortened : tick },
+        axisLabel: { ...axis.axisLabel, color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, ...(axis.type === "category" ? { formatter: shortened } : {}) },
       };
     }),
     series: [],

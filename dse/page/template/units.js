@@ -40,13 +40,12 @@ function show(value, facts) {
 
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-// Return a value that is in the unit of its axis already.
-function tick(value) {
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5)) {
+// Return how an axis writes its ticks, which are in its unit: all as numbers, or all as powers of ten.
+function tickOf({ low, high, log }) {
+  const powers = log && (low < 1e-3 || high >= 1e5);
+  return (value) => {
     const power = Math.log10(Math.abs(value));
-    if (Math.abs(power - Math.round(power)) < 1e-9 && value > 0) {
-      return "10" + [...String(Math.round(power))].map((digit) => RAISED[digit]).join("");
-    }
-  }
-  return String(Number(value.toPrecision(7)));
+    if (!powers || Math.abs(power - Math.round(power)) > 1e-9) return String(Number(value.toPrecision(7)));
+    return "10" + [...String(Math.round(power))].map((digit) => RAISED[digit]).join("");
+  };
 }
