@@ -71,7 +71,7 @@ class Pick:
     Attributes
     ----------
     name
-        Its fleet, ``2 u16 + 1 u8``; its choices by name in a study without stages.
+        Its fleet, ``1 u8 + 2 u16``; its choices by name in a study without stages.
     counts
         Instances by ``<stage>.<design>``, those that are not zero.
     choices

@@ -210,7 +210,7 @@ KINDS: Mapping[str, Kind] = {
     "Seconds": Kind("seconds, 0.1 or more", lambda value: value >= 0.1, float, metavar="SECONDS"),
     "Overrides": _assigned(_FIELDS, "PATH=VALUE"),
     "Settings": _assigned(_FIELDS, "FIELD=VALUE"),
-    "Assignments": _assigned("{'des.u16': 3} or 'des.u16=3 des.u8=1'", "NAME=VALUE"),
+    "Assignments": _assigned("'1 u8 + 2 u16', 'des.u8=1 des.u16=2', or a dict of these", "DESIGN"),
     "Uncertainties": _assigned("{'area': '10 %'} or 'area=10 %'", "PATH=PERCENT"),
     "Forms": _assigned("{'area': 'affine'} or 'area=affine'", "QUANTITY=FORM"),
     "PerByte": _one_of(PerByte),

@@ -56,14 +56,14 @@ def verify(
 def explain(run: str | Path | Result, design: Assignments) -> Explanation:
     """Say why a design is on the front of a run, or what it violates or is dominated by.
 
-    >>> dse.explain("runs/settop", {"des.u16": 1})
+    >>> dse.explain("runs/settop", "1 u16")
 
     Parameters
     ----------
     run
         As in `verify`.
     design
-        Choices of the design, as in front.csv: "des.u16=2 des.u8=1".  Or a dict.
+        The design, as in `evaluate`.
 
     Raises
     ------

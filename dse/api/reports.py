@@ -111,11 +111,11 @@ def page_text(
 
     `changing` are arguments of `answer`.
     """
-    from dse.audit.assignments import assignment_text
     from dse.page import document
     from dse.page.contents import contents, remarks
     from dse.page.page_run import read_page_runs
     from dse.reports.sections import Section
+    from dse.runs.design_names import exact_name
     from dse.runs.unfinished import all_readable
 
     asked = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
@@ -127,7 +127,7 @@ def page_text(
         preferences = [run.study.preferring(prefer, tolerance) for run in shown]
         few = sum(run.view.size for run in shown) <= MOST_ASSIGNED
         assigned = [
-            assignment_text(study.problem, point)
+            exact_name(study.problem, point)
             for run in shown * few
             for study, index in run.points
             for point in index

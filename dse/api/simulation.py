@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import Count, Percent, Seed, public
-from dse.api.sources import known, override_pairs, study_of
+from dse.api.sources import design_pairs, known, override_pairs, study_of
 from dse.errors import UnitError
 
 if TYPE_CHECKING:
@@ -94,13 +94,12 @@ def _recommended(
 def _chosen(
     source: StudySource | Result, design: Assignments, overrides: Overrides | None
 ) -> tuple[Study, Index]:
-    from dse.files.document import assignments
     from dse.model.space import as_index, one_block
     from dse.runs import terms
     from dse.study import study as studies
     from dse.study.overrides import override
 
-    pairs = assignments(design, "des.u16=3", joined=True)
+    pairs = design_pairs(source, design, overrides)
     prepared = studies.prepare(override(study_of(source, overrides), [*pairs.items()]))
     terms.require_one_design(prepared)
     return _with_arrivals(prepared), as_index(one_block(prepared.problem.sizes))

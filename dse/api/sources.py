@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from dse.errors import ArgumentError, OutputError
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Overrides
+    from dse.api.arguments import Assignments, Overrides
     from dse.files.document import Document
     from dse.runs.result import Result
     from dse.runs.solved import Run
@@ -76,6 +76,30 @@ def study_of(source: StudySource | Result, overrides: Overrides | None = None) -
         return document_of(found, overrides)
     document = found if isinstance(found, Document) else found.document
     return override(document, override_pairs(overrides))
+
+
+def design_pairs(
+    source: StudySource | Result, design: Assignments | None, overrides: Overrides | None = None
+) -> dict[str, str]:
+    """Return a design, as printed or as assignments, as what `overrides` take.
+
+    Raises
+    ------
+    StudyError
+        When the study has no such design, or it is the host alone, which has no accelerator.
+    """
+    from dse.errors import Fault, StudyError
+    from dse.model.space import ALONE
+    from dse.model.tables import HOST_COLUMN
+    from dse.runs.design_names import read_design
+    from dse.study import study as studies
+
+    pairs = read_design(design, lambda: studies.prepare(study_of(source, overrides)).problem)
+    if HOST_COLUMN in pairs:
+        rule = "it has no accelerator to write out"
+        remedy = "`dse answer --all` and `dse explain` compare it"
+        raise StudyError([Fault(where="design", written=ALONE, rule=rule, remedy=remedy)])
+    return pairs
 
 
 def known(source: StudySource | Result) -> Path | Document | Run:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import Count, Duration, Names, Runs, Seed, Size, paths, public, texts
-from dse.api.sources import document_of, override_pairs, study_of
+from dse.api.sources import design_pairs, document_of, override_pairs, study_of
 
 if TYPE_CHECKING:
     from dse.api.arguments import Assignments, Overrides
@@ -232,7 +232,7 @@ def evaluate(
 ) -> DesignTerms:
     """Evaluate one design, with every term of its model.
 
-    >>> dse.evaluate("studies/des_100gbps.yaml", {"des.u16": 2, "des.u8": 1})
+    >>> dse.evaluate("studies/des_100gbps.yaml", "1 u8 + 2 u16")
 
     Parameters
     ----------
@@ -241,8 +241,9 @@ def evaluate(
     overrides
         As in `load`.
     design
-        Choices that the study leaves open: "des.u16=2 des.u8=1".  Once one design of a stage has
-        a count, those that are not named have 0.
+        Choices that the study leaves open, as printed: "1 u8 + 2 u16, apu, in flight 8".  Or as
+        fields, "des.u8=1 des.u16=2", or a dict of these.  Once one design of a stage has a count,
+        those that are not named have 0.
 
     Raises
     ------
@@ -251,14 +252,13 @@ def evaluate(
     dse.errors.ContractError
         When a model breaks one of its invariants.
     """
-    from dse.files.document import assignments
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms
     from dse.runs.measurements import require_figures, require_measured
     from dse.study import study as studies
 
-    chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)
+    chosen = dict(override_pairs(overrides)) | design_pairs(study, design, overrides)
     prepared = studies.prepare(study_of(study, chosen))
     require_figures(prepared)
     terms.require_one_design(prepared)

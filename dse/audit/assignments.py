@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.errors import Fault, MeasurementError, StudyError, UnitError, nearest
@@ -82,21 +81,6 @@ def _require_figures(prepared: Study, given: Mapping[str, str]) -> None:
                 raise MeasurementError(
                     f"{core.stage}.{design}: {cause}; only `dse run` measures designs"
                 )
-
-
-def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
-    """Return one design, (d,), as assignments with units; counts of 0 are left out.
-
-    `dse.files.document` and `named_design` read it back.
-    """
-    parts = [f"{tables.HOST_COLUMN} = 1"] if (point < 0).any() else []
-    for axis, choice in zip(problem.space.axes, point, strict=True):
-        if choice < 0:
-            continue
-        counted = not tables.is_choice_of_scenario(problem, axis)
-        if not (counted and axis.labels[choice] == "0"):
-            parts.append(f"{axis.name} = {axis.shown(int(choice))}")
-    return ", ".join(parts) or problem.space.point_text(point)
 
 
 def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
-from dse.audit.assignments import assignment_text, named_design
+from dse.audit.assignments import named_design
 from dse.contract import Requirement
-from dse.files.document import Assignments, assignments
+from dse.files.document import Assignments
 from dse.model.graph import Step
 from dse.model.ledger import ledger_of
 from dse.model.measured import MEASURED
@@ -25,7 +25,9 @@ from dse.reports.designs import objective_values
 from dse.reports.text import Printable
 from dse.reports.words import change, in_words, percent, relative_change, violation_text
 from dse.runs import finished
+from dse.runs.design_names import exact_name, read_design
 from dse.runs.measurements import measurement_of
+from dse.study import study
 
 VERDICTS = {
     "front": "it is on the front",
@@ -74,7 +76,7 @@ class Explanation(Printable):
     verdict
         A key of `VERDICTS`.
     design, objectives
-        Its axes as assignments, and its objectives in SI.
+        Its name as `read_design` takes it, and its objectives in SI.
     violations
         The constraints it violates.
     row, rival, rival_objectives
@@ -126,13 +128,13 @@ class Explanation(Printable):
 def explain_design(folder: Path, design: Assignments) -> Explanation:
     """Say why a design is on the front of the run in `folder`, or not.
 
-    `design` is for instance ``des.u16=3 interface.device=apu``; see `dse.audit.assignments`.
+    `design` is for instance ``3 u16, apu``; see `read_design`.
     """
     run = finished.read_run(folder)
-    given = assignments(design, "des.u16=3", joined=True)
+    given = read_design(design, lambda: study.prepare(run.document_at(0)).problem)
     value, prepared, index = named_design(run, given)
     problem = prepared.problem
-    name = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
+    name = ", ".join(filter(None, [run.where(value), exact_name(problem, index[0])]))
     found = measurement_of(problem, index, name)
     if found is not None and not found.has_values:
         failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {}, "", None)
@@ -156,7 +158,7 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
         name,
         objectives,
         row=numbers[row] + 1,
-        rival=assignment_text(problem, rival[0]),
+        rival=exact_name(problem, rival[0]),
         rival_objectives=objective_values(problem, problem.evaluate(rival).loss[0]),
     )
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.audit import challenge, checks, derived, evaluations
-from dse.audit.assignments import assignment_text
 from dse.audit.checks import WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import DseError
@@ -20,6 +19,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
 from dse.runs import finished
+from dse.runs.design_names import exact_name
 from dse.search import Progress
 
 TRIALS = 1_000_000
@@ -164,7 +164,7 @@ def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float
     equal = np.flatnonzero((point.loss == loss).all(axis=1))
     dominated = np.flatnonzero((point.loss >= loss).all(axis=1))
     relation = "equals" if len(equal) else "dominates" if len(dominated) else "incomparable"
-    text = ", ".join(filter(None, [point.where, assignment_text(point.problem, design)]))
+    text = ", ".join(filter(None, [point.where, exact_name(point.problem, design)]))
     row = int(point.numbers[dominated[0]]) + 1 if len(dominated) else None
     return Find(text, objective_values(point.problem, loss), relation, row)
 

@@ -108,7 +108,7 @@ def axis_values(axis: Axis) -> NDArray[Any]:
 
 
 def design_names(problem: Problem, index: Index) -> list[str]:
-    """Return a short name per design: ``2 u16 + 1 u8``, stages joined by arrows.
+    """Return a short name per design: ``1 u8 + 2 u16``, stages joined by arrows.
 
     A study without stages names its designs after its choices without an order.
     """

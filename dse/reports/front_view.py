@@ -60,7 +60,7 @@ class FrontView:
     sweep
         The column whose values were swept.
     names
-        A short label per design on the front, for instance ``2 u16 + 1 u8``; or none at all.
+        A short label per design on the front, for instance ``1 u8 + 2 u16``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
     """

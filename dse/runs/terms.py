@@ -175,7 +175,7 @@ def _choice(column: str, value: float) -> float | str:
 
 def _name(problem: Problem, index: np.ndarray) -> str:
     chosen = [
-        f"{axis.name} = {axis.labels[0]}"
+        axis.labels[0]
         for axis in problem.space.axes
         if tables.is_choice_of_scenario(problem, axis) and not axis.unit_name
     ]

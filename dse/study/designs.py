@@ -181,4 +181,7 @@ def _chosen(
             faults.add((*where, position), f"{name!r} stands twice", "write it once", "")
     if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
         return None
-    return designs.take(np.array([position_of[name] for name in wanted]))
+    places = [position_of[name] for name in wanted]
+    if written.counts is not None:
+        places.sort()  # a fleet has one name, whoever writes it
+    return designs.take(np.array(places))

@@ -20,10 +20,13 @@ MIXED = STUDIES / "des_100gbps.yaml"
 
 @pytest.mark.parametrize(
     "design",
-    [{"des.u16": 2, "des.u8": 1}, "des.u16=2 des.u8=1", ["des.u16=2", "des.u8 = 1"]],
+    [
+        *("1 u8 + 2 u16", "2 u16 + 1 des.u8"),
+        *({"des.u16": 2, "des.u8": 1}, "des.u16=2 des.u8=1", ["des.u16=2", "des.u8 = 1"]),
+    ],
 )
 def test_a_design_in_each_form(design: Any) -> None:
-    assert dse.evaluate(MIXED, design).design == "2 u16 + 1 u8"
+    assert dse.evaluate(MIXED, design).design == "1 u8 + 2 u16"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def test_what_comes_back_prints_as_the_commands_do(tmp_path: Path) -> None:
     table.write_text("n,area_um2,power_mw,clock_ghz,payload_bit,cycles_per_task\n" + _rows())
     for found, begins in (
         (dse.verify(result, trials=10), "holds  files: "),
-        (dse.explain(result, "des.u1=1"), "des.design = u1\nit is on the front (row 1)\n"),
+        (dse.explain(result, "des.u1=1"), "1 u1\nit is on the front (row 1)\n"),
         (dse.fit.core(table, over="n"), f"4 designs of {table}, n from 1 to 8"),
     ):
         assert repr(found) == str(found) == found.text()

@@ -22,7 +22,7 @@ INTERFACES = STUDIES / "crypto_interface_100gbps.yaml"
 STUDY = "the path of a study, YAML text, a dict or a Study"
 RUN = "the folder of a run, or a Result that was saved"
 FIELDS = "{'workload.rate': '73 Gbps'} or 'workload.rate=73 Gbps'"
-DESIGN = "{'des.u16': 3} or 'des.u16=3 des.u8=1'"
+DESIGN = "'1 u8 + 2 u16', 'des.u8=1 des.u16=2', or a dict of these"
 SEED = "a whole number, 0 to 4294967295"
 COUNT = "a whole number, 1 or more"
 

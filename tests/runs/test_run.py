@@ -344,7 +344,7 @@ class TestCommand:
         done = run_dse("evaluate", path.name, *options, "--json", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         printed = json.loads(done.stdout)
-        assert printed["design"] == "1 u16, interface.device = sparc_t4_engine"
+        assert printed["design"] == "1 u16, sparc_t4_engine"
         terms = printed["terms"]
         assert terms["area_m2"]["takes"] == ["fleet_area_m2", "buffer_area_m2"]
         assert terms["area_m2"]["value"] == (
