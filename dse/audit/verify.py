@@ -118,9 +118,10 @@ def _known(problem: Problem, designs: Index) -> Index:
 def _which(problems: Sequence[Problem], share: int) -> str:
     """Return what is tried where each problem has so many trials."""
     whole = all(problem.size <= share for problem in problems)
-    benches = [(one.measured, one.space) for one in problems if one.measured is not None]
+    asked = [(one.measured, one.beforehand) for one in problems]
+    known = [(one.bench.seen, most.most) for one, most in asked if one and most]
     partly = any(problem.left_out for problem in problems)
-    if partly or any(len(one.bench.seen) < one.size(space) for one, space in benches):
+    if partly or any(len(seen) < most for seen, most in known):
         return EVERY_MEASURED if whole else SOME_MEASURED
     return EVERY if whole else SOME
 

@@ -66,7 +66,8 @@ class Search(Axes, Protocol):
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
         """Return losses (n, m), to be minimised, and violations (n, k), met where at most 0.
 
-        A design that was evaluated before costs no room.
+        A design that was evaluated before costs no room, nor one that is known to miss a
+        constraint before it is measured.
 
         Raises
         ------
@@ -82,10 +83,10 @@ class Search(Axes, Protocol):
         """
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
-        """Return which designs (n, d) have been evaluated."""
+        """Return which designs (n, d) have been evaluated, or are known to miss a constraint."""
 
     def unseen(self, random: np.random.Generator, count: int) -> Index:
-        """Return up to `count` distinct random designs that have not been evaluated."""
+        """Return up to `count` distinct random designs of those that `seen` says nothing of."""
 
 
 @dataclass(frozen=True, kw_only=True)

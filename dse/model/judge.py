@@ -41,9 +41,15 @@ class Judge:
         found: Evaluation,
         failed: NDArray[np.bool_],
         reason: str,
+        excluded: NDArray[np.bool_],
     ) -> Evaluation:
-        """Let designs of which there are no values miss the constraint for that; judge others."""
+        """Let designs of which there are no values miss the constraint for that; judge others.
+
+        Those that are `excluded` by rules on axes alone lack nothing.
+        """
         missing, cause = values.missing(self.space, found.points)
+        if excluded.any():
+            missing, failed = missing & ~excluded, failed & ~excluded
         if missing.any():
             there = len(found.loss) // len(missing)  # draws of each design
             rows = np.tile(missing, there)

@@ -223,6 +223,8 @@ class MeasuredColumns:
         What an output is expected to be before it is measured, where a study says so.
     at_rows
         Designs, (n, d), whose measurements are told whichever are asked for, if any.
+    judged_before
+        Whether rules on axes alone exclude designs: not while cores have no figures yet.
     """
 
     bench: Bench
@@ -230,6 +232,7 @@ class MeasuredColumns:
     outputs: tuple[str, ...]
     expected: Mapping[str, Expression] = field(default_factory=dict)
     at_rows: Index | None = None
+    judged_before: bool = True
 
     def size(self, space: Space) -> int:
         """Return how many designs there are to measure, however many others share them."""
@@ -261,9 +264,9 @@ class MeasuredColumns:
         place = np.argsort(order, kind="stable")
         return [found[place[row]] for row in which.reshape(-1)]
 
-    def columns(self, space: Space, points: Points, *, ask: bool) -> dict[str, Column]:
+    def columns(self, space: Space, points: Points) -> dict[str, Column]:
         """Return each output of designs, NaN where it is not known, in a shape that broadcasts."""
-        found = self.found(space, points, ask=ask)
+        found = self.found(space, points, ask=False)
         shape = shape_of(points)
         return {
             name: np.array([one.values.get(name, np.nan) for one in found]).reshape(shape)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dse.contract import Column, Objective, Requirement
 from dse.errors import EvaluationError
 from dse.model import host
+from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Constraint, Evaluation, Goal
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
@@ -75,8 +76,8 @@ class Problem:
         """Return the axes with their sizes, the objectives and the constraints."""
         axes = ", ".join(f"{axis.name} ({axis.size})" for axis in self.space.axes)
         goals = ", ".join(f"{goal.sense} {goal.name}" for goal in self.goals)
-        rules = [f"constraint: {name}" for name in self.constraint_names]
-        return "\n".join([f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}", *rules])
+        lines = f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}"
+        return "\n".join([*lines, *(f"constraint: {name}" for name in self.constraint_names)])
 
     def renumbered(self, **changes: Any) -> Problem:
         """Return the problem with other numbers, of which no name is new; what is wired stays."""
@@ -121,6 +122,11 @@ class Problem:
         return self.measured is not None and not self.measured.bench.seen
 
     @cached_property
+    def beforehand(self) -> Beforehand | None:
+        """What is known of designs before they are measured; None where nothing is measured."""
+        return None if self.measured is None else Beforehand(self, self.measured)
+
+    @cached_property
     def ordered(self) -> tuple[bool, ...]:
         """Which axes have an order."""
         return tuple(axis.ordered for axis in self.space.axes)
@@ -149,9 +155,8 @@ class Problem:
     @cached_property
     def partial_in_use(self) -> tuple[str, ...]:
         """Quantities in use that may not exist."""
-        used = [goal.name for goal in self.goals]
+        used, known = [goal.name for goal in self.goals], self.graph.quantities
         used += [name for rule in self.constraints for name in sorted(rule.expression.names)]
-        known = self.graph.quantities
         return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
 
     @cached_property
@@ -168,9 +173,7 @@ class Problem:
     @cached_property
     def available(self) -> frozenset[str]:
         """Names of all columns: what the study sets, stages and objectives."""
-        names = set(self.space.constants)
-        for axis in self.space.axes:
-            names.update(axis.columns)
+        names = set(self.space.constants).union(*(axis.columns for axis in self.space.axes))
         names.update(step.name for step in self.graph.steps)
         names.update(self.offered)
         names.update(() if self.measured is None else self.measured.outputs)
@@ -179,8 +182,8 @@ class Problem:
     @property
     def bound_requirements(self) -> tuple[Requirement, ...]:
         """The requirements whose columns the study provides: the first of the constraints."""
-        plugins = (step.plugin for step in self.requirement_steps)
-        return tuple(plugin for plugin in plugins if isinstance(plugin, Requirement))
+        steps = self.requirement_steps
+        return tuple(step.plugin for step in steps if isinstance(step.plugin, Requirement))
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -213,10 +216,8 @@ class Problem:
     def search_plan(self) -> tuple[Step, ...]:
         """The quantities that losses and violations need, in order."""
         wanted = {goal.name for goal in self.goals}
-        for rule in self.constraints:
-            wanted.update(rule.expression.names)
-        for step in self.requirement_steps:
-            wanted.update(step.arguments)
+        wanted |= {name for rule in self.constraints for name in rule.expression.names}
+        wanted |= {name for step in self.requirement_steps for name in step.arguments}
         return self.graph.closure(wanted)
 
     def evaluate(
@@ -242,9 +243,11 @@ class Problem:
         if results is not None:
             return self._accepted(points, results)
         failures = Failures()
-        columns = self._columns(
-            points, self.search_plan, self.requirement_steps, changed, failures, ask=True
-        )
+        before, excluded = self.beforehand, np.zeros(len(points), dtype=bool)
+        if before is not None and changed is None and draws == 1:
+            excluded = before.ask(points)
+        plan = self.search_plan, self.requirement_steps
+        columns = self._columns(points, *plan, changed, failures)
         violation = [
             missed_by(step, failures.column(step, columns)) for step in self.requirement_steps
         ]
@@ -259,21 +262,20 @@ class Problem:
         losses = rounded(matrix_of(loss, shape))
         evaluation = Evaluation(points, losses, matrix_of(violation, shape))
         failed = failures.rows(shape)
-        if self.measured is None:
+        if before is None or self.measured is None:
             return self._judge.judged(evaluation, failed, failures.first)
-        return self._judge.measured(self.measured, evaluation, failed, failures.first)
+        before.settle(evaluation, excluded)
+        return self._judge.measured(self.measured, evaluation, failed, failures.first, excluded)
 
     def known(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) can be evaluated without measuring anything."""
-        if self.measured is None:
-            return np.ones(len(points), dtype=bool)
-        return self.measured.known(self.space, points)
+        known = np.ones(len(points), dtype=bool)
+        return known if self.measured is None else self.measured.known(self.space, points)
 
     def ledger(self, points: Points) -> Ledger:
         """Return what is known of designs that were evaluated."""
-        if self.measured is None:
-            return Ledger(evaluated=len(points))
-        return self.measured.ledger(self.space, points)
+        known = self.beforehand
+        return Ledger(evaluated=len(points)) if known is None else known.ledger(points)
 
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.
@@ -314,10 +316,14 @@ class Problem:
         }
 
     def columns(
-        self, index: Index, wanted: Iterable[str], changed: Mapping[str, Column] | None = None
+        self,
+        points: Points,
+        wanted: Iterable[str],
+        changed: Mapping[str, Column] | None = None,
+        steps: Sequence[Step] = (),
     ) -> dict[str, Any]:
-        """Return the columns `wanted` of the designs `index`, among others, as they broadcast."""
-        return self._columns(index, self.graph.closure(wanted), (), changed)
+        """Return the columns `wanted`, and what `steps` take, among others, as they broadcast."""
+        return self._columns(points, self.graph.closure(wanted), steps, changed)
 
     def counts(self, index: Index) -> list[dict[str, int]]:
         """Return of what each design is made: instances by ``<stage>.<design>``, where any are."""
@@ -335,7 +341,7 @@ class Problem:
         return [stage.groups(columns, len(index), alone) for stage in self.stages]
 
     def search_columns(self, index: Index) -> dict[str, Any]:
-        """Return the columns that losses and violations are made of, those of stages as tuples."""
+        """Return the columns of losses and violations, those of stages as tuples."""
         return self._columns(index, self.search_plan, self.requirement_steps)
 
     def terms(self, index: Index, changed: Mapping[str, Column] | None = None) -> dict[str, Any]:
@@ -354,25 +360,19 @@ class Problem:
         failures: Failures | None = None,
         *,
         every_stage_column: bool = False,
-        ask: bool = False,
     ) -> dict[str, Any]:
-        """Return columns; NaN where a function fails, and the failures count or are tolerated.
-
-        `ask`: what is not measured yet may be.
-        """
+        """Return columns; NaN where a function fails, and the failures count or are tolerated."""
         if host.hosts_among(points) is not None:
-            index = as_index(points)
+            index, every = as_index(points), every_stage_column
             rows = np.maximum(index, 0)
-            found = self._columns(
-                rows, plan, requirements, changed, every_stage_column=every_stage_column
-            )
+            found = self._columns(rows, plan, requirements, changed, every_stage_column=every)
             return host.columns_with_hosts(self, found, index, changed)
         changed = changed or {}
         if failures is None and (self.tolerant or self.measured is not None):
             failures = Failures()
         columns: dict[str, Any] = self.space.columns(points)
         if self.measured is not None and not changed.keys() >= set(self.measured.outputs):
-            columns |= self.measured.columns(self.space, points, ask=ask)
+            columns |= self.measured.columns(self.space, points)
         columns |= changed
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

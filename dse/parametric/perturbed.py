@@ -71,9 +71,9 @@ class PerturbedDesigns:
         """Return losses and violations, part after part."""
         problem, columns = self.problem, self.columns
         if problem.measured is not None:
-            known = problem.measured.columns(self._space, self.rows, ask=False)
+            known = problem.measured.columns(self._space, self.rows)
             columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
-            measured = replace(problem.measured, at_rows=self.rows)
+            measured = replace(problem.measured, at_rows=self.rows, judged_before=False)
             problem = problem.renumbered(measured=measured)
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
         at_rows = {name: np.ravel(column) for name, column in columns.items()}

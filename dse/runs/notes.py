@@ -132,12 +132,12 @@ def _at(sweep: Sweep, places: Sequence[int]) -> str:
 def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
     """Yield how many designs are measured, which could not be, and why."""
     for place, part in enumerate(parts):
-        measured = part.study.problem.measured
-        if measured is None:
+        measured, before = part.study.problem.measured, part.study.problem.beforehand
+        if measured is None or before is None:
             continue
         from dse.runs.measurements import causes_text
 
-        bench, size = measured.bench, measured.size(part.study.problem.space)
+        bench, size = measured.bench, before.most
         known = bench.ledger.known
         at = "" if sweep is None else _at(sweep, [place])
         if known < size and (bench.seen or sweep is None):

@@ -89,7 +89,8 @@ def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
         raise MeasurementError(
             f"no design is measured: {measured[0].certificate.reason}; raise search.budget"
         )
-    if measured and all(one.certificate.finished and not one.evaluated for one in measured):
+    unknown = [one.ledger.unknown and not one.evaluated for one in measured]
+    if measured and all(one.certificate.finished for one in measured) and all(unknown):
         raise MeasurementError(
             "none of these designs has been measured, and only `dse run` measures designs"
         )

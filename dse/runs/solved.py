@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dse.contract import Method
 from dse.errors import ArgumentError
 from dse.files.document import Document
 from dse.files.inputs import Input
@@ -15,6 +16,7 @@ from dse.model.ledger import Ledger
 from dse.model.space import Index
 from dse.model.spending import Spending
 from dse.model.volume import NOTHING, Volume
+from dse.plugins import registry
 from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.settings import SearchSettings
 from dse.study.overrides import Sweep
@@ -61,6 +63,8 @@ class Options:
         given = {name: value for name, value in own.items() if value is not None}
         if self.method not in (None, settings.method):
             given["options"] = {}  # those of the study are of its own method
+        if settings.assumed and registry.get(Method, self.method or settings.method).proves:
+            given.setdefault("budget", None)
         return replace(settings, **given)
 
     def spending(self, settings: SearchSettings) -> Spending:

@@ -297,7 +297,7 @@ def _growth(
     index = answer.outcome.sample_index
     number = {row.key: row.number for row in rows}
     identity, designs = measured.bench.evaluator.identity, measured.designs(problem.space, index)
-    order = [number[key(identity, design)] for design in designs]
+    order = [number.get(key(identity, design), len(rows) + 1) for design in designs]
     evaluation = problem.evaluate(index)
     front = answer.outcome.front_loss
     reference, ideal = reference_point(front), front.min(axis=0)

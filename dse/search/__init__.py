@@ -17,7 +17,7 @@ from dse.plugins import registry
 from dse.search.beside import beside_hosts, hosts_beside
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
-from dse.search.searchable import Progress, Searchable, check_constraints
+from dse.search.searchable import Progress, Searchable, check_constraints, left_of
 from dse.search.settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
     from dse.search.heuristic.start import coarse_grid
 
     total = planned(problem, settings)
-    if total == problem.size and not settings.pays:
+    if total >= left_of(problem) and not settings.pays:
         return prove.enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
     warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
@@ -116,9 +116,9 @@ def planned(problem: Searchable, settings: SearchSettings) -> int:
     """Return how many designs of the space a search evaluates at most: hosts count as well."""
     method = registry.get(Method, settings.method)
     if method.proves:
-        return min(settings.budget or problem.size, problem.size)
+        return min(settings.budget or problem.size, left_of(problem))
     budget = (settings.budget or method.budget) - len(hosts_beside(problem))
-    return max(1, min(budget, problem.size))
+    return max(1, min(budget, left_of(problem)))
 
 
 def _check_memory(problem: Searchable, settings: SearchSettings) -> None:
@@ -182,7 +182,7 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
             f"design, or search with another method, for instance nsga2"
         )
     _check_memory(problem, settings)
-    few = problem.size <= min(settings.budget or math.inf, settings.most_enumerated)
+    few = left_of(problem) <= min(settings.budget or math.inf, settings.most_enumerated)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
         return
     from dse.search.exact import prove  # the engine, only now

@@ -22,7 +22,7 @@ from dse.search.exact.work import StopError, spend
 from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
-from dse.search.searchable import FrontWatcher, check_constraints
+from dse.search.searchable import FrontWatcher, beforehand, check_constraints, excluded
 from dse.search.searchable import Progress as Progress
 from dse.search.searchable import Searchable as Searchable
 
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 FEASIBLE_SAMPLE = 100_000
 INFEASIBLE_SAMPLE = 20_000
 """Most designs kept as a sample of those evaluated."""
+
+DRAWN, MOST_DRAWN = 5_000, 5_000_000
+"""Where rules on axes exclude designs, random ones that are drawn at a time, and where nobody knows
+how many are left, all told."""
 
 PIVOTS = 8
 INCUMBENTS = 64
@@ -47,6 +51,7 @@ class Archive:
         """Start empty; the search may evaluate `total` distinct designs."""
         check_constraints(problem)
         self.problem = problem
+        self._before = beforehand(problem)
         self.total = total
         self.compiled = False  # whether machine code was found to be worth it
         self._progress = progress
@@ -58,11 +63,12 @@ class Archive:
         """Start again; `every`: each design of the space is going to be evaluated or pruned."""
         self.evaluated = 0
         self.reference_evaluations = 0
-        self.pruned = 0
+        self._excluded = excluded(self.problem)
+        self.pruned = self._excluded or 0
         self.feasible = 0
         self.failed, self.failure = 0, ""
         self._ledger = Ledger()  # of those evaluated
-        self.closed = {True: 0, False: 0}
+        self.closed = {True: 0, False: self.pruned}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front = FrontSoFar(axes, objectives)
@@ -137,8 +143,9 @@ class Archive:
         return nothing if expected is None else np.asarray(expected(index))
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
-        """Return which designs (n, d) `evaluate` has already evaluated."""
-        return np.array([key in self._known for key in _keys(index)], dtype=bool)
+        """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""
+        known = np.array([key in self._known for key in _keys(index)], dtype=bool)
+        return known if self._before is None else known | self._before.excluded(index)
 
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
         """Return losses (n, m) and violations (n, k); a design is evaluated only once.
@@ -151,19 +158,16 @@ class Archive:
         self._require_designs(index)
         keys = _keys(index)
         new = {key: row for row, key in enumerate(keys) if key not in self._known}
-        if len(new) > self.room:
-            raise ContractError(
-                f"a method evaluates {len(new)} new designs with room for {self.room}; it has to "
-                f"ask for no more than `room`"
-            )
         if new:
+            rows = index[list(new.values())]
+            self._require_room(int((~self.seen(rows)).sum()))
             spend(len(new))
-            evaluation = self.evaluate_new(index[list(new.values())])
-            rows = zip(evaluation.loss, evaluation.violation, strict=True)
-            self._known.update(zip(new, rows, strict=True))
-        pairs = [self._known[key] for key in keys]
-        loss = np.array([loss for loss, _ in pairs])
-        missed = np.array([missed for _, missed in pairs])
+            evaluation = self.evaluate_new(rows)
+            pairs = zip(evaluation.loss, evaluation.violation, strict=True)
+            self._known.update(zip(new, pairs, strict=True))
+        found = [self._known[key] for key in keys]
+        loss = np.array([loss for loss, _ in found])
+        missed = np.array([missed for _, missed in found])
         return (
             loss.reshape(len(keys), self.objective_count),
             missed.reshape(len(keys), self.constraint_count),
@@ -189,8 +193,12 @@ class Archive:
     def _count(self, points: Points, evaluation: Evaluation) -> None:
         feasible = evaluation.feasible
         ledger = getattr(self.problem, "ledger", None)
-        self._ledger += Ledger(evaluated=len(points)) if ledger is None else ledger(points)
-        self.evaluated += len(points)
+        known = Ledger(evaluated=len(points)) if ledger is None else ledger(points)
+        self._ledger += known
+        self.evaluated += len(points) - known.pruned
+        if self._excluded is None:  # too many to be counted before
+            self.pruned += known.pruned
+            self.closed[False] += known.pruned
         self.feasible += int(feasible.sum())
         if evaluation.failed is not None:
             self.failed += int(evaluation.failed.sum())
@@ -202,7 +210,7 @@ class Archive:
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
-            self._progress(self.evaluated + self.pruned, self.total)
+            self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
 
     def add(self, points: Points, found: Candidates) -> None:
         """Add distinct designs, never seen before, whose candidates are known; some is feasible."""
@@ -249,20 +257,27 @@ class Archive:
     def unseen(self, random: np.random.Generator, count: int) -> Index:
         """Return up to `count` distinct random designs that `evaluate` has not seen."""
         sizes = self.problem.sizes
-        if self.problem.size <= 2 * (len(self._known) + count):
+        left = self.problem.size - (self._excluded or 0)
+        if left <= 2 * (len(self._known) + count):
             every = as_index(one_block(sizes))
-            left: Index = every[~self.seen(every)]
-            return random.permutation(left)[:count]
+            unseen: Index = every[~self.seen(every)]
+            return random.permutation(unseen)[:count]
         found: dict[bytes, NDArray[np.int64]] = {}
-        while len(found) < count:
-            drawn = random.integers(0, sizes, size=(count - len(found), len(sizes)))
+        few, tried = 0 if self._before is None else DRAWN, 0
+        while len(found) < count and tried < MOST_DRAWN:
+            drawn = random.integers(0, sizes, size=(max(count - len(found), few), len(sizes)))
             new = drawn[~self.seen(drawn)]
             found.update(zip(_keys(new), new, strict=True))
-        return np.array(list(found.values()), dtype=np.int64).reshape(-1, len(sizes))
+            tried += len(drawn) if self._excluded is None else 0
+        if count and not found:  # hardly any design is left
+            self.total = self.evaluated
+        return np.array([*found.values()][:count], dtype=np.int64).reshape(-1, len(sizes))
 
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return what was found, and how."""
         certificate = certificate or Certificate()
+        ruled_out = max(certificate.infeasible, self.closed[False])
+        certificate = replace(certificate, infeasible=ruled_out)
         if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
@@ -288,6 +303,13 @@ class Archive:
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
         )
+
+    def _require_room(self, wanted: int) -> None:
+        if wanted > self.room:
+            raise ContractError(
+                f"a method evaluates {wanted} new designs with room for {self.room}; it has to "
+                f"ask for no more than `room`"
+            )
 
     def _require_designs(self, index: Index) -> None:
         sizes = np.array(self.sizes)

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from dse.contract import Matrix
 from dse.contract.methods import Axes
 from dse.errors import ContractError
+from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Evaluation
 from dse.model.space import Points
 
@@ -48,6 +49,23 @@ class Searchable(Axes, Protocol):
 
     def evaluate(self, points: Points) -> Evaluation:
         """Evaluate designs, one result per row."""
+
+
+def beforehand(problem: Searchable) -> Beforehand | None:
+    """Return the rules on axes alone of a problem whose designs are measured, if there are any."""
+    found: Beforehand | None = getattr(problem, "beforehand", None)
+    return found if found is not None and found.any else None
+
+
+def excluded(problem: Searchable) -> int | None:
+    """Return how many designs such rules exclude; None where they are too many to be counted."""
+    found = beforehand(problem)
+    return 0 if found is None else found.count
+
+
+def left_of(problem: Searchable) -> int:
+    """Return how many designs a search may have to evaluate: those that nothing excludes."""
+    return problem.size - (excluded(problem) or 0)
 
 
 def check_constraints(problem: Searchable) -> None:

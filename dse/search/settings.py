@@ -38,6 +38,8 @@ class SearchSettings:
     budget
         Most designs to evaluate; None for the method's own default.  A budget that covers
         the space is spent on all of it, whatever the method.
+    assumed
+        Whether nobody set the budget: a method that proves its front then has none.
     time_s, cost
         The most that measuring may take: time in which something is measured, and the sum of
         what designs are said to cost; None for any.
@@ -62,6 +64,7 @@ class SearchSettings:
 
     method: str = "exact"
     budget: int | None = None
+    assumed: bool = False
     time_s: float | None = None
     cost: float | None = None
     seed: int = 0

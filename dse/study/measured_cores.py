@@ -14,7 +14,7 @@ from dse.algebra.units import stem
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.model.design_text import axis_value_text
-from dse.model.measured import UNKNOWN, Bench, Design
+from dse.model.measured import UNKNOWN, Bench, Design, MeasuredColumns
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 from dse.search.settings import SearchSettings
@@ -242,11 +242,18 @@ def _name(design: Design, unit_names: Mapping[str, str]) -> str:
     return "_".join(parts).replace(" ", "").replace("/", "_per_")
 
 
-def designs_lacking(cores: Sequence[MeasuredCore], space: Space) -> tuple[int, int]:
-    """Return how many designs a space lacks as those of cores are not measured, and failed."""
+def designs_lacking(
+    cores: Sequence[MeasuredCore], space: Space, measured: MeasuredColumns | None
+) -> tuple[int, int, MeasuredColumns | None]:
+    """Return how many designs a space lacks as those of cores are not measured, and failed.
+
+    And what is measured of the others: none is excluded before while cores have no figures.
+    """
     more = _size_with(cores, space, [len(core.unmeasured) for core in cores])
     both = _size_with(cores, space, [len(core.unmeasured) + core.failed for core in cores])
-    return more - space.size, both - more
+    if measured is not None and not all(core.measured for core in cores):
+        measured = replace(measured, judged_before=False)
+    return more - space.size, both - more, measured
 
 
 def _size_with(cores: Sequence[MeasuredCore], space: Space, more: Sequence[int]) -> int:
@@ -280,12 +287,16 @@ def measuring_lines(
         yield f"measured of {core.stage}: {_outputs_text(core.bench)}; {count}"
         yield f"measured of {core.stage} by: {_measures(core.bench)}"
         yield from most_spent(core.section, settings, len(core.designs), None, "")
-    measured = problem.measured
-    if measured is None:
+    measured, before = problem.measured, problem.beforehand
+    if measured is None or before is None:
         return
-    size = measured.size(problem.space)
-    most = min(settings.budget or size, size)
     outputs = _outputs_text(measured.bench)
+    if before.count is None:
+        yield "rules on axes alone exclude designs, of too many to be counted"
+    elif before.count:
+        left = problem.size - before.count
+        yield f"rules on axes alone leave {left:,} of {problem.size:,} designs"
+    most = min(settings.budget or before.most, before.most)
     yield f"measured: {outputs}; up to {most:,} designs{each}, chosen by {settings.method}"
     yield f"measured by: {_measures(measured.bench)}"
     yield from most_spent(section, settings, most, measured.bench.cost, each)

@@ -16,6 +16,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis
 from dse.model.spending import Cost
 from dse.plugins import registry
+from dse.search.searchable import left_of
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import schema
 from dse.study.faults import Faults, Path
@@ -210,7 +211,8 @@ def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, in
     sampling = "gaussian" if "gaussian" in known else "tpe"
     default = "exact" if all_of_them else sampling
     method = search.method if "method" in search.model_fields_set else default
-    return method, budget or (None if all_of_them else MOST_PAID if pays else MEASURED_BUDGET)
+    every = not pays and method in known and registry.get(contract.Method, method).proves
+    return method, budget or (None if every else MOST_PAID if pays else MEASURED_BUDGET)
 
 
 def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
@@ -218,12 +220,13 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
     if problem.measured is not None:
-        method, budget = _measured_settings(search, problem.size)
+        method, budget = _measured_settings(search, left_of(problem))
     return SearchSettings(
         effort_s=EFFORT_S if search.effort is None else search.effort.value,
         memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
         method=method,
         budget=budget,
+        assumed=budget != spending.designs,
         time_s=None if spending.time is None else spending.time.value,
         cost=most_cost(spending, problem.measured),
         seed=search.seed,

@@ -329,7 +329,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     if cores:
         from dse.study.measured_cores import designs_lacking
 
-        left_out, lost = designs_lacking(cores, space)
+        left_out, lost, measured = designs_lacking(cores, space, measured)
     problem = Problem(
         space,
         stages,

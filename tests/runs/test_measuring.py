@@ -103,7 +103,10 @@ def test_flips_are_those_of_what_was_measured(a: list[int], beyond: tuple[Any, A
     assert (bound.low.becomes, bound.high.becomes) == beyond
 
 
-@pytest.mark.parametrize("method", ["exact", "enumerate", "random", "tpe", "nsga2", "gaussian"])
+METHODS = ["exact", "enumerate", "random", "tpe", "nsga2", "gaussian"]
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_each_design_is_measured_once_and_no_other(method: str) -> None:
     counted = Counted()
     budget = 15 if method in ("exact", "enumerate") else 8
@@ -314,3 +317,45 @@ def test_workers_and_a_cluster_exclude_each_other() -> None:
         "workers and dask: a Dask cluster has workers of its own; give --workers to measure on "
         "this machine or --dask to measure on the cluster (`workers` or `dask` in Python), not both"
     )
+
+
+@pytest.mark.parametrize("budget", [None, 5, 12])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_rule_on_axes_alone_excludes_is_never_measured(
+    method: str, budget: int | None, tmp_path: Path
+) -> None:
+    """9 of the 15 designs keep to it, and power, which is measured, rules out others of them."""
+    counted = Counted()
+    asked = study(constraints=["power <= 6 mW", "unroll * clock <= '800 MHz'"])
+    kept = [(u, c * 1e6) for u in UNROLL for c in CLOCK_MHZ if u * c <= 800]
+    if method in ("exact", "enumerate") and budget == 5:
+        budget = len(kept)
+    result = dse.run(asked, evaluate=counted, method=method, budget=budget, out=tmp_path / "run")
+    assert set(counted.calls) <= set(kept)
+    assert len(counted.calls) == min(budget or len(kept), len(kept))
+    ledger = result.manifest["ledger"]
+    assert (ledger["evaluated"], ledger["pruned"]) == (len(counted.calls), 15 - len(kept))
+    assert result.manifest["exact"] == (len(counted.calls) == len(kept))
+    assert dse.verify(tmp_path / "run").holds
+
+
+def test_a_check_says_how_many_designs_rules_on_axes_leave() -> None:
+    said = dse.load(study(constraints=["unroll * clock <= '800 MHz'"]), evaluate=figures).summary()
+    assert "rules on axes alone leave 9 of 15 designs" in said
+    assert "up to 9 designs" in said
+
+
+def test_where_rules_on_axes_exclude_all_designs_nothing_is_measured_and_they_conflict() -> None:
+    counted = Counted()
+    with pytest.raises(InfeasibleError, match="no design meets: unroll >= 17") as caught:
+        dse.run(study(constraints=["unroll >= 17", "power <= 30 mW"]), evaluate=counted)
+    assert "power" not in str(caught.value).partition("no design meets")[2]
+    assert counted.calls == []
+
+
+def test_a_method_that_proves_measures_all_unless_a_budget_is_set() -> None:
+    """81 designs are more than are measured wholly by default, and more than the default budget."""
+    many = study(axes={"unroll": [*range(1, 42)], "clock": ["100 MHz", "200 MHz", "400 MHz"]})
+    assert len(dse.run(many, evaluate=figures, method="exact").front)
+    with pytest.raises(DseError, match="its budget is 100; raise the budget to 123, give unroll"):
+        dse.run(many, evaluate=figures, method="exact", budget=100)

@@ -146,8 +146,8 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
         (
             {"budget": 500},
             "exact search would evaluate 6 x 40 x 256 = 61,440 designs; its budget is 500; "
-            "give axes fewer values, raise the budget, or search with another method, for instance "
-            "nsga2",
+            "raise the budget to 61,440, give axes fewer values, or search with another method, "
+            "for instance nsga2",
         ),
     ],
 )

@@ -21,6 +21,7 @@ from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
 from dse.search.archive import Archive, Searchable
 from dse.search.exact.work import CALL, ROW, spend
+from dse.search.searchable import left_of
 from dse.search.settings import Choice
 
 Flags = NDArray[np.bool_]
@@ -76,15 +77,19 @@ def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> 
             f"give `points` in place of `continuous`, for instance points: 101, "
             f"or search with another method, for instance nsga2"
         )
-    bound = limit if budget is None else min(budget, limit)
-    if problem.size > bound:
-        budgeted = bound == budget
-        raise TooLargeError(
-            f"exact search would evaluate {product_text(problem.sizes)} designs; "
-            f"{'its budget' if budgeted else 'the most it takes on'} is {bound:,}; "
-            f"{_fewer(problem, bound)}, raise the {'budget' if budgeted else 'effort'}, "
-            f"or search with another method, for instance nsga2"
-        )
+    left, bound = left_of(problem), limit if budget is None else min(budget, limit)
+    if left <= bound:
+        return
+    fewer = _fewer(problem, bound * problem.size // left)
+    if bound == budget:
+        said = f"its budget is {bound:,}; raise the budget to {left:,}, {fewer}"
+    else:
+        said = f"the most it takes on is {bound:,}; {fewer}, raise the effort"
+    allowed = f", of which rules on axes leave {left:,}" if left < problem.size else ""
+    raise TooLargeError(
+        f"exact search would evaluate {product_text(problem.sizes)} designs{allowed}; {said}, "
+        f"or search with another method, for instance nsga2"
+    )
 
 
 def _fewer(problem: Searchable, most: int) -> str:

@@ -14,6 +14,7 @@ from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
 from dse.search.exact.work import EffortError, StopError, TooMuchWorkError, limited
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
+from dse.search.searchable import left_of
 
 if TYPE_CHECKING:
     from dse.search.exact.compose import Composer
@@ -118,7 +119,7 @@ def enumerated(
 
     `rivals` are good designs (n, d) that are known already.
     """
-    archive = Archive(problem, total=problem.size, progress=progress)
+    archive = Archive(problem, total=left_of(problem), progress=progress)
     way = "enumerated"
     try:
         if is_measured(problem):

@@ -79,9 +79,9 @@ class Drawn:
         return self._known.of(index)
 
     def nearest(self, wanted: Index, most: int) -> Index:
-        """Return the designs wanted, each once: every design is there."""
-        rows = np.sort(distinct_rows(wanted))
-        return wanted[rows][:most]
+        """Return the designs wanted, each once, but those that are known already."""
+        found = wanted[np.sort(distinct_rows(wanted))]
+        return found[~self._search.seen(found)][:most]
 
     def refresh(self, seen: Index, front: Index, random: np.random.Generator) -> Index:
         """Draw anew."""

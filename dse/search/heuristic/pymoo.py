@@ -82,6 +82,8 @@ def evolve(
             warnings.simplefilter("ignore")
             generation = algorithm.ask()
         generation = _filled(generation, search, random, min(wanted, search.room))
+        if not len(generation):
+            return
         wanted = population
         loss, violation = search.evaluate(generation.get("X"))
         feasible = np.asarray((violation <= 0).all(axis=1))

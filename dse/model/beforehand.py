@@ -1,0 +1,101 @@
+"""What rules on axes alone say of designs before anything of them is measured."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.evaluation import Evaluation
+from dse.model.graph import missed_by
+from dse.model.ledger import Ledger
+from dse.model.matrices import matrix_of, shape_of
+from dse.model.measured import MeasuredColumns
+from dse.model.space import Index, Points, as_index, blocks
+
+Problem = Any
+"""A `dse.model.problem.Problem`, which imports this module."""
+
+COUNTED = 1_000_000
+"""Of spaces up to this size the designs that no such rule excludes are counted."""
+
+TOGETHER = 65_536
+"""Designs that are judged at once."""
+
+
+class Beforehand:
+    """Constraints and requirements of a problem that take nothing that is measured.
+
+    A design that misses one of them is never measured: it is pruned, as by a bound.
+    """
+
+    def __init__(self, problem: Problem, measured: MeasuredColumns) -> None:
+        """Find the rules whose quantities follow from what the study sets."""
+        self._problem, self._measured = problem, measured
+        self.rules = [rule for rule in problem.constraints if self._known(rule.expression.names)]
+        self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
+        self.any = bool(self.rules or self.steps) and measured.judged_before
+
+    def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
+        """Tell whether quantities are computed without anything that is measured."""
+        plan = self._problem.graph.closure(names)
+        taken = {*names}.union(*(step.arguments for step in plan))
+        return taken.isdisjoint(self._measured.outputs)
+
+    def excluded(self, points: Points) -> NDArray[np.bool_]:
+        """Return which designs (n,) miss a rule whatever would be measured of them."""
+        if not self.any:
+            return np.zeros(len(points), dtype=bool)
+        nothing = dict.fromkeys(self._measured.outputs, np.full(1, np.nan))
+        names = {name for rule in self.rules for name in rule.expression.names}
+        names |= {name for step in self.steps for name in step.arguments}
+        columns = self._problem.columns(points, names, nothing, self.steps)
+        missed = [missed_by(step, step(columns)) for step in self.steps]
+        missed += [rule.expression.violation(columns) for rule in self.rules]
+        found = matrix_of(missed, shape_of(points))
+        return np.asarray((found > 0).any(axis=1))
+
+    @cached_property
+    def count(self) -> int | None:
+        """How many designs of the space are excluded; None where there are too many to look."""
+        problem = self._problem
+        if not self.any:
+            return 0
+        if problem.size > COUNTED or problem.continuous:
+            return None
+        parts = blocks(problem.sizes, TOGETHER)
+        return sum(int(self.excluded(part).sum()) for part in parts)
+
+    @property
+    def most(self) -> int:
+        """How many designs are measured at most, however many others share them."""
+        left: int = self._problem.size - (self.count or 0)
+        return min(self._measured.size(self._problem.space), left)
+
+    def ask(self, points: Points) -> NDArray[np.bool_]:
+        """Let designs be measured but those that are excluded, and return these."""
+        excluded = self.excluded(points)
+        wanted = points if not excluded.any() else as_index(points)[~excluded]
+        if len(wanted):
+            self._measured.found(self._problem.space, wanted, ask=True)
+        return excluded
+
+    def settle(self, found: Evaluation, excluded: NDArray[np.bool_]) -> None:
+        """Let excluded designs miss these rules alone: of all others nothing is known."""
+        if not excluded.any():
+            return
+        steps, rules = self._problem.requirement_steps, self._problem.constraints
+        others = found.violation.shape[1] - len(steps) - len(rules)
+        known = [step in self.steps for step in steps] + [False] * others
+        known += [rule in self.rules for rule in rules]
+        found.violation[np.ix_(excluded, ~np.array(known))] = -1.0
+        found.loss[excluded] = np.inf
+
+    def ledger(self, points: Points) -> Ledger:
+        """Return what is known of designs."""
+        excluded = self.excluded(points)
+        rest: Index = as_index(points)[~excluded]
+        pruned = Ledger(pruned=int(excluded.sum()))
+        return pruned + self._measured.ledger(self._problem.space, rest)
