@@ -73,12 +73,13 @@ def outputs_of(
     places: dict[str, Path] = {}
     expected: dict[str, str] = {}
     ranges: dict[str, tuple[float, float]] = {}
+    columns = () if known is None else known  # the names of other outputs are the user's
     known = registry.names(Objective) if known is None else known
     for name, said in written.items():
         place = (*path, "outputs", name)
         about = said if isinstance(said, schema.OutputSection) else schema.OutputSection(unit=said)
         with faults.at(place):
-            quantity, unit = _quantity(name, about.unit, known)
+            quantity, unit = _quantity(name, about.unit, columns)
             if quantity in found:
                 raise UnitError(f"two outputs are {quantity}", "write one of them")
             found[quantity], places[quantity] = unit, place
@@ -111,8 +112,11 @@ def _range(
     return {quantity: found}
 
 
-def _quantity(name: str, unit: str | int | None, known: Collection[str]) -> tuple[str, str]:
-    """Return the quantity that an output is, with its SI unit, and the unit it is told in."""
+def _quantity(name: str, unit: str | int | None, columns: Collection[str]) -> tuple[str, str]:
+    """Return the quantity that an output is, with its SI unit, and the unit it is told in.
+
+    One that is called like a column of a core is that column.
+    """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise UnitError("the name of an output is letters, digits and _", "rename it")
     if unit is None:
@@ -128,8 +132,8 @@ def _quantity(name: str, unit: str | int | None, known: Collection[str]) -> tupl
             f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
         )
     quantity = name if own or not suffix else f"{name}_{suffix}"
-    alike = sorted(one for one in known if units.stem(one) == units.stem(quantity))
-    if alike and quantity not in known:
+    alike = sorted(one for one in columns if units.stem(one) == units.stem(quantity))
+    if alike and quantity not in columns:
         shown = " or ".join(units.label(one) or "no unit" for one in alike)
         rule = (
             f"{units.stem(quantity)} is a quantity of models, in {shown}, not in {unit or 'none'}"

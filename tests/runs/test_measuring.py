@@ -157,6 +157,31 @@ def test_an_output_stands_for_the_quantity_of_its_name_in_models() -> None:
     assert found.front["power_w"].min() == plain["power_w"].min()
 
 
+def test_the_names_of_outputs_are_the_users_whatever_models_call_so() -> None:
+    """Models have a latency in s/B and an energy in J/bit; nothing here is of a model."""
+    asked = {
+        "axes": {"a": [1, 2, 3, 4]},
+        "evaluate": {"outputs": {"latency": "ns", "energy": "pJ"}},
+        "objectives": {"latency": "minimise", "energy": "minimise"},
+        "constraints": ["latency <= 900 ns", "energy <= 11 pJ"],
+        "prefer": "energy",
+    }
+    found = dse.run(asked, evaluate=lambda a: {"latency": 1000 / a, "energy": 3 * a})
+    assert found.front["a"].tolist() == [3, 2]
+    assert found.front["energy_j"].tolist() == pytest.approx([9e-12, 6e-12])
+    assert dse.answer(found).to_dict()["answer"]["choices"]["a"] == 2
+
+
+def test_a_name_of_an_output_and_of_a_model_is_refused_where_it_may_be_either() -> None:
+    """Power in mJ is no power of the cores, which this study computes as well."""
+    text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
+    mixed = f"{text}\naxes: {{floor: [loose, tight]}}\nevaluate: {{outputs: {{power: mJ}}}}\n"
+    measure = {"evaluate": lambda floor: {"power": 1.0}}
+    with pytest.raises(StudyError, match="objectives.power: .*; write power_j or power_w"):
+        dse.load(mixed, **measure)
+    dse.load(mixed.replace("power: minimise", "power_w: minimise"), **measure)
+
+
 FAILING = ((1.0, 1e8), (16.0, 4e8))
 
 

@@ -67,14 +67,6 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             ],
         ),
         (
-            "area: um2",
-            "area: mW",
-            [
-                "study.yaml:7:13: evaluate.outputs.area: 'mW'; area is a quantity of models, in GE "
-                "or LC or m2, not in mW; choose a unit of that kind, or another name"
-            ],
-        ),
-        (
             "accuracy: 1",
             "accuracy: parsecs",
             ["study.yaml:7:68: evaluate.outputs.accuracy: 'parsecs' is not a known unit"],
