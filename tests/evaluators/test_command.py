@@ -106,7 +106,7 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "cause"),
     [
-        ("echo no licence >&2; exit 3", "exit", "it returned 3 and said 'no licence'"),
+        ("echo no licence >&2; exit 3", "exit", "it returned 3 with the message 'no licence'"),
         ("kill -40 $$", "signal", "it was ended by signal 40 (Real-time signal 6)"),
         ("sleep 60", "timeout", "it took longer than 0.3 s"),
         ("rm -rf ../work", "output", "there is no file standard_output"),
@@ -124,7 +124,7 @@ def test_a_failure_has_a_kind_and_a_cause(text: str, kind: str, cause: str, tmp_
 @pytest.mark.parametrize(("length", "shown"), [(100, "x" * 100), (101, "x" * 100 + "...")])
 def test_a_long_last_line_is_cut(length: int, shown: str, tmp_path: Path) -> None:
     found = shell(f"echo first >&2; echo {'x' * length} >&2; exit 3").measure({}, tmp_path)
-    assert found.cause == f"it returned 3 and said '{shown}'"
+    assert found.cause == f"it returned 3 with the message '{shown}'"
 
 
 def test_only_the_end_of_standard_error_is_kept(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ GONE_S = 5.0 if EVERYTHING else 60.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 MODES = {
-    "exit status": ("echo area >&2; exit 7", "exit", "it returned 7 and said 'area'"),
+    "exit status": ("echo area >&2; exit 7", "exit", "it returned 7 with the message 'area'"),
     "signal": ("kill -ABRT $$", "signal", "it was ended by SIGABRT (Aborted)"),
     "hang": ("trap '' TERM HUP INT; while :; do sleep 9; done", "timeout", "longer than"),
     "fork": ("(setsid sh -c 'sleep 300 & sleep 300' &) ; sleep 300", "timeout", "longer than"),

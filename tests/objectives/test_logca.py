@@ -353,7 +353,7 @@ def test_implications_that_a_sublinear_kernel_decides() -> None:
         ),
         (
             {"latency_per_byte": 1},
-            "latency_per_byte is 1; it tells whether latency counts per byte; write True or False",
+            "latency_per_byte is 1; it says whether latency counts per byte; write True or False",
         ),
     ],
 )

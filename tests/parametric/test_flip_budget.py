@@ -185,7 +185,7 @@ def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
     assert {*some.unlooked, *(entry.name for entry in some.found)} == known.keys()
     told = " ".join(some.text().split())
     assert f"Not examined (3 s of CPU time are over; raise --time): {some.unlooked[0]}" in told
-    assert "how far these reach depends on the machine" in told
+    assert "How far these reach depends on the machine" in told
     assert some.to_dict()["not_looked_at"] == list(some.unlooked)
 
 

@@ -179,7 +179,7 @@ def test_a_sweep_over_an_axis_of_ones_own_tells_what_it_spent_and_holds(tmp_path
     found = dse.run(swept, evaluate=counted, out=run, plots=False)
     assert counted.calls == [(4, 1e8), (4, 2e8), (1.5, 1e8)]
     assert found.manifest["measured"]["cost"] == 13.5
-    alone = "what is said compares these alone, and nothing is known of the others"
+    alone = "results compare these alone, the others are unknown"
     assert found.manifest["notes"] == [
         f"2 of 3 designs are measured at unroll = 4; {alone}",
         f"1 of 3 designs are measured at unroll = 1.5; {alone}",

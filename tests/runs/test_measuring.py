@@ -132,7 +132,7 @@ def test_only_a_run_measures(tmp_path: Path) -> None:
     stored = json.loads((tmp_path / "run" / "measurements.json").read_text())
     assert len(stored["evaluate"]["measurements"]) == measured
     notes = " ".join(result.manifest["notes"])
-    assert f"{measured} of 15 designs are measured; what is said compares these alone" in notes
+    assert f"{measured} of 15 designs are measured; results compare these alone" in notes
 
 
 def test_an_answer_counts_what_was_measured_of_changed_axes() -> None:
@@ -177,7 +177,7 @@ def test_a_name_of_an_output_and_of_a_model_is_refused_where_it_may_be_either() 
     text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
     mixed = f"{text}\naxes: {{floor: [loose, tight]}}\nevaluate: {{outputs: {{power: mJ}}}}\n"
     measure = {"evaluate": lambda floor: {"power": 1.0}}
-    with pytest.raises(StudyError, match="objectives.power: .*; write power_j or power_w"):
+    with pytest.raises(StudyError, match=r"objectives.power: .*; write power_j or power_w"):
         dse.load(mixed, **measure)
     dse.load(mixed.replace("power: minimise", "power_w: minimise"), **measure)
 
@@ -200,7 +200,7 @@ def test_failures_are_told_with_their_causes(tmp_path: Path) -> None:
     assert len(result.evaluations) == result.manifest["evaluated"] == 13
     assert not result.manifest["exact"]
     notes = " ".join(result.manifest["notes"])
-    assert "13 of 15 designs are measured; what is said compares" in notes
+    assert "13 of 15 designs are measured; results compare" in notes
     assert not ((result.front["unroll"] == 1) & (result.front["clock_hz"] == 1e8)).any()
     assert dse.verify(tmp_path / "run").holds
 
@@ -303,7 +303,7 @@ def test_of_a_design_that_was_not_measured_a_run_says_that(tmp_path: Path) -> No
             try:
                 dse.explain(tmp_path / "part", f"unroll={unroll} clock={clock}MHz")
             except MeasurementError as error:
-                told.append((str(error), f"unroll = {unroll}, clock = {clock} MHz"))
+                told.append((str(error), f"unroll {unroll}, clock {clock} MHz"))
     assert len(told) == 15 - len(counted.calls)
     for message, design in told:
         assert message == (f"{design}: it has not been measured; only `dse run` measures designs")
@@ -325,7 +325,7 @@ def test_of_a_design_that_failed_a_run_says_why(tmp_path: Path) -> None:
     dse.run(study(), evaluate=Counted((1, 1e8)), out=tmp_path / "failed")
     found = dse.explain(tmp_path / "failed", "unroll=1 clock=100MHz")
     assert found.text() == (
-        "unroll = 1, clock = 100 MHz\nit failed, and nothing is known of it\n"
+        "unroll 1, clock 100 MHz\nit failed, and nothing is known of it\n"
         "  the design is measured (ValueError: no timing at 100 MHz): violated"
     )
 

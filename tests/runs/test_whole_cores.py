@@ -149,7 +149,7 @@ def test_of_a_design_without_figures_is_told_why(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         dse.run(asked, evaluate=Measuring(most=5), out=cut, plots=False)
     notes = dse.answer(cut).to_dict()["notes"]
-    assert "mac: 5 of 30 designs are measured; what is said compares these alone, and" in str(notes)
+    assert "mac: 5 of 30 designs are measured; results compare these alone" in str(notes)
 
 
 @pytest.mark.parametrize("method", ["exact", "random"])

@@ -761,14 +761,14 @@ def test_power_may_be_absent_or_zero_and_what_lacks_it_is_said(column, write, tm
     result = dse.run(write(OVER_UNPOWERED), out=tmp_path / "run")
     assert result.front["aes.pipe"].tolist() == [1]  # the demand is held to
     (note,) = [note for note in result.manifest["notes"] if "no figures of" in note]
-    assert "leakage power; left out are " in note
-    assert "power_w" in note.partition("left out are ")[2]
+    assert "leakage power; omitted: " in note
+    assert "power_w" in note.partition("omitted: ")[2]
     assert not [name for name in result.front.columns if "power" in name or "_j_" in name]
     assert {"throughput_bit_per_s", "clock_hz", "bound"} <= {*result.front.columns}
     (told,) = faults(write(OVER_UNPOWERED.replace("{area:", "{power: minimise, area:")))
     assert "power_w needs dynamic energy and leakage power, of which a stage has no figures" in told
     (told,) = faults(write(OVER_UNPOWERED + "budget: {power_cap: 1 W}\n"))
-    assert "nothing tells when the cap is reached" in told
+    assert "nobody knows when the cap is reached" in told
 
 
 def test_one_design_may_draw_no_power(write) -> None:
