@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from dse.contract.decorator import decorator
 
@@ -89,6 +89,39 @@ class Evaluator(Protocol):
         """Measure one design once, in a folder of its own; what fails is told, never raised."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What a study says to a `Measurer` with settings.
+
+    Attributes
+    ----------
+    settings
+        As they are written: texts, numbers, lists of texts.
+    files
+        Names of the files of the section, which lie beside the study.
+    axes
+        Values of each axis: numbers in SI, or choices.
+    folder
+        That of the study.
+    """
+
+    settings: Mapping[str, str | float | Sequence[str | float]]
+    files: tuple[str, ...]
+    axes: Mapping[str, Sequence[Value]]
+    folder: Path
+
+
+class Prepared(Protocol):
+    """What measures the designs of one study, called with the values of its axes."""
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """Hash of whatever values depend on besides settings and axes, by what it is of."""
+
+    def __call__(self, **design: Value) -> Mapping[str, float | str]:
+        """Return the outputs of a design, as `Measurer.function` does."""
+
+
 @dataclass(frozen=True)
 class Measurer:
     """A function that measures designs: ``evaluate: {using: NAME}``.
@@ -106,13 +139,22 @@ class Measurer:
         Quantity -> unit, as a study would write them: ``{"area": "um2"}``.
     version
         Another version, other values: what was measured before is not used.
+    settings
+        What a study says besides: ``evaluate: {using: NAME, settings: {...}}``.  With any of them
+        `function` takes a `Setup` when the study is read, and returns what measures its designs: a
+        `Prepared`, which can be sent to another process.  It raises `StudyError` where settings or
+        axes are wrong, with the name of each as the place.
+    core_outputs
+        What it tells of the core of a stage, if that is not `outputs`.
     """
 
-    function: Callable[..., Mapping[str, float | str]]
+    function: Callable[..., Any]
     _: KW_ONLY
     description: str
     outputs: Mapping[str, str]
     version: str
+    settings: tuple[str, ...] = ()
+    core_outputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -65,7 +65,7 @@ class Characteriser(ABC):
         """Return a hash of all that the figures depend on, this program included."""
         design = replace(task.design, verilog="")
         told = {
-            "program": _own_sha256(),
+            "program": own_sha256(),
             "tool": self.tool,
             "conditions": asdict(self.conditions) | {"time_limit_s": 0},
             "design": asdict(design),
@@ -124,7 +124,7 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _own_sha256() -> str:
+def own_sha256() -> str:
     """Return a hash of the modules that figures come from."""
     return sha256(
         b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))

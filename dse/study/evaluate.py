@@ -8,7 +8,7 @@ from types import MappingProxyType
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.contract import Column, Objective
-from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, key
+from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, Value, key
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.model.design_text import unit_names_of
@@ -58,7 +58,8 @@ def measured_of(
     axis_units = {
         axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
     }
-    evaluator = evaluator_of(section, outputs, axis_units, scenario, path, faults)
+    values = design_values(axes)
+    evaluator = evaluator_of(section, outputs, axis_units, values, scenario, path, faults)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
@@ -72,6 +73,17 @@ def measured_of(
         return None
     bench = bench_of(evaluator, section.on_failure, faults.document, axes, cost, outputs.ranges)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
+
+
+def design_values(axes: Sequence[Axis]) -> dict[str, list[Value]]:
+    """Return the values of each axis as what measures takes them: numbers in SI, or choices."""
+
+    def value(axis: Axis, choice: int) -> Value:
+        if not axis.ordered:
+            return str(axis.labels[choice])
+        return float(axis.columns[axis.unit_name][choice])
+
+    return {axis.name: [value(axis, choice) for choice in range(axis.size)] for axis in axes}
 
 
 def bench_of(

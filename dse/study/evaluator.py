@@ -34,6 +34,7 @@ from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.faults import Faults, Path
+from dse.study.measurers import Values, plugged
 from dse.study.scenario import Scenario
 
 PLAIN = ("", *DIMENSIONLESS)
@@ -68,7 +69,9 @@ def outputs_of(
     written = dict(section.outputs)
     if not written and section.using is not None:
         with faults.at((*path, "using")):
-            written = dict(registry.get(Measurer, section.using).outputs)
+            found_by = registry.get(Measurer, section.using)
+            of_core = known is not None and found_by.core_outputs
+            written = dict(of_core or found_by.outputs)
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
     expected: dict[str, str] = {}
@@ -204,6 +207,7 @@ def evaluator_of(
     section: schema.EvaluateSection,
     declared: Outputs,
     axis_units: AxisUnits,
+    values: Values,
     scenario: Scenario,
     path: Path,
     faults: Faults,
@@ -228,6 +232,9 @@ def evaluator_of(
         rule = "designs are measured by one of `command`, `using`, or a function given to dse.run"
         faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
+    if section.settings and section.using is None:
+        rule = "settings are those of a plug-in"
+        faults.add((*path, "settings"), rule, "remove them, or name one: `using: NAME`", "")
     if section.command is not None:
         return _command(section, section.command, declared, axis_units, scenario, path, faults)
     _refuse_exits(section, path, faults)
@@ -236,10 +243,9 @@ def evaluator_of(
         if section.timeout is not None:
             rule = "a function cannot be ended when its time is over"
             faults.add((*path, "timeout"), rule, "remove it, or write a command")
-        with faults.at((*path, "using")):
-            found = registry.get(Measurer, str(section.using))
-            function = found.function
-            parts |= {"using": found.name, "plugin_version": found.version}
+        files = [one for each in section.files for one in _matching(each, faults.document)]
+        function, own = plugged(section, files, values, path, faults)
+        parts |= own
     elif function is not None:
         parts["function"] = source_of(function)
     if function is None:

@@ -20,7 +20,7 @@ from dse.model.space import Axis, Space
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import free_axis, written_unit
-from dse.study.evaluate import bench_of
+from dse.study.evaluate import bench_of, design_values
 from dse.study.evaluator import evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
 from dse.study.models import MOST_DESIGNS
@@ -128,7 +128,8 @@ def _core(
         axis.name: written_unit(stage.parameters[axis.name]) if axis.ordered else None
         for axis in axes
     }
-    evaluator = evaluator_of(section, outputs, axis_units, scenario, where, faults)
+    choices = design_values(axes) if len(axes) == len(stage.parameters) else {}
+    evaluator = evaluator_of(section, outputs, axis_units, choices, scenario, where, faults)
     if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
         rule = "how many instances are needed is not known before designs are measured"
         remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
@@ -141,9 +142,7 @@ def _core(
         faults.add((*path, "parameters"), rule, "use fewer")
     if evaluator is None or grid > MOST_DESIGNS:
         return None
-    columns = [[_value(axis, choice) for choice in range(axis.size)] for axis in axes]
-    parameters = [axis.name for axis in axes]
-    designs = [dict(zip(parameters, row, strict=True)) for row in itertools.product(*columns)]
+    designs = [dict(zip(choices, row, strict=True)) for row in itertools.product(*choices.values())]
     bench = bench_of(evaluator, section.on_failure, faults.document, axes, ranges=outputs.ranges)
     names = [_name(design, bench.unit_names) for design in designs]
     rows = _usable(stage, names)
@@ -171,12 +170,6 @@ def _recorded(bench: Bench, designs: Sequence[Design]) -> list[bool]:
     if not isinstance(bench.evaluator, RecordedEvaluator) or not bench.seen:
         return [True] * len(designs)
     return [found is not UNKNOWN for found in bench.measurements(designs, ask=False)]
-
-
-def _value(axis: Axis, choice: int) -> float | str:
-    if not axis.ordered:
-        return str(axis.labels[choice])
-    return float(axis.columns[axis.unit_name][choice])
 
 
 def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement]]:

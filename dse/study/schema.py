@@ -76,6 +76,9 @@ class EvaluateSection(StudySection):
     using: str | None = Field(
         default=None, description="A plug-in of the group dse.evaluators, in place of a command"
     )
+    settings: dict[str, Word | list[Word]] = Field(
+        default_factory=dict, description="What the plug-in of `using` is told"
+    )
     outputs: dict[str, Output] = Field(default_factory=dict, description="Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", "timeout_s")] = None
     infeasible: InfeasibleSection | None = Field(

@@ -1,0 +1,239 @@
+"""What measures designs of a study with `dse characterise`: ``evaluate: {using: characterise}``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.contract.evaluators import InfeasibleDesign, Setup, Value, measurer
+from dse.errors import Fault, StudyError
+from dse.files.folder import read_bytes
+from dse.silicon.characterisation import characterise_all
+from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
+from dse.silicon.characterisers import of_library
+from dse.silicon.corners import SUPPLY, at_supplies
+from dse.silicon.figures import CharacterisedDesign, Conditions
+from dse.silicon.requests import FIGURES, Request, Verilog, positive_quantity
+from dse.silicon.tasks import DesignTask, with_included
+from dse.silicon.vectors import WrittenVectors
+from dse.silicon.yosys import chosen_yosys, full_name
+
+_OWN = ("top", "check", "clock_port", "warm_up", *FIGURES)
+_SETTINGS = (*_OWN, "generator", "tasks", "seed", "corners", "wire", "time_limit", "cache_limit")
+CONDITIONS = ("library", "clock", "target", "supply")
+"""Settings that may be axes, too; any other axis is a parameter of the hardware."""
+
+_OF_ALL = {
+    "area": ("um2", "area_m2", 1e12),
+    "clock": ("MHz", "clock_hz", 1e-6),
+    "dynamic_power": ("mW", "dynamic_power_w", 1e3),
+    "leakage_power": ("uW", "leakage_power_w", 1e6),
+}
+_OF_CORES = {
+    "payload": ("bit", "payload_bit", 1.0),
+    "cycles_per_task": ("cycle/task", "cycles_per_task", 1.0),
+    "latency": ("cycles", "latency_cycles", 1.0),
+    "tasks_in_flight": ("1", "tasks_in_flight", 1.0),
+    "read": ("B", "read_byte", 1.0),
+    "written": ("B", "written_byte", 1.0),
+}
+"""What is told: its unit, the figure, and what that is multiplied by."""
+
+_UNITS = {name: unit for name, (unit, _, _) in _OF_ALL.items()}
+
+
+@dataclass(frozen=True)
+class Characterising:
+    """Characterises a design of a study when it is called with the values of its axes."""
+
+    setup: Setup
+    digests: Mapping[str, str]
+
+    def __call__(self, **design: Value) -> dict[str, str]:
+        """Return the outputs of a design.
+
+        Raises
+        ------
+        InfeasibleDesign
+            Its longest path takes longer than the clock that was asked for.
+        """
+        try:
+            figures = dict(self._characterised(design).figures)
+        except StudyError as error:
+            if all(one.rule.startswith("the period of the clock is ") for one in error.faults):
+                raise InfeasibleDesign("; ".join(one.written for one in error.faults)) from error
+            raise
+        found = {
+            name: f"{figures[figure] * factor!r} {unit}".removesuffix(" 1")
+            for name, (unit, figure, factor) in (_OF_ALL | _OF_CORES).items()
+        }
+        task_per_s = figures["clock_hz"] / figures["cycles_per_task"]
+        power_w = figures["dynamic_power_w"] + figures["leakage_power_w"]
+        return found | {
+            "power": f"{power_w * 1e3!r} mW",
+            "throughput": f"{task_per_s * figures['payload_bit'] * 1e-9!r} Gbit/s",
+            "task_energy": f"{power_w / task_per_s * 1e12!r} pJ",
+        }
+
+    def _characterised(self, design: Mapping[str, Value]) -> CharacterisedDesign:
+        said = Said(self.setup, design)
+        tasks = said.design_tasks()
+        limit_byte = positive_quantity(said.text("cache_limit", "64 MB"), "byte", "cache_limit")
+        kept = KeptResults(user_folder() / "silicon", limit_byte)
+        tables = [
+            characterise_all("", tasks, one, jobs=1, targets_hz=said.targets_hz())
+            for one in of_library(said.libraries(), said.corners(), said.conditions(), kept)
+        ]
+        if "supply" not in design:
+            return tables[0].designs[0]
+        supply_v = float(design["supply"])
+        rows = at_supplies(tables, [supply_v]).designs
+        return next(one for one in rows if one.parameters[SUPPLY] == f"{supply_v:g}")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What settings and the axes of one design say together."""
+
+    setup: Setup
+    design: Mapping[str, Value]
+
+    def text(self, name: str, otherwise: str = "") -> str:
+        """Return what an axis or a setting says, as text."""
+        found = self.design.get(name, self.setup.settings.get(name, otherwise))
+        return found if isinstance(found, str) else _number(found)
+
+    def paths(self, name: str) -> list[str]:
+        """Return files, which lie beside the study."""
+        found = self.design.get(name, self.setup.settings.get(name, ()))
+        each = [str(found)] if isinstance(found, str | float) else [*map(str, found)]
+        return [str(self.setup.folder / one) for one in each]
+
+    def libraries(self) -> list[str]:
+        """Return the files of the library that logic is mapped to."""
+        return self.paths("library")
+
+    def corners(self) -> list[str]:
+        """Return the same cells at other voltages."""
+        return self.paths("corners") if "supply" in self.design else []
+
+    def design_tasks(self) -> list[DesignTask]:
+        """Return the design with its known answers."""
+        over = {
+            name: value if isinstance(value, str) else _number(value)
+            for name, value in self.design.items()
+            if name not in CONDITIONS
+        }
+        tasks, seed = int(self.text("tasks", "200")), int(self.text("seed", "1"))
+        hardware = self.text("generator") or Verilog(
+            files=tuple(str(self.setup.folder / one) for one in self.setup.files),
+            top=self.text("top") or None,
+            check=str(self.setup.folder / self.text("check")) if self.text("check") else None,
+            clock_port=self.text("clock_port", "clk"),
+            figures={name: self.text(name) for name in FIGURES if self.text(name)},
+            warm_up=int(self.text("warm_up", "0")),
+        )
+        return Request(hardware=hardware, over=over, tasks=tasks, seed=seed).design_tasks()
+
+    def targets_hz(self) -> list[float]:
+        """Return the clock that logic is mapped for; nothing for the fastest."""
+        return [] if not self.text("target") else [self._hertz("target")]
+
+    def conditions(self) -> Conditions:
+        """Return under which the design is characterised."""
+        limit_s = positive_quantity(self.text("time_limit", "3600 s"), "time_limit_s", "time_limit")
+        return Conditions(
+            period_s=1.0 / self._hertz("clock") if self.text("clock") else 0.0,
+            wire=self.text("wire") or None,
+            time_limit_s=limit_s,
+        )
+
+    def _hertz(self, name: str) -> float:
+        found = self.design.get(name)
+        if isinstance(found, float | int):
+            return float(found)
+        return positive_quantity(self.text(name), "clock_hz", name)
+
+
+def _prepared(setup: Setup) -> Characterising:
+    """Return what characterises the designs of a study: its files, answers and libraries are there.
+
+    Raises
+    ------
+    StudyError
+        What is wrong with settings or axes, all at once.
+    """
+    faults = [*_wrong(setup)]
+    if faults:
+        raise StudyError(faults)
+    digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
+    for design in _each_value(setup.axes):
+        said = Said(setup, design)
+        said.conditions(), said.targets_hz()
+        of_library(said.libraries(), said.corners(), Conditions(), None)
+        for file in (*said.libraries(), *said.corners()):
+            digests[file] = hashlib.sha256(read_bytes(Path(file))).hexdigest()
+        for task in said.design_tasks():
+            digests |= _read(task)
+    beside = f"{setup.folder}/"
+    return Characterising(
+        setup, {name.removeprefix(beside): one for name, one in sorted(digests.items())}
+    )
+
+
+_prepared.__name__ = "characterise"  # a function of `dse` is called so, too
+characterise = measurer(
+    description="Area, clock and power of hardware, by dse characterise",
+    outputs=_UNITS | {"power": "mW", "throughput": "Gbit/s", "task_energy": "pJ"},
+    core_outputs=_UNITS | {name: unit for name, (unit, _, _) in _OF_CORES.items()},
+    version="1",
+    settings=(*_SETTINGS, *CONDITIONS[:3]),
+)(_prepared)
+
+
+def _read(task: DesignTask) -> Iterator[tuple[str, str]]:
+    """Yield the hash of each file that a design is read from."""
+    for file in task.files:
+        for path, text in with_included(Path(file)).items():
+            yield str(path), hashlib.sha256(text.encode()).hexdigest()
+    if isinstance(task.vectors, WrittenVectors):
+        yield task.vectors.table.file, task.vectors_sha256
+
+
+def _each_value(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
+    """Yield designs that together have each value of each axis."""
+    first = {name: values[0] for name, values in axes.items()}
+    yield first
+    for name, values in axes.items():
+        yield from ({**first, name: value} for value in values[1:])
+
+
+def _wrong(setup: Setup) -> Iterator[Fault]:
+    """Yield what cannot be together."""
+    said = {*setup.settings} | {*setup.axes}
+    for name in sorted({*setup.settings} & {*setup.axes}):
+        rule, remedy = "it is an axis of this study, and set here as well", "remove one of them"
+        yield Fault(where=name, written="", rule=rule, remedy=remedy)
+    if ("generator" in said) == bool(setup.files):
+        rule = "hardware is the files of Verilog, or a generator"
+        remedy = "write one of `files: [core.v]` and `settings: {generator: NAME}`"
+        yield Fault(where="generator", written="", rule=rule, remedy=remedy)
+    if "library" not in said:
+        rule, remedy = "logic is mapped to a library", "add for instance `library: sky130.lib`"
+        yield Fault(where="library", written="", rule=rule, remedy=remedy)
+    if ("supply" in said) != ("corners" in said):
+        rule = "the axis `supply` and the setting `corners` go together"
+        remedy = "give the same cells at other voltages: `corners: [cells_1v8.lib]`"
+        yield Fault(where="corners", written="", rule=rule, remedy=remedy)
+    for name in ("tasks", "seed", "warm_up"):
+        if not str(setup.settings.get(name, "0")).isdigit():
+            rule, remedy = "it must be a whole number", "write for instance 200"
+            yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)
+
+
+def _number(value: object) -> str:
+    """Return a number as texts of parameters have it: whole where it is."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if isinstance(value, float) and whole else str(value)
