@@ -244,7 +244,7 @@ def evaluator_of(
             rule = "a function cannot be ended when its time is over"
             faults.add((*path, "timeout"), rule, "remove it, or write a command")
         files = [one for each in section.files for one in _matching(each, faults.document)]
-        function, own = plugged(section, files, values, path, faults)
+        function, own = plugged(section.using, section.settings, files, values, path, faults)
         parts |= own
     elif function is not None:
         parts["function"] = source_of(function)

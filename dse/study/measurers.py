@@ -9,15 +9,18 @@ from typing import Any
 from dse.contract.evaluators import Measurer, Prepared, Setup, Value
 from dse.errors import StudyError, nearest
 from dse.plugins import registry
-from dse.study import schema
 from dse.study.faults import Faults, Path
 
 Values = Mapping[str, Sequence[Value]]
 """Those of each axis: numbers in SI, or choices."""
 
+Settings = Mapping[str, str | float | Sequence[str | float]]
+"""As they are written."""
+
 
 def plugged(
-    section: schema.EvaluateSection,
+    using: str,
+    settings: Settings,
     files: Sequence[str],
     values: Values,
     path: Path,
@@ -25,19 +28,19 @@ def plugged(
 ) -> tuple[Callable[..., Any] | None, dict[str, object]]:
     """Return the function of a plug-in, and what identifies it; None where a fault was added."""
     with faults.at((*path, "using")):
-        found = registry.get(Measurer, str(section.using))
+        found = registry.get(Measurer, using)
         parts: dict[str, object] = {"using": found.name, "plugin_version": found.version}
-        if not found.settings and not section.settings:
+        if not found.settings and not settings:
             return found.function, parts
         setup = Setup(
-            settings=section.settings,
+            settings=settings,
             files=tuple(files),
             axes=values,
             folder=FilePath(faults.document.file).parent.absolute(),
         )
         prepared = _prepared(found, setup, path, faults)
         if prepared is not None:
-            return prepared, parts | {"settings": section.settings, "digests": prepared.digests}
+            return prepared, parts | {"settings": settings, "digests": prepared.digests}
     return None, {}
 
 
