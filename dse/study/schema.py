@@ -77,7 +77,7 @@ class EvaluateSection(StudySection):
         default=None, description="A plug-in of the group dse.evaluators, in place of a command"
     )
     settings: dict[str, Word | list[Word]] = Field(
-        default_factory=dict, description="What the plug-in of `using` is told"
+        default_factory=dict, description="Settings of the plug-in of `using`"
     )
     outputs: dict[str, Output] = Field(default_factory=dict, description="Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", "timeout_s")] = None
