@@ -61,10 +61,24 @@ def front_text(
     return "\n\n".join([*parts, _facts(view, facts, width)])
 
 
+def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which designs have a value: the host alone has none of most choices."""
+    return ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
+
+
+def _tells_apart(values: NDArray[Any]) -> bool:
+    return len(set(values[_known(values)].tolist())) > 1
+
+
+def _telling(view: FrontView, name: str) -> int:
+    """Return the first design that has a value, the first of all where none has."""
+    return int(np.argmax(_known(view.front[name])))
+
+
 def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, what it leaves out."""
     rows = representative_rows(view, most).tolist()
-    alike = [name for name in view.axes if len(set(view.front[name].tolist())) == 1]
+    alike = [name for name in view.axes if not _tells_apart(view.front[name])]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
     optional = [name for name in (*differing, view.category) if name and name not in needed]
@@ -92,7 +106,7 @@ def _front(view: FrontView, width: int, most: int) -> str:
     if hidden := [name for name in optional if name not in told]:
         lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
     if alike and view.size > 1:
-        same = (f"{view.words(name)} {_value(view, name, 0)}" for name in alike)
+        same = (f"{view.words(name)} {_value(view, name, _telling(view, name))}" for name in alike)
         lines.append(hanging("same for all", ", ".join(same), width=width))
     return "\n".join(lines)
 
