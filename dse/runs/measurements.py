@@ -97,11 +97,13 @@ def _recorded(said: Mapping[str, Any]) -> RecordedEvaluator:
 
 
 def programs_of(document: Document) -> Iterator[str]:
-    """Yield the command lines by which a study measures, as a shell would take them."""
+    """Yield the command lines by which a study measures, as a shell would take them; functions."""
     for section in document.measurers:
-        command = section.get("command") if isinstance(section, dict) else None
-        if isinstance(command, list):
+        said = section if isinstance(section, dict) else {}
+        if isinstance(command := said.get("command"), list):
             yield shlex.join(map(str, command))
+        elif function := said.get("function"):
+            yield f"the function {function}"
 
 
 def require_nothing_measured(prepared: Study) -> None:

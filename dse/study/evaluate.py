@@ -25,7 +25,8 @@ from dse.study.settings import cost_of
 
 def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
     """Return outputs as quantities that may be named like those of plug-ins."""
-    source = section.using or (str(section.command[0]) if section.command else "a function")
+    named = section.using or section.function
+    source = named or (str(section.command[0]) if section.command else "a function")
 
     def quantity(name: str) -> Objective:
         def value(**columns: Column) -> Column:

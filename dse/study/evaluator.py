@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import math
@@ -19,20 +18,19 @@ from dse.contract.evaluators import Evaluator, Measurer
 from dse.errors import UnitError, nearest
 from dse.evaluators.command import (
     Command,
-    FunctionEvaluator,
     placeholders,
-    source_of,
     taken_names,
     wrong_arguments,
 )
+from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
-from dse.files.document import Document
 from dse.files.folder import read_regular
 from dse.files.headers import DIMENSIONLESS
-from dse.files.inputs import Input, base_of, locate
+from dse.files.inputs import base_of, locate
 from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
+from dse.study.evaluator_files import LARGEST_FILE_BYTE, file_hashes, matching
 from dse.study.faults import Faults, Path
 from dse.study.measurers import Values, plugged
 from dse.study.scenario import Scenario
@@ -145,64 +143,6 @@ def _quantity(name: str, unit: str | int | None, columns: Collection[str]) -> tu
     return quantity, unit
 
 
-LARGEST_FILE_BYTE = 16 * 2**20
-"""Most bytes of a file that is part of what measures."""
-
-_BESIDE = re.compile(r"\{study\}/([^{}]+)")
-
-
-def file_hashes(
-    section: schema.EvaluateSection,
-    scenario: Scenario,
-    path: Path,
-    faults: Faults,
-) -> dict[str, str]:
-    """Return the hash of each file that is part of what measures, and keep them with the run."""
-    found = {}
-    for position, pattern in [
-        *((None, name) for name in own_files(section)),
-        *enumerate(section.files),
-    ]:
-        where = (*path, "command") if position is None else (*path, "files", position)
-        names = _matching(pattern, faults.document) if position is not None else [pattern]
-        if not names and not faults.document.recorded:
-            faults.add(where, f"no file matches {pattern!r}", base_of(faults.document), "")
-        for name in names:
-            try:
-                content = read_regular(locate(faults.document, name), LARGEST_FILE_BYTE + 1)
-            except (OSError, ValueError) as error:
-                if position is not None and not faults.document.recorded:
-                    reason = getattr(error, "strerror", None) or str(error)
-                    faults.add(where, f"{name} cannot be read: {reason}", "check it", "")
-                continue  # of the program and its arguments another rule tells
-            if len(content) > LARGEST_FILE_BYTE:
-                scenario.notes.append(
-                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
-                    f"go unnoticed; announce them by another `version`"
-                )
-                continue
-            scenario.inputs[name] = Input(name, content)
-            found[name] = hashlib.sha256(content).hexdigest()
-    return found
-
-
-def _matching(pattern: str, document: Document) -> list[str]:
-    """Return the files beside the study that a pattern names, sorted."""
-    if document.recorded:  # of a run that is over only its copies count
-        return sorted(name for name in document.inputs if FilePath(name).match(pattern))
-    if not any(mark in pattern for mark in "*?["):
-        return [pattern]
-    base = FilePath(document.file).parent
-    return sorted(str(one.relative_to(base)) for one in base.glob(pattern) if one.is_file())
-
-
-def own_files(section: schema.EvaluateSection) -> list[str]:
-    """Return the program of a command, and its arguments, that lie beside the study."""
-    arguments = [str(argument) for argument in section.command or ()]
-    program = [one for one in arguments[:1] if "/" in one and "{" not in one]
-    return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
-
-
 def evaluator_of(
     section: schema.EvaluateSection,
     declared: Outputs,
@@ -223,13 +163,17 @@ def evaluator_of(
         name
         for name, there in (
             ("command", section.command),
+            ("function", section.function),
             ("using", section.using),
             ("a function", function),
         )
         if there is not None
     ]
     if len(given) != 1:
-        rule = "designs are measured by one of `command`, `using`, or a function given to dse.run"
+        rule = (
+            "designs are measured by one of `command`, `function`, `using`, or a function given "
+            "to dse.run"
+        )
         faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
     if section.settings and section.using is None:
@@ -239,11 +183,13 @@ def evaluator_of(
         return _command(section, section.command, declared, axis_units, scenario, path, faults)
     _refuse_exits(section, path, faults)
     parts: dict[str, object] = {"outputs": dict(outputs)}
+    if section.timeout is not None and function is None:
+        rule = "a function cannot be ended when its time is over"
+        faults.add((*path, "timeout"), rule, "remove it, or write a command")
+    if section.function is not None:
+        return _function(section, section.function, declared, axis_units, scenario, path, faults)
     if section.using is not None:
-        if section.timeout is not None:
-            rule = "a function cannot be ended when its time is over"
-            faults.add((*path, "timeout"), rule, "remove it, or write a command")
-        files = [one for each in section.files for one in _matching(each, faults.document)]
+        files = [one for each in section.files for one in matching(each, faults.document)]
         function, own = plugged(section.using, section.settings, files, values, path, faults)
         parts |= own
     elif function is not None:
@@ -257,6 +203,45 @@ def evaluator_of(
         function=function,
         outputs=outputs,
         identity=_identity(**parts),
+        declared=_declared(section, declared),
+    )
+
+
+def _function(
+    section: schema.EvaluateSection,
+    written: str,
+    declared: Outputs,
+    axis_units: AxisUnits,
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> FileFunction | None:
+    """Return a function of a file beside the study, which is read here and not imported."""
+    name, _, function = written.rpartition(":")
+    place, where = locate(faults.document, name), (*path, "function")
+    if not (name.endswith(".py") and function.isidentifier()):
+        rule = "a function is written as its file and its name"
+        faults.add(where, rule, "write for instance `function: model.py:area`")
+        return None
+    try:
+        text = read_regular(place, LARGEST_FILE_BYTE).decode()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        faults.add(where, f"{name} cannot be read: {reason}", base_of(faults.document), "")
+        return None
+    with faults.at(where):
+        require_function(text, function, axis_units)
+    identity = _identity(
+        function=written,
+        outputs=dict(declared.units),
+        files=file_hashes(section, scenario, path, faults),
+        version="" if section.version is None else str(section.version),
+    )
+    return FileFunction(
+        file=str(place.absolute()),
+        name=function,
+        outputs=declared.units,
+        identity=identity,
         declared=_declared(section, declared),
     )
 

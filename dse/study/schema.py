@@ -73,6 +73,10 @@ class EvaluateSection(StudySection):
     command: list[str | int | float] | None = Field(
         default=None, min_length=1, description="Program and arguments; {axis} stands for its value"
     )
+    function: str | None = Field(
+        default=None,
+        description="A function of a file beside the study, `model.py:area`, in place of a command",
+    )
     using: str | None = Field(
         default=None, description="A plug-in of the group dse.evaluators, in place of a command"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dse.contract.evaluators import Measurement
-from dse.evaluators.command import FunctionEvaluator, source_of
+from dse.evaluators.function import FunctionEvaluator, source_of
 
 
 def measured(returned: object) -> Measurement:

@@ -73,6 +73,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = blocks("docs/evaluate.md", language)[number]
             (path / f"{name}.{end}").write_text(text, encoding="utf-8")
         (path / f"{name}.py").chmod(0o755)
+    for language, number, end in (("yaml", 2, "yaml"), ("python", 3, "py")):
+        text = blocks("docs/evaluate.md", language)[number]
+        (path / f"model.{end}").write_text(text, encoding="utf-8")
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
     runs(path / "runs.csv", noise=0.02)

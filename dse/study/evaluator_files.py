@@ -1,0 +1,76 @@
+"""The files that are part of what measures: their content tells whether values still hold."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path as FilePath
+
+from dse.files.document import Document
+from dse.files.folder import read_regular
+from dse.files.inputs import Input, base_of, locate
+from dse.study import schema
+from dse.study.faults import Faults, Path
+from dse.study.scenario import Scenario
+
+LARGEST_FILE_BYTE = 16 * 2**20
+"""Most bytes of a file that is part of what measures."""
+
+_BESIDE = re.compile(r"\{study\}/([^{}]+)")
+
+
+def file_hashes(
+    section: schema.EvaluateSection,
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> dict[str, str]:
+    """Return the hash of each file that is part of what measures, and keep them with the run."""
+    found = {}
+    for position, pattern in [
+        *((None, name) for name in own_files(section)),
+        *enumerate(section.files),
+    ]:
+        where = (*path, "command") if position is None else (*path, "files", position)
+        names = matching(pattern, faults.document) if position is not None else [pattern]
+        if not names and not faults.document.recorded:
+            faults.add(where, f"no file matches {pattern!r}", base_of(faults.document), "")
+        for name in names:
+            try:
+                content = read_regular(locate(faults.document, name), LARGEST_FILE_BYTE + 1)
+            except (OSError, ValueError) as error:
+                if position is not None and not faults.document.recorded:
+                    reason = getattr(error, "strerror", None) or str(error)
+                    faults.add(where, f"{name} cannot be read: {reason}", "check it", "")
+                continue  # of the program and its arguments another rule tells
+            if len(content) > LARGEST_FILE_BYTE:
+                scenario.notes.append(
+                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
+                    f"go unnoticed; announce them by another `version`"
+                )
+                continue
+            scenario.inputs[name] = Input(name, content)
+            found[name] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+def matching(pattern: str, document: Document) -> list[str]:
+    """Return the files beside the study that a pattern names, sorted."""
+    if document.recorded:  # of a run that is over only its copies count
+        return sorted(name for name in document.inputs if FilePath(name).match(pattern))
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    base = FilePath(document.file).parent
+    return sorted(str(one.relative_to(base)) for one in base.glob(pattern) if one.is_file())
+
+
+def own_files(section: schema.EvaluateSection) -> list[str]:
+    """Return the program of a command, and its arguments, that lie beside the study.
+
+    Of a function it is its file.
+    """
+    if section.function is not None:
+        return [section.function.rpartition(":")[0]]
+    arguments = [str(argument) for argument in section.command or ()]
+    program = [one for one in arguments[:1] if "/" in one and "{" not in one]
+    return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
