@@ -207,3 +207,13 @@ def infeasible_page(
         "study": [ran],
     }
     return document.page_html(study.question, parts, None, picture, live=live)
+
+
+def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, Any] | None) -> str:
+    """Return the page of a run that keeps nothing before its end; see `page_text`."""
+    from dse.page import document
+    from dse.reports.sections import Section
+
+    words = "The run goes on. Its front is shown when it ends, or is stopped."
+    parts = {"answer": [Section("running", lines=(words,))], "more": status}
+    return document.page_html(folder.name, parts, None, live=live)

@@ -75,6 +75,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send_named(self, where: str, pairs: dict[str, str]) -> None:
         session = self.server.session
         if where == "":
+            session.refresh()
             self._send(HTTPStatus.OK, session.page(pairs, live=self._live(pairs)), "text/html")
         elif where == "report.html":
             self._send(HTTPStatus.OK, session.page(pairs, live=None), "text/html", where)
@@ -121,6 +122,8 @@ class Handler(BaseHTTPRequestHandler):
         server, session = self.server, self.server.session
         if where == "status":
             return session.status() if session.live else {"state": "finished", "html": ""}
+        if where == "stop" and session.live:
+            return session.stop()
         tab, number = str(asked.get("tab"))[:40], int(asked.get("number") or 0)
         if where == "answer":
             server.latest[tab] = max(number, server.latest.get(tab, 0))

@@ -11,16 +11,19 @@ from dse.algebra import units
 from dse.answers.design import Pick
 from dse.api.answers import answer
 from dse.api.changes import flips
-from dse.api.reports import infeasible_page, page_text
+from dse.api.reports import begun_page, infeasible_page, page_text
 from dse.api.results import Answer
 from dse.api.runs import status
-from dse.api.sources import study_of
+from dse.api.sources import known, study_of
 from dse.api.studies import evaluate, load, run
-from dse.errors import ArgumentError, DseError, InfeasibleError, faults_of
+from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
 from dse.files.document import Document
+from dse.files.working import under_way
 from dse.files.yaml import block_yaml
 from dse.reports import sections
 from dse.reports.words import change, in_words, listed
+from dse.runs.finished import read_manifest
+from dse.runs.stopping import stop_run
 from dse.serve.sliders import Slider, sliders_of
 from dse.study.overrides import override
 from dse.study.scenario import field_path
@@ -35,6 +38,8 @@ class Session:
 
     Attributes
     ----------
+    live
+        Whether it is a run, whose folder may still grow.
     version
         How often it was read: pages of an earlier version are told so.
     """
@@ -49,15 +54,13 @@ class Session:
         """
         self.source, self.time, self.version = source, time, 0
         self._allow_run = allow_run
+        self.live = source.is_dir() or bool(under_way(source))
         self.read()
-
-    @property
-    def live(self) -> bool:
-        """Whether it is a run, whose folder may still grow."""
-        return self.source.is_dir()
 
     def read(self) -> None:
         """Read it again."""
+        if not self.live:
+            known(self.source)  # refuses what is not there
         self.version += 1
         self._text = self._now()
         self.document: Document | None = None
@@ -75,6 +78,18 @@ class Session:
         self.sliders = {one.path: one for one in sliders_of(study)}
         self.goals = [goal.name for goal in study.problem.goals]
         self._today: Pick | None = None
+
+    def _is_exact(self) -> bool:
+        """Whether a run ended with a proven front: what else would cost is then found in time."""
+        try:
+            return bool(read_manifest(self.source).get("exact"))
+        except OutputError:
+            return False
+
+    def refresh(self) -> None:
+        """Read a run again that went on when it was read."""
+        if self.live and self.document is None:
+            self.read()
 
     def _now(self) -> bytes:
         """Return what is at the source now, to tell whether it was changed."""
@@ -184,8 +199,10 @@ class Session:
 
     def page(self, asked: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with what was set: of the run, or of a search that is made now."""
+        if self.live and not self.source.is_dir():
+            return begun_page(self.source, status(self.source).sections, live=live)
         if self.live and not asked:
-            return page_text([self.source], live=live)
+            return page_text([self.source], live=live, time=self.time, all=self._is_exact())
         study = load(self._document, overrides=dict(asked)) if asked else self._document
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / self.source.stem
@@ -193,7 +210,7 @@ class Session:
                 run(study, out=out, plots=False)
             except InfeasibleError as error:
                 return infeasible_page(study, error, live=live)
-            return page_text([out], live=live)
+            return page_text([out], live=live, time=self.time)
 
     def study_text(self, asked: Mapping[str, str]) -> str:
         """Return the study with what was set, below its own first comment."""
@@ -205,6 +222,14 @@ class Session:
         """Return how far a run is, as `dse status` prints it."""
         found = status(self.source)
         return {"state": found.state, "html": sections.html("", found.sections)}
+
+    def stop(self) -> dict[str, Any]:
+        """End a run as Ctrl-C does."""
+        try:
+            stop_run(self.source)
+        except OutputError as error:
+            return {"faults": [*faults_of(error)]}
+        return {}
 
 
 def _leading(text: str) -> int:

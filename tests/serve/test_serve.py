@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -14,7 +17,10 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 import dse
-from dse.errors import ArgumentError, StudyError, faults_of
+from dse.errors import ArgumentError, OutputError, StudyError, faults_of
+from dse.files.working import under_way, working_folder
+from dse.runs.checksums import begin_manifest, begun_manifest
+from dse.runs.stopping import stop_run
 from dse.serve.server import Server
 from dse.serve.session import Session
 from tests.conftest import STUDIES
@@ -27,7 +33,7 @@ NIC = STUDIES / "nic_crypto_100gbps.yaml"
 
 @contextmanager
 def serving(source: Path) -> Iterator[Server]:
-    server = Server(Session(source, allow_run=False, time="20 s"), 0)
+    server = Server(Session(source, allow_run=False, time="5 s"), 0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -145,6 +151,49 @@ def test_no_program_of_a_study_is_run_unless_that_is_allowed(tmp_path: Path) -> 
     with pytest.raises(ArgumentError, match="--allow-run lets the page run it"):
         Session(tmp_path / "study.yaml", allow_run=False, time="5 s")
     assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
+SLOW = """\
+# Which of very many?
+workload: {rate: 10 Gbit/s}
+stages: [{core: des, fleet: mixed, instances: {from: 0, to: 400}}]
+objectives: {area: minimise, power: minimise}
+search: {method: nsga2, budget: 1000000}
+"""
+
+
+def test_a_run_that_goes_on_is_shown_and_stopped_as_ctrl_c_does(tmp_path: Path) -> None:
+    (tmp_path / "slow.yaml").write_text(SLOW, encoding="utf-8")
+    command = [sys.executable, "-m", "dse", "run", "slow.yaml", "--out", "slow", "--no-plots"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+        while under_way(tmp_path / "slow") is None or not begun_manifest(written(tmp_path)):
+            assert process.poll() is None
+            time.sleep(0.05)
+        with serving(tmp_path / "slow") as server:
+            assert "The run goes on." in ask(server, "")[1]
+            assert json.loads(ask(server, "status", {})[1])["state"] == "running"
+            assert json.loads(ask(server, "stop", {})[1]) == {}
+            process.wait(120)
+            assert json.loads(ask(server, "stop", {})[1])["faults"]
+    assert process.returncode == 130
+
+
+def written(folder: Path) -> Path:
+    found = under_way(folder / "slow")
+    assert found is not None
+    return found[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="processes cannot be looked at")
+def test_a_process_that_does_not_write_the_run_is_not_stopped(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
+        with working_folder(tmp_path / "run", ()) as place:
+            begin_manifest(place.path / "manifest.json", process=stranger.pid)
+            with pytest.raises(OutputError, match="surely its own"):
+                stop_run(tmp_path / "run")
+        assert stranger.poll() is None
+        stranger.communicate(b"\n")
+    assert stranger.returncode == 0
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")

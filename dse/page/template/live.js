@@ -113,10 +113,17 @@ async function follow() {
   const found = await ask("status", {});
   if (!found) return;
   at("run-status").innerHTML = found.html; // escaped by the program
+  at("stopping").hidden = found.state !== "running";
   if (found.state === "running") setTimeout(follow, 2000);
   else if (facts.running) location.reload();
 }
 
+at("stop").addEventListener("click", async () => {
+  at("stop").disabled = true;
+  const found = await ask("stop", {});
+  at("stopped").textContent = found?.faults ? found.faults.map(({ rule }) => rule).join("; ") : "it stops after what it does now";
+  if (found?.faults) at("stop").disabled = false;
+});
 if (facts.run) {
   at("run-status").hidden = false;
   follow();
