@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract.evaluators import Value
 from dse.model.evaluation import Evaluation
 from dse.model.graph import missed_by
 from dse.model.ledger import Ledger
 from dse.model.matrices import matrix_of, shape_of
-from dse.model.measured import MeasuredColumns
-from dse.model.space import Index, Points, as_index, blocks
+from dse.model.measured import MEASURED, MeasuredColumns
+from dse.model.space import Index, Points, Space, as_index, blocks
 
 Problem = Any
 """A `dse.model.problem.Problem`, which imports this module."""
@@ -36,7 +38,9 @@ class Beforehand:
         self._problem, self._measured = problem, measured
         self.rules = [rule for rule in problem.constraints if self._known(rule.expression.names)]
         self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
-        self.any = bool(self.rules or self.steps) and measured.judged_before
+        self.pool = None if measured.pool is None else _within(problem.space, measured.pool)
+        said = self.rules or self.steps or self.pool is not None
+        self.any = bool(said) and measured.judged_before
 
     def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
         """Tell whether quantities are computed without anything that is measured."""
@@ -47,6 +51,20 @@ class Beforehand:
     def excluded(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) miss a rule whatever would be measured of them."""
         if not self.any:
+            return np.zeros(len(points), dtype=bool)
+        return self._lacking(points) | self._missing(points)
+
+    def _lacking(self, points: Points) -> NDArray[np.bool_]:
+        """Return which designs (n,) the pool lacks."""
+        if self.pool is None:
+            return np.zeros(len(points), dtype=bool)
+        sizes = self._problem.sizes
+        codes = (np.ravel_multi_index(tuple(one.T), sizes) for one in (as_index(points), self.pool))
+        return ~np.isin(*codes)
+
+    def _missing(self, points: Points) -> NDArray[np.bool_]:
+        """Return which designs (n,) miss a constraint or a requirement."""
+        if not (self.rules or self.steps):
             return np.zeros(len(points), dtype=bool)
         nothing = dict.fromkeys(self._measured.outputs, np.full(1, np.nan))
         names = {name for rule in self.rules for name in rule.expression.names}
@@ -63,6 +81,8 @@ class Beforehand:
         problem = self._problem
         if not self.any:
             return 0
+        if self.pool is not None:
+            return int(problem.size - len(self.pool) + self._missing(self.pool).sum())
         if problem.size > COUNTED or problem.continuous:
             return None
         parts = blocks(problem.sizes, TOGETHER)
@@ -83,7 +103,10 @@ class Beforehand:
         return excluded
 
     def settle(self, found: Evaluation, excluded: NDArray[np.bool_]) -> None:
-        """Let excluded designs miss these rules alone: of all others nothing is known."""
+        """Let excluded designs miss these rules alone: of all others nothing is known.
+
+        Designs that the pool lacks are never measured.
+        """
         if not excluded.any():
             return
         steps, rules = self._problem.requirement_steps, self._problem.constraints
@@ -92,6 +115,8 @@ class Beforehand:
         known += [rule in self.rules for rule in rules]
         found.violation[np.ix_(excluded, ~np.array(known))] = -1.0
         found.loss[excluded] = np.inf
+        lacking = excluded & (found.violation <= 0).all(axis=1)
+        found.violation[lacking, self._problem.constraint_names.index(MEASURED)] = np.inf
 
     def ledger(self, points: Points) -> Ledger:
         """Return what is known of designs."""
@@ -99,3 +124,11 @@ class Beforehand:
         rest: Index = as_index(points)[~excluded]
         pruned = Ledger(pruned=int(excluded.sum()))
         return pruned + self._measured.ledger(self._problem.space, rest)
+
+
+def _within(space: Space, designs: Sequence[Sequence[Value]]) -> Index:
+    """Return those of the designs that a space has, (n, d)."""
+    places = [axis.places for axis in space.axes]
+    pairs = ([*zip(places, design, strict=True)] for design in designs)
+    rows = [[known[value] for known, value in row] for row in pairs if all(v in k for k, v in row)]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(places))

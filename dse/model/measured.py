@@ -223,6 +223,9 @@ class MeasuredColumns:
         What an output is expected to be before it is measured, where a study says so.
     at_rows
         Designs, (n, d), whose measurements are told whichever are asked for, if any.
+    pool
+        The only designs that there are, each by its values as `Axis.places` has them; None for
+        all of the space.
     judged_before
         Whether rules on axes alone exclude designs: not while cores have no figures yet.
     """
@@ -232,6 +235,7 @@ class MeasuredColumns:
     outputs: tuple[str, ...]
     expected: Mapping[str, Expression] = field(default_factory=dict)
     at_rows: Index | None = None
+    pool: Sequence[Sequence[Value]] | None = None
     judged_before: bool = True
 
     def size(self, space: Space) -> int:

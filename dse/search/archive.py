@@ -258,8 +258,9 @@ class Archive:
         """Return up to `count` distinct random designs that `evaluate` has not seen."""
         sizes = self.problem.sizes
         left = self.problem.size - (self._excluded or 0)
-        if left <= 2 * (len(self._known) + count):
-            every = as_index(one_block(sizes))
+        pool = None if self._before is None else self._before.pool
+        if left <= 2 * (len(self._known) + count) or pool is not None:
+            every = as_index(one_block(sizes)) if pool is None else pool
             unseen: Index = every[~self.seen(every)]
             return random.permutation(unseen)[:count]
         found: dict[bytes, NDArray[np.int64]] = {}

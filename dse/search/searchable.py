@@ -10,7 +10,7 @@ from dse.contract.methods import Axes
 from dse.errors import ContractError
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Evaluation
-from dse.model.space import Points
+from dse.model.space import Index, Points
 
 Progress = Callable[[int, int], None]
 """Called with the number of designs evaluated so far and the number planned."""
@@ -61,6 +61,12 @@ def excluded(problem: Searchable) -> int | None:
     """Return how many designs such rules exclude; None where they are too many to be counted."""
     found = beforehand(problem)
     return 0 if found is None else found.count
+
+
+def pool_of(problem: Searchable) -> Index | None:
+    """Return the only designs (n, d) that there are, None for those of the whole space."""
+    found = beforehand(problem)
+    return None if found is None else found.pool
 
 
 def left_of(problem: Searchable) -> int:

@@ -19,6 +19,7 @@ from dse.study import schema, sections
 from dse.study.axes import written_unit
 from dse.study.evaluator import Outputs, evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
+from dse.study.pool import rows_of
 from dse.study.scenario import Scenario
 from dse.study.settings import cost_of
 
@@ -70,10 +71,11 @@ def measured_of(
             if expected[name].is_constraint:
                 raise UnitError("an expectation is a number", "write an expression without <=")
     cost = cost_of(written, axes, outputs.units, faults)
+    pool = rows_of(written, space.axes, scenario, faults) if axes else None
     if evaluator is None or len(faults.found) > before:
         return None
     bench = bench_of(evaluator, section.on_failure, faults.document, axes, cost, outputs.ranges)
-    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
+    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected, pool=pool)
 
 
 def design_values(axes: Sequence[Axis]) -> dict[str, list[Value]]:

@@ -75,7 +75,7 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
 
 def is_evaluated(found: Document) -> bool:
     """Tell whether a study is over designs that are evaluated already."""
-    return bool(found.data.get("designs"))
+    return bool(found.data.get("designs")) and found.data.get("evaluate") is None
 
 
 def only(found: Document, name: str) -> Document:

@@ -284,7 +284,9 @@ def measuring_lines(
     if measured is None or before is None:
         return
     outputs = _outputs_text(measured.bench)
-    if before.count is None:
+    if before.pool is not None:
+        yield f"a pool of {len(before.pool):,} designs, of which rules leave {before.most:,}"
+    elif before.count is None:
         yield "rules on axes alone exclude designs, of too many to be counted"
     elif before.count:
         left = problem.size - before.count

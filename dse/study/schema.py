@@ -271,7 +271,9 @@ class StudyFile(StudySection):
     designs: Annotated[
         Annotated[DesignsSection, Tag("range")] | Annotated[str | None, Tag("one")],
         Discriminator(form),
-        Field(description="CSV file of designs evaluated already, in place of `stages`"),
+        Field(
+            description="CSV file of designs: evaluated already, or those that `evaluate` measures"
+        ),
     ] = None
     evaluate: EvaluateSection | None = Field(
         default=None, description="What measures designs, outside this program"

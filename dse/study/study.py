@@ -278,8 +278,7 @@ def ready(found: Document) -> Study:
     StudyError
         With every fault at once.
     """
-    sweep = sweep_of(found)
-    if sweep is None:
+    if (sweep := sweep_of(found)) is None:
         return prepare(found)
     return replace(prepare(at_value(found, sweep, 0)), document=found)
 
@@ -298,7 +297,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     written = validate(found)
     faults = Faults(found)
     if written.designs is not None:
-        return _over_designs(written, faults)
+        if written.evaluate is None:
+            return _over_designs(written, faults)
+        from dse.study.pool import with_axes  # few studies have one
+
+        written = with_axes(written, faults)
     scenario = resolve(written, faults)
     settle_policy(written, scenario, faults)
     written, cores, built = parts_of(written, scenario, faults)
@@ -317,10 +320,8 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
     if like is not None and graph is like.problem.graph:
-        requirements, unchecked = (
-            like.problem.requirements,
-            [note for note in like.unchecked if note not in like.refused],
-        )
+        requirements = like.problem.requirements
+        unchecked = [note for note in like.unchecked if note not in like.refused]
     else:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *scenario.refused, *without_figures(graph, scenario)]

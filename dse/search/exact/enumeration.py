@@ -126,6 +126,14 @@ def enumerate_all(
         evaluate_part(archive, block)
 
 
+def evaluate_rows(archive: Archive, rows: Index, chunk: int) -> None:
+    """Evaluate designs (n, d) that are all there are; of none, one tells what is missed."""
+    archive.forget(every=True)
+    rows = rows if len(rows) else np.zeros((1, len(archive.problem.sizes)), dtype=np.int64)
+    for first in range(0, len(rows), chunk):
+        archive.evaluate_new(rows[first : first + chunk])
+
+
 def least_work(problem: Searchable) -> float:
     """Return how much work `enumerate_all` is at least, where cells are bounded."""
     return SEEDS + problem.size / CLOSED

@@ -14,7 +14,7 @@ from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
 from dse.search.exact.work import EffortError, StopError, TooMuchWorkError, limited
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
-from dse.search.searchable import left_of
+from dse.search.searchable import left_of, pool_of
 
 if TYPE_CHECKING:
     from dse.search.exact.compose import Composer
@@ -122,7 +122,10 @@ def enumerated(
     archive = Archive(problem, total=left_of(problem), progress=progress)
     way = "enumerated"
     try:
-        if is_measured(problem):
+        pool = pool_of(problem)
+        if pool is not None:
+            enumeration.evaluate_rows(archive, pool, MEASURED_TOGETHER)
+        elif is_measured(problem):
             enumeration.enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
         else:
             enumeration.enumerate_all(archive, rivals=rivals)

@@ -46,7 +46,7 @@ def ask_and_tell(
     substitutes = np.random.default_rng(seed)
     axes = _Parameters(search)
     study = _study(search.objective_count, sampler)
-    for design in axes.parameters(start):
+    for design in axes.parameters(start[~search.seen(start)]):
         study.enqueue_trial(design)
     while search.room:
         before = search.evaluated

@@ -56,6 +56,7 @@ def evolve(
         Distribution index of mutations along an order.
     """
     random = np.random.default_rng(seed)
+    start = start[~search.seen(start)]
     scales = Scales(search)
     algorithm = create(
         pop_size=population,
