@@ -203,5 +203,9 @@ FAMILIES = {
         "sha256",
         _chained(4, 64, 64, written_byte=32, load=1),
     ),
-    "sha3_256": Family("SHA3-256: 1 to 3 rounds of Keccak in a cycle", "sha3_256"),
+    "sha3_256": Family(
+        "SHA3-256: 1 to 3 rounds of Keccak in a cycle",
+        "sha3_256",
+        _chained(3, 136, 24, written_byte=32, refused="asap7"),
+    ),
 }
