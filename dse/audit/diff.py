@@ -156,7 +156,8 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
     value = point.value
     shown = units.show(value, found.sweep) if isinstance(value, float) else value
     where = f"at {units.stem(found.sweep)} = {shown}: " if found.sweep else ""
-    yield f"{where}{before} designs on the first front, {after} on the second, {both} on both"
+    first = plural(before, "design")
+    yield f"{where}{first} on the first front, {after} on the second, {both} on both"
     goals = [goal.name for goal in found.goals]
     for kind, designs in (("gained", point.gained), ("lost", point.lost), ("moved", point.moved)):
         if not designs:
