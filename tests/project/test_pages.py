@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = blocks("docs/evaluate.md", language)[number]
             (path / f"{name}.{end}").write_text(text, encoding="utf-8")
         (path / f"{name}.py").chmod(0o755)
-    for language, number, end in (("yaml", 2, "yaml"), ("python", 3, "py")):
+    for language, number, end in (("yaml", 3, "yaml"), ("python", 3, "py")):
         text = blocks("docs/evaluate.md", language)[number]
         (path / f"model.{end}").write_text(text, encoding="utf-8")
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")

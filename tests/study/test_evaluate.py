@@ -141,11 +141,9 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             "evaluate:\n",
             "designs: table.csv\nevaluate:\n",
             [
-                "study.yaml:1:1: axes: designs that are evaluated already have no model for it to "
-                "describe; remove it, or the designs",
+                "study.yaml:1:1: axes: the rows of `designs` are all designs that there are; write "
+                "it as columns of the table, or remove it",
                 "study.yaml:5:1: designs: 'table.csv'; there is no file 'table.csv'",
-                "study.yaml:6:1: evaluate: designs that are evaluated already have no model for it "
-                "to describe; remove it, or the designs",
             ],
         ),
     ],
