@@ -30,7 +30,7 @@ from dse.files.inputs import base_of, locate
 from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.evaluator_files import LARGEST_FILE_BYTE, file_hashes, matching
+from dse.study.evaluator_files import LARGEST_FILE_BYTE, file_hashes, matching, own_files
 from dse.study.faults import Faults, Path
 from dse.study.measurers import Values, plugged
 from dse.study.scenario import Scenario
@@ -156,7 +156,7 @@ def evaluator_of(
     outputs = declared.units
     _note_unused(section, axis_units, scenario)
     if recorded := faults.document.recorded.get(dotted(path)):
-        file_hashes(section, scenario, path, faults)
+        _files(section, scenario, path, faults)
         return replace(recorded, outputs=outputs)
     function = faults.document.evaluate
     given = [
@@ -197,7 +197,7 @@ def evaluator_of(
     if function is None:
         return None
     _require_arguments(function, axis_units, path, faults)
-    parts["files"] = file_hashes(section, scenario, path, faults)
+    parts["files"] = _files(section, scenario, path, faults)
     parts["version"] = "" if section.version is None else str(section.version)
     return FunctionEvaluator(
         function=function,
@@ -234,7 +234,7 @@ def _function(
     identity = _identity(
         function=written,
         outputs=dict(declared.units),
-        files=file_hashes(section, scenario, path, faults),
+        files=_files(section, scenario, path, faults),
         version="" if section.version is None else str(section.version),
     )
     return FileFunction(
@@ -244,6 +244,14 @@ def _function(
         identity=identity,
         declared=_declared(section, declared),
     )
+
+
+def _files(
+    section: schema.EvaluateSection, scenario: Scenario, path: Path, faults: Faults
+) -> dict[str, str]:
+    """Return the hash of each file of a section, and keep these with the run."""
+    own = own_files(section.command or (), section.function)
+    return file_hashes(own, section.files, scenario.inputs, scenario.notes, path, faults)
 
 
 def _declared(section: schema.EvaluateSection, outputs: Outputs) -> Declared:
@@ -321,7 +329,7 @@ def _command(
     identity = _identity(
         arguments=arguments,
         outputs=dict(declared.units),
-        files=file_hashes(section, scenario, path, faults),
+        files=_files(section, scenario, path, faults),
         version="" if section.version is None else str(section.version),
     )
     timeout = section.timeout

@@ -1,17 +1,16 @@
-"""The files that are part of what measures: their content tells whether values still hold."""
+"""The files that are part of what measures: their content decides whether values still hold."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from dse.files.document import Document
 from dse.files.folder import read_regular
 from dse.files.inputs import Input, base_of, locate
-from dse.study import schema
 from dse.study.faults import Faults, Path
-from dse.study.scenario import Scenario
 
 LARGEST_FILE_BYTE = 16 * 2**20
 """Most bytes of a file that is part of what measures."""
@@ -20,16 +19,21 @@ _BESIDE = re.compile(r"\{study\}/([^{}]+)")
 
 
 def file_hashes(
-    section: schema.EvaluateSection,
-    scenario: Scenario,
+    own: Sequence[str],
+    patterns: Sequence[str],
+    inputs: dict[str, Input],
+    notes: list[str],
     path: Path,
     faults: Faults,
 ) -> dict[str, str]:
-    """Return the hash of each file that is part of what measures, and keep them with the run."""
+    """Return the hash of each of its `own` files and of those that `patterns` name.
+
+    They are kept in `inputs`, to be copied to the run.
+    """
     found = {}
     for position, pattern in [
-        *((None, name) for name in own_files(section)),
-        *enumerate(section.files),
+        *((None, name) for name in own),
+        *enumerate(patterns),
     ]:
         where = (*path, "command") if position is None else (*path, "files", position)
         names = matching(pattern, faults.document) if position is not None else [pattern]
@@ -44,12 +48,12 @@ def file_hashes(
                     faults.add(where, f"{name} cannot be read: {reason}", "check it", "")
                 continue  # of the program and its arguments another rule tells
             if len(content) > LARGEST_FILE_BYTE:
-                scenario.notes.append(
+                notes.append(
                     f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
                     f"go unnoticed; announce them by another `version`"
                 )
                 continue
-            scenario.inputs[name] = Input(name, content)
+            inputs[name] = Input(name, content)
             found[name] = hashlib.sha256(content).hexdigest()
     return found
 
@@ -64,13 +68,13 @@ def matching(pattern: str, document: Document) -> list[str]:
     return sorted(str(one.relative_to(base)) for one in base.glob(pattern) if one.is_file())
 
 
-def own_files(section: schema.EvaluateSection) -> list[str]:
+def own_files(command: Sequence[object], function: str | None) -> list[str]:
     """Return the program of a command, and its arguments, that lie beside the study.
 
     Of a function it is its file.
     """
-    if section.function is not None:
-        return [section.function.rpartition(":")[0]]
-    arguments = [str(argument) for argument in section.command or ()]
+    if function is not None:
+        return [function.rpartition(":")[0]]
+    arguments = [str(argument) for argument in command]
     program = [one for one in arguments[:1] if "/" in one and "{" not in one]
     return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
