@@ -67,6 +67,14 @@ SHOWN = (
         "An engine holds 32 messages: small ones outrun it.",
     ),
     (
+        "Lightweight ciphers: the smallest for a rate and a latency",
+        "dse map studies/lightweight_aead.yaml rate=0.1..20Gbps "
+        '"chain_latency <= 1 us=0.1..50us" --set "constraints=[chain_latency <= 1 us]" '
+        "--out runs/lightweight_aead_map",
+        "map",
+        "The less is demanded, the smaller the cipher that suffices; exact along the rate.",
+    ),
+    (
         "Which assumptions matter",
         f"dse sensitivity studies/{PAPERS}.yaml --out runs/sensitivity",
         "sensitivity",

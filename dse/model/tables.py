@@ -30,6 +30,9 @@ HOST_COLUMN = "host.alone"
 MOST_KINDS = 20
 """A quantity with more names than this, such as a comment, tells no groups apart."""
 
+AS_GIVEN = "as given"
+"""Name of a design of which a study leaves nothing open but axes."""
+
 
 def design_table(problem: Problem, index: Index) -> Table:
     """Return the designs `index`, shape (n, d), with everything there is to say of them.
@@ -117,7 +120,7 @@ def design_names(problem: Problem, index: Index) -> list[str]:
         return [ALONE if (row < 0).any() else _chain(problem, counts) for counts, row in pairs]
     axes = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
     chosen = (", ".join(axis.labels[row[place]] for place, axis in axes) for row in index)
-    return [name or "as given" for name in chosen]
+    return [name or AS_GIVEN for name in chosen]
 
 
 def _chain(problem: Problem, counts: Mapping[str, int]) -> str:

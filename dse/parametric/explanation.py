@@ -86,7 +86,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
     violations = dict(
         zip(problem.constraint_names, problem.evaluate(point).violation[0].tolist(), strict=True)
     )
-    nearest = problem.space.point_text(point[0])
+    (nearest,) = described(problem, point)
     facts |= {"nearest_design": nearest, "violations": violations}
     known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
@@ -108,7 +108,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         + " with the least instances that carry the rate; with more there is one" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         "" if need is None else paragraph(need.sentence(), "  "),
-        hanging(f"nearest design{tried}", nearest or "as given"),
+        hanging(f"nearest design{tried}", nearest),
         pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
         *_host_lines(problem),
         *_conflict_lines(conflicts),

@@ -210,4 +210,8 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
 
 def titled(name: str, unit: str) -> str:
     """Return a quantity in words with its unit, as an axis has it."""
-    return f"{in_words(name)} [{unit}]" if unit else in_words(name)
+    words = in_words(name)
+    for sign, limit in ((" <= ", "at most"), (" >= ", "at least")):  # a bound, by its number
+        quantity, bounded, _ = name.rpartition(sign)
+        words = f"{in_words(quantity)} {limit}" if bounded else words
+    return f"{words} [{unit}]" if unit else words

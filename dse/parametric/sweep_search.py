@@ -202,7 +202,7 @@ def _own_sweep(found: Document) -> tuple[str, str, str]:
 
 
 def _split(written: str) -> tuple[str, str, str]:
-    name, _, rest = written.partition("=")
+    name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
     low, dots, high = rest.partition(DOTS)
     if not (name.strip() and low.strip() and dots and high.strip()):
         raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)

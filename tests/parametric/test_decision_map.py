@@ -10,7 +10,7 @@ import pytest
 import dse
 from dse import search
 from dse.errors import OutputError, UnitError
-from dse.parametric import decision_map, map_plot
+from dse.parametric import decision_map, map_plot, plots
 from dse.parametric.decision_map import find_map
 from dse.search.budget import Budget
 from dse.study import study
@@ -60,6 +60,16 @@ def test_each_point_of_a_row_is_what_a_search_answers(write) -> None:
             best = at.preference.order(at.problem, front)[:1]
             texts = [devices.labels[int(k)] for k in front[best, place]]
             assert [name] == (texts or ["no feasible design"]), (row.value, rate)
+
+
+def test_a_bound_is_a_number_like_any_other_and_named_as_it_is_written(write) -> None:
+    bounded = f'{STUDY}constraints: ["area <= 1 mm2"]\n'
+    ranges = (RANGES[0], "area <= 1 mm2=0.01..1mm2")
+    found = find_map(study.read_study(write(bounded)), ranges, by=["device"])
+    least, most = found.rows[0], found.rows[-1]
+    assert {*least.names} == {"no feasible design"}
+    assert "no feasible design" not in most.names[:1]
+    assert plots.titled("area <= 1 mm2", "mm2") == "area at most [mm2]"
 
 
 def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(write) -> None:

@@ -38,7 +38,7 @@ objectives: {area: minimise, power: minimise}
 
 CHAINED_TEXT = """\
 no feasible design
-nearest design: des.design = u16, des.instances = 1
+nearest design: 1 u16
   the throughput reaches workload.rate  violated by 97.4 %
 no design meets: the throughput reaches workload.rate
 any one of these changes makes the study feasible, the smallest first:
@@ -57,7 +57,7 @@ constraints: [power <= 24 mW]
 CAPPED_TEXT = """\
 no feasible design
 without these bounds the study takes at least 25.25 mW of power (proven)
-nearest design: des.u8 = 0, des.u16 = 3
+nearest design: 3 u16
   power <= 24 mW  violated by 5.2 %
 no design meets together: the throughput reaches workload.rate and power <= 24 mW
 any one of these changes makes the study feasible, the smallest first:

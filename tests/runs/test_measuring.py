@@ -331,7 +331,7 @@ def test_of_a_design_that_failed_a_run_says_why(tmp_path: Path) -> None:
 
 
 def test_what_nothing_fits_names_its_nearest_design_with_units() -> None:
-    with pytest.raises(InfeasibleError, match="nearest design: unroll = 1, clock = 100 MHz\n"):
+    with pytest.raises(InfeasibleError, match="nearest design: unroll 1, clock 100 MHz\n"):
         dse.run(study(constraints=["power <= 1 uW"]), evaluate=Counted())
 
 
