@@ -179,6 +179,8 @@ class _FlipSearch:
 
     def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
         """Return assumptions, those first that matter: see `find_flips`."""
+        if not entries:
+            return []
         moves = {}
         with suppress(ContractError):
             asked = [

@@ -181,3 +181,14 @@ def test_des_alone_has_two_designs_on_the_front_around_100_gbps() -> None:
     assert (alone.low, alone.high) == pytest.approx((99.08e9, 103.22e9), rel=1e-4)
     assert alone.low == pytest.approx(capacity(u1=1, u1_p2=3, u2=1, u16=2), rel=1e-6)
     assert all(interval.complete for interval in found.intervals)
+
+
+def test_a_study_whose_figures_are_all_measured_has_nothing_to_flip() -> None:
+    study = {
+        "axes": {"u": [1, 2]},
+        "evaluate": {"outputs": {"area": "um2", "time": "ns"}},
+        "objectives": {"area": "minimise", "time": "minimise"},
+    }
+    run = dse.run(study, evaluate=lambda u: {"area": u, "time": 3 - u}, plots=False)
+    assert dse.flips(run).to_dict()
+    assert "u 1" in str(dse.answer(run, all=True))
