@@ -144,7 +144,7 @@ def recommend(
     others = alternatives(solved.study, options, preference, chosen) if all else ()
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
-        sections.runner_up_section(chosen, second, goals),
+        sections.runner_up_section(chosen, second, goals, preferred),
         sections.best_section(best),
         *_sections_of(others, chosen, goals, preferred),
     ]

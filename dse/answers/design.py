@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.contract import Column, Objective, Requirement, Threshold
 from dse.model import invariants, tables
+from dse.model.noise import APART, loss_errors
 from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.reports.words import in_words, listed, relative_change
 from dse.study.scenario import field_path
 
@@ -86,6 +88,8 @@ class Pick:
         What it advises.
     cautions
         What it warns of, by quantity.
+    errors
+        Standard errors of objectives that are means of several measurements, in SI.
     """
 
     name: str
@@ -97,6 +101,7 @@ class Pick:
     bottlenecks: tuple[Bottlenecks, ...]
     advice: tuple[Advice, ...]
     cautions: Mapping[str, tuple[float, str]]
+    errors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def line(self) -> str:
@@ -123,6 +128,16 @@ class Pick:
             return "unbounded"
         value = units.show(self.quantities[name], name)
         return f"{value} of {units.show(self.most[name], name)}" if name in self.most else value
+
+    def within_noise(self, other: Pick, names: Sequence[str]) -> list[str]:
+        """Return the objectives in which another design does not differ by more than noise."""
+        pairs = {name: (self.errors.get(name, 0.0), other.errors.get(name, 0.0)) for name in names}
+        return [
+            name
+            for name, both in pairs.items()
+            if any(both)
+            and abs(other.quantities[name] - self.quantities[name]) <= APART * math.hypot(*both)
+        ]
 
     def differences(self, other: Pick, names: Sequence[str]) -> dict[str, Any]:
         """Return by how much some quantities of another design differ, as plain data."""
@@ -181,7 +196,14 @@ def pick(
         tuple(_bottlenecks(problem, columns)),
         tuple(_advice(problem, columns)),
         _cautions(problem, columns),
+        _errors(problem, index),
     )
+
+
+def _errors(problem: Problem, index: Index) -> dict[str, float]:
+    found = loss_errors(problem, index)
+    names = [goal.name for goal in problem.goals]
+    return {} if found is None else dict(zip(names, np.nan_to_num(found[0]).tolist(), strict=True))
 
 
 def _shown_quantities(

@@ -191,19 +191,30 @@ def _advice_text(entry: Advice) -> str:
     )
 
 
-def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
-    """Return the next best design, and by how much it loses."""
+def runner_up_section(
+    pick: Pick, other: Pick | None, goals: Sequence[str], preferred: str | None
+) -> Section:
+    """Return the next best design, by how much it loses, and whether that is more than noise.
+
+    `preferred` is the quantity that decides, None where several do.
+    """
     if other is None:
         line = "None: the front holds no other design, and no other choice comes next."
         return Section("runner_up", "Runner-up", (line,), brief=())
-    parts = []
+    parts, alike = [], pick.within_noise(other, goals)
     for name in goals:
         by = change(other.quantities[name], pick.quantities[name])
+        said = ", ".join(filter(None, (by, "within noise" if name in alike else "")))
         shown = units.show(other.quantities[name], name)
-        parts.append(f"{in_words(name)} {shown}{f' ({by})' if by else ''}")
+        parts.append(f"{in_words(name)} {shown}{f' ({said})' if said else ''}")
     facts = other.to_dict() | {"differences": pick.differences(other, goals)}
-    line = f"{other.line}: {listed(parts)}."
-    return Section("runner_up", "Runner-up", (line,), facts=facts, brief=())
+    facts |= {"within_noise": alike} if pick.errors else {}
+    lines = [f"{other.line}: {listed(parts)}."]
+    deciding = [preferred] if preferred in goals else [*goals]
+    if set(deciding) <= {*alike}:
+        what = listed([in_words(name) for name in deciding if name])
+        lines.append(f"The runner-up is within noise by {what}: either may be the better one.")
+    return Section("runner_up", "Runner-up", tuple(lines), facts=facts, brief=tuple(lines[1:]))
 
 
 def best_section(picks: Mapping[Goal, Pick]) -> Section:

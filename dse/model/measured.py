@@ -30,6 +30,7 @@ from dse.errors import MeasurementError
 from dse.model.design_text import design_text
 from dse.model.ledger import Ledger
 from dse.model.matrices import shape_of
+from dse.model.repeats import TRIED, TWICE, Trial, combined, numbered, plain
 from dse.model.space import Index, Points, Space, as_index
 from dse.model.spending import Cost, Spending
 
@@ -79,6 +80,10 @@ class Bench:
         How many designs are worth asking for together.
     cost, spending
         What a design costs, where a study says so; what is spent, and may be.
+    repeats
+        How often a design is measured at most; what is known of it is the mean.
+    taken
+        Keys of the measurements, each of several of a design by itself, that were asked for.
     """
 
     def __init__(
@@ -89,6 +94,7 @@ class Bench:
         seen: Mapping[str, tuple[Design, Measurement]] = MappingProxyType({}),
         unit_names: Mapping[str, str] = MappingProxyType({}),
         cost: Cost | None = None,
+        repeats: int = 1,
     ) -> None:
         """Start closed: nothing is measured; `seen` is what a run that is over asked for."""
         self.evaluator = evaluator
@@ -100,6 +106,9 @@ class Bench:
         self.at_once = 1
         self.cost = cost
         self.spending = Spending()
+        self.repeats = repeats
+        self.taken: set[str] = set()
+        self._trial = Trial(repeats)
         self._ask: Ask | None = None
 
     @property
@@ -118,6 +127,11 @@ class Bench:
         failed, infeasible = len(self.failures), len(self.ruled_out)
         values = len(self.seen) - failed - infeasible
         return Ledger(evaluated=values, infeasible=infeasible, failed=failed)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether measurements of some design differ."""
+        return any(max(found.errors.values(), default=0.0) for _, found in self.seen.values())
 
     @contextmanager
     def measuring(self, ask: Ask, at_once: int, spending: Spending) -> Iterator[None]:
@@ -144,10 +158,15 @@ class Bench:
             Not all of them may be measured for what is left; those that were are known.
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
-        known = dict(self.shelf.known(keys))
         wanted = dict(zip(keys, designs, strict=True))
-        if ask and self._ask is not None:
-            known |= self._asked(self._ask, wanted, known)
+        if self.repeats > 1:
+            if ask and self._ask is not None:
+                self._repeated(self._ask, wanted)
+            known = {one: self.seen[one][1] for one in wanted if one in self.seen}
+        else:
+            known = dict(self.shelf.known(keys))
+            if ask and self._ask is not None:
+                known |= self._asked(self._ask, wanted, known, self._see)
         found = [known.get(one, UNKNOWN) for one in keys]
         if not (ask and self.open):
             return found
@@ -156,8 +175,57 @@ class Bench:
                 self._refuse(design, measurement)
         return found
 
+    def _see(self, one: str, design: Design, found: Measurement) -> None:
+        self.seen[one] = design, found
+
+    def _repeated(self, ask: Ask, wanted: Mapping[str, Design]) -> None:
+        """Measure designs that were not seen as often as it takes, and see their means."""
+        left = {one: design for one, design in wanted.items() if one not in self.seen}
+        while left:
+            count = len(left) if self._trial.decided else TRIED - self._trial.alike
+            some = {one: left.pop(one) for one in [*left][:count]}
+            rows: dict[str, list[Measurement]] = {one: [] for one in some}
+            try:
+                self._measure_rounds(ask, some, rows)
+            finally:
+                for one in filter(rows.__getitem__, some):
+                    self._see(one, some[one], combined(rows[one]))
+
+    def _measure_rounds(
+        self, ask: Ask, some: Mapping[str, Design], rows: Mapping[str, list[Measurement]]
+    ) -> None:
+        """Add measurements of designs to `rows`, one of each at a time; none after one without
+        values."""
+        often = dict.fromkeys(some, self._trial.often)
+        for number in range(1, self.repeats + 1):
+            going = [one for one in some if often[one] >= number]
+            going = [one for one in going if number == 1 or rows[one][-1].has_values]
+            self._measure_round(ask, number, {one: some[one] for one in going}, rows)
+            if number == TWICE:
+                often = {one: self._trial.judge(rows[one]) for one in some}
+
+    def _measure_round(
+        self,
+        ask: Ask,
+        number: int,
+        some: Mapping[str, Design],
+        rows: Mapping[str, list[Measurement]],
+    ) -> None:
+        marked = {one: numbered(design, number) for one, design in some.items()}
+        names = {key(self.evaluator.identity, design): one for one, design in marked.items()}
+        wanted = {name: marked[one] for name, one in names.items()}
+
+        def take(name: str, design: Design, found: Measurement) -> None:
+            rows[names[name]].append(found)
+
+        self._asked(ask, wanted, self.shelf.known([*wanted]), take)
+
     def _asked(
-        self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
+        self,
+        ask: Ask,
+        wanted: Mapping[str, Design],
+        known: Mapping[str, Measurement],
+        take: Callable[[str, Design, Measurement], None],
     ) -> dict[str, Measurement]:
         """Measure what is not known, as many designs at a time as are sure to be paid for."""
         free = {one for one, found in known.items() if not found.attempts}
@@ -174,7 +242,8 @@ class Bench:
             finally:  # what was measured counts, whatever ends the rest
                 for one in filter(found.__contains__, some):
                     self.spending.count(self.cost, one, some[one], found[one])
-                    self.seen[one] = some[one], found[one]
+                    self.taken.add(one)
+                    take(one, some[one], found[one])
         return found
 
     def _measured(
@@ -182,7 +251,7 @@ class Bench:
     ) -> Iterator[tuple[str, Measurement]]:
         """Measure designs, keep what comes of each as soon as it is there, and yield it."""
         keys, designs = list(missing), list(missing.values())
-        for position, measurement in ask(designs) if designs else ():
+        for position, measurement in ask([*map(plain, designs)]) if designs else ():
             one = keys[position]
             self.shelf.keep({one: measurement}, {one: designs[position]})
             self.asked += 1

@@ -12,6 +12,7 @@ from dse.algebra import units
 from dse.contract import Column
 from dse.model.host import hosts_among
 from dse.model.matrices import label_columns
+from dse.model.noise import output_errors
 from dse.model.problem import Problem
 from dse.model.space import ALONE, HOST, Axis, Index
 from dse.model.stage import Stage
@@ -39,8 +40,9 @@ def design_table(problem: Problem, index: Index) -> Table:
 
     Columns: a count per design, ``<stage>.<design>``, or the one design and the count of a fleet
     that may be of any of more than `MOST_COLUMNS`; the axes as the study names them, with their
-    unit suffix; `HOST_COLUMN`; every quantity.  What the host alone does without is ``host``, or
-    empty where it is a number, as is what it leaves undefined.
+    unit suffix; `HOST_COLUMN`; every quantity, and the standard error of outputs with noise.  What
+    the host alone does without is ``host``, or empty where it is a number, as is what it leaves
+    undefined.
     """
     quantities = label_columns(problem.quantities, problem.describe(index))
     alone = hosts_among(index)
@@ -50,9 +52,16 @@ def design_table(problem: Problem, index: Index) -> Table:
             for quantity in problem.quantities
             if quantity.labels
         }
+    quantities |= {error_column(one): each for one, each in output_errors(problem, index).items()}
     return chosen_columns(problem, index) | {
         name: np.asarray(values) for name, values in quantities.items()
     }
+
+
+def error_column(name: str) -> str:
+    """Return the column of the standard error of an output: ``area_standard_error_m2``."""
+    suffix = units.suffix(name)
+    return "_".join(filter(None, (units.stem(name), "standard_error", suffix)))
 
 
 def chosen_columns(problem: Problem, index: Index) -> Table:

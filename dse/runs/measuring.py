@@ -258,7 +258,7 @@ class _Asking:
     def _measured(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
         self._stop_if_failing()
         spending, done = self.working.spending, 0
-        stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
+        stop, before = self.working.stop or (lambda: False), len(self.bench.taken)
         failed = len(self.bench.failures)
         from dse.evaluators import pool
         from dse.evaluators.limits import FOLDERS_KEPT
@@ -297,7 +297,7 @@ class _Asking:
     def _show(self, done: int, left: int, failed: int) -> None:
         progress = self.working.progress
         if progress is not None:
-            progress(done, self.planned)
+            progress(done, self.planned * self.bench.repeats)
         if isinstance(progress, Narrator):
             running = min(left, self.workers.size)
             progress.tell(f"{running} running, {failed} failed")

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dse.algebra.durations import duration
-from dse.contract.evaluators import key
+from dse.contract.evaluators import Measurement, key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
 from dse.files.working import under_way
 from dse.model.design_text import design_text
 from dse.model.ledger import ENTRY, Ledger, ledger_of, remedy_of
 from dse.model.measured import MeasuredColumns
+from dse.model.repeats import gathered
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.sections import Readable, Section
@@ -124,12 +125,13 @@ def _state_section(
 ) -> Section:
     from dse.store.rows import time_measuring  # a database, only where something is measured
 
-    rows = kept.rows
-    ledger = _ledger(rows, kept.facts["run"]["planned"])
+    rows, repeats = kept.rows, kept.repeats
+    designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
+    ledger = _ledger(designs, kept.facts["run"]["planned"])
     asked = kept.facts["search"]
     facts = {
         "state": state,
-        "measured": len(rows),
+        "measured": len(designs),
         "failed": ledger.failed,
         ENTRY: ledger.to_dict(),
         "planned": kept.facts["run"]["planned"],
@@ -139,7 +141,7 @@ def _state_section(
             row.measurement.seconds for row in rows if row.measurement.attempts
         ),
         "spent_s": time_measuring(rows),
-        "left_s": _left_s(rows, watch, kept.facts["run"]["planned"])
+        "left_s": _left_s(rows, watch, kept.facts["run"]["planned"] * repeats)
         if state == "running"
         else None,
         "process": watch.get("process") if state == "running" else None,
@@ -152,7 +154,8 @@ def _state_section(
     pairs = [
         ("state", words.get(state, state)),
         ("search", f"{asked['method']}, seed {asked['seed']}"),
-        ("measured", f"{len(rows):,} of at most {facts['planned']:,}{_states(ledger)}"),
+        ("measured", f"{len(designs):,} of at most {facts['planned']:,}{_states(ledger)}"),
+        *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(kept, facts),
     ]
@@ -167,15 +170,15 @@ def _state_section(
     return Section("state", rows=tuple(pairs), facts=facts)
 
 
-def _ledger(rows: Sequence[StoredMeasurement], planned: int) -> Ledger:
+def _ledger(found: Sequence[Measurement], planned: int) -> Ledger:
     """Return what is known of the designs that are measured at most."""
-    failed = sum(row.measurement.failed for row in rows)
-    values = sum(row.measurement.has_values for row in rows)
+    failed = sum(one.failed for one in found)
+    values = sum(one.has_values for one in found)
     return Ledger(
         evaluated=values,
-        infeasible=len(rows) - values - failed,
+        infeasible=len(found) - values - failed,
         failed=failed,
-        unknown=max(planned - len(rows), 0),
+        unknown=max(planned - len(found), 0),
     )
 
 

@@ -20,6 +20,7 @@ from dse.errors import NothingFoundError, OutputError, StoreError
 from dse.files.document import EVALUATE, Document
 from dse.files.working import under_way
 from dse.model.measured import MeasuredColumns
+from dse.model.repeats import gathered
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.checksums import MANIFEST
@@ -56,10 +57,16 @@ class StoredRun:
             if not row.again:
                 found.setdefault(row.identity, []).append((row.design, row.measurement))
         recorded = {
-            path: RecordedEvaluator(one, found.get(one, []))
+            path: RecordedEvaluator(one, gathered(found.get(one, [])))
             for path, one in self.facts["run"]["identities"].items()
         }
         return replace(described_study(self.facts), recorded=recorded)
+
+    @property
+    def repeats(self) -> int:
+        """How often each design is measured at most."""
+        section = self.document.data.get(EVALUATE)
+        return int(section.get("repeats", 1)) if isinstance(section, dict) else 1
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
         """Return what numbers of a design are in; nothing where another run measured it."""

@@ -17,6 +17,7 @@ from dse.model.evaluation import Evaluation
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.ledger import Ledger
 from dse.model.matrices import distinct_rows
+from dse.model.noise import loss_errors
 from dse.model.space import Index, Points, as_index, one_block
 from dse.search.exact.work import StopError, spend
 from dse.search.front_so_far import FrontSoFar
@@ -141,6 +142,12 @@ class Archive:
         expected = getattr(self.problem, "expected", None)
         nothing = np.full((len(index), self.objective_count), np.nan)
         return nothing if expected is None else np.asarray(expected(index))
+
+    def errors(self, index: Index) -> Matrix:
+        """Return the standard errors (n, m) of losses that are means of measurements, else 0."""
+        found = loss_errors(self.problem, index)
+        shape = len(index), self.objective_count
+        return np.zeros(shape) if found is None else np.nan_to_num(found, posinf=0.0)
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""

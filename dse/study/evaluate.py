@@ -74,7 +74,10 @@ def measured_of(
     pool = rows_of(written, space.axes, scenario, faults) if axes else None
     if evaluator is None or len(faults.found) > before:
         return None
-    bench = bench_of(evaluator, section.on_failure, faults.document, axes, cost, outputs.ranges)
+    ranges, repeats = outputs.ranges, section.repeats
+    bench = bench_of(
+        evaluator, section.on_failure, faults.document, axes, cost, ranges, repeats=repeats
+    )
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected, pool=pool)
 
 
@@ -96,6 +99,8 @@ def bench_of(
     axes: Sequence[Axis],
     cost: Cost | None = None,
     ranges: Ranges = MappingProxyType({}),
+    *,
+    repeats: int = 1,
 ) -> Bench:
     """Return what is known of the designs that an evaluator measures.
 
@@ -110,7 +115,7 @@ def bench_of(
         }
         shelf = MemoryShelf()
         shelf.keep({one: pair[1] for one, pair in found.items()}, {})
-        return Bench(evaluator, shelf, on_failure, found, unit_names, cost)
+        return Bench(evaluator, shelf, on_failure, found, unit_names, cost, repeats)
     shelf_of = document.shelves or (lambda identity, ranges: MemoryShelf())
     return Bench(
         evaluator,
@@ -118,6 +123,7 @@ def bench_of(
         on_failure,
         unit_names=unit_names,
         cost=cost,
+        repeats=repeats,
     )
 
 

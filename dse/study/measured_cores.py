@@ -128,6 +128,9 @@ def _core(
         axis.name: written_unit(stage.parameters[axis.name]) if axis.ordered else None
         for axis in axes
     }
+    if section.repeats > 1:
+        rule = "each design of a core is measured once"
+        faults.add((*where, "repeats"), rule, "remove it, or give the study an `evaluate:`")
     choices = design_values(axes) if len(axes) == len(stage.parameters) else {}
     evaluator = evaluator_of(section, outputs, axis_units, choices, scenario, where, faults)
     if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):

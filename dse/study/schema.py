@@ -89,6 +89,9 @@ class EvaluateSection(StudySection):
         default=None, description="How it says that a design is infeasible"
     )
     retries: int = Field(default=1, ge=0, le=100, description="Attempts after an accident")
+    repeats: int = Field(
+        default=1, ge=1, le=1000, description="Measurements of each design, whose mean counts"
+    )
     on_failure: Literal["continue", "abort"] = Field(
         default="continue",
         description="After an accident the search goes on without the design, or ends",

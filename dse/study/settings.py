@@ -97,9 +97,10 @@ def most_spent(
     `each` tells of which values of a sweep the designs are.
     """
     if section is not None and section.timeout is not None:
-        longest = section.timeout.value * (1 + section.retries)
+        longest = section.timeout.value * (1 + section.retries) * section.repeats
         whole = duration(math.ceil(designs / section.workers) * longest)
         attempts = f" x {1 + section.retries} attempts" if section.retries else ""
+        attempts += f" x {section.repeats} measurements" if section.repeats > 1 else ""
         workers = f" / {section.workers} workers" if section.workers > 1 else ""
         yield (
             f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"

@@ -100,14 +100,21 @@ class Process:
 
 
 def fitted(
-    features: Matrix, values: Column, start: Column | None = None, *, noise: float = MOST_NOISE
+    features: Matrix,
+    values: Column,
+    start: Column | None = None,
+    *,
+    noise: float = MOST_NOISE,
+    known: Column | float = 0.0,
 ) -> Process:
     """Return the process whose parameters make what was observed most probable.
 
     They maximise the marginal likelihood (eq. 5.8) times a log-normal prior of the lengths, from
     `start`, the parameters of an earlier process, where there are some; the variance of the noise
-    is at most `noise` times that of what was observed.
+    is at most `noise` times that of what was observed.  `known` is variance that each value (n,)
+    has besides: the square of its standard error.
     """
+    known = np.broadcast_to(known, values.shape)
     constant = float(values.mean())
     y = values - constant
     level = np.log(max(float(y.var()), 1e-12))
@@ -120,14 +127,14 @@ def fitted(
     found = minimize(
         _loss,
         np.clip(first, low, high),
-        args=(squares, y[some]),
+        args=(squares, y[some], known[some]),
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(low, high),
         options={"maxiter": STEPS},
     )
     covariance = _between(features, features, found.x)
-    np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x))
+    np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x) + known)
     factor = cholesky(covariance, lower=True)
     return Process(features, constant, found.x, factor, cho_solve((factor, True), y))
 
@@ -150,15 +157,19 @@ def _noise(parameters: Column) -> float:
     return float(np.exp(parameters[-1]) + JITTER * np.exp(parameters[-2]))
 
 
-def _observed(squares: NDArray[np.float64], parameters: Column) -> tuple[Matrix, Matrix, Matrix]:
+def _observed(
+    squares: NDArray[np.float64], parameters: Column, known: Column | float
+) -> tuple[Matrix, Matrix, Matrix]:
     """Return the covariance of observations, without noise, and the factor of derivatives."""
     kernel, slope = _kernel(squares @ np.exp(-2 * parameters[:-2]), parameters)
-    return kernel + _noise(parameters) * np.eye(len(kernel)), kernel, slope
+    return kernel + (_noise(parameters) + known) * np.eye(len(kernel)), kernel, slope
 
 
-def _loss(parameters: Column, squares: NDArray[np.float64], y: Column) -> tuple[float, Column]:
+def _loss(
+    parameters: Column, squares: NDArray[np.float64], y: Column, known: Column | float = 0.0
+) -> tuple[float, Column]:
     """Return minus the logarithm of the posterior of the parameters and its gradient (eq. 5.9)."""
-    covariance, kernel, slope = _observed(squares, parameters)
+    covariance, kernel, slope = _observed(squares, parameters, known)
     try:
         factor = cholesky(covariance, lower=True)
     except LinAlgError:
@@ -206,16 +217,23 @@ class ModelledLosses:
         self.known: list[ModelledLoss] = []
         self.count = count
 
-    def learn(self, features: Matrix, loss: Matrix, expected: Matrix) -> None:
-        """Learn from designs whose losses (n, m) are finite; `expected` is NaN where nothing is."""
+    def learn(
+        self, features: Matrix, loss: Matrix, expected: Matrix, errors: Matrix | None = None
+    ) -> None:
+        """Learn from designs whose losses (n, m) are finite; `expected` is NaN where nothing is.
+
+        `errors` are the standard errors of the losses, where these have any.
+        """
         self.known = []
+        away = loss if errors is None else loss + np.copysign(errors, loss)
         for k in range(self.count):
             scale = straight(loss[:, k])
             y, prior = scale(loss[:, k]), scale(expected[:, k])
-            plain = self._process(k, False, features, y)
+            noise = (scale(away[:, k]) - y) ** 2
+            plain = self._process(k, False, features, y, noise)
             found = ModelledLoss(scale, plain, False)
             if np.isfinite(prior).all():
-                about = self._process(k, True, features, y - prior)
+                about = self._process(k, True, features, y - prior, noise)
                 if (about.left_out() ** 2).sum() < (plain.left_out() ** 2).sum():
                     found = ModelledLoss(scale, about, True)
             self.known.append(found)
@@ -235,7 +253,7 @@ class ModelledLosses:
                     means[:, k] += np.where(np.isnan(prior[:, k]), typical, prior[:, k])
         return means
 
-    def _process(self, k: int, about: bool, features: Matrix, y: Column) -> Process:
-        process = fitted(features, y, self._parameters.get((k, about)))
+    def _process(self, k: int, about: bool, features: Matrix, y: Column, noise: Column) -> Process:
+        process = fitted(features, y, self._parameters.get((k, about)), known=noise)
         self._parameters[k, about] = process.parameters
         return process

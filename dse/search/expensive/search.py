@@ -138,7 +138,9 @@ def _batch(
     finite, feasible = seen.finite, seen.feasible
     if finite.sum() < LEAST or not feasible.any():
         return explore(pool.features, features, chance, random, count)
-    objectives.learn(features[finite], seen.loss[finite], search.expected(seen.index[finite]))
+    index = seen.index[finite]
+    expected, errors = search.expected(index), search.errors(index)
+    objectives.learn(features[finite], seen.loss[finite], expected, errors)
     mean = objectives.mean(pool.features, pool.index, search.expected)
     observed = objectives.straightened(seen.loss[feasible])
     low, span = goals(observed, mean, chance)
