@@ -7,7 +7,7 @@ SAMPLE ?= 25
 GROUP ?=
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
-.PHONY: run test slow faults check docs lock mutants bench figures gallery clean
+.PHONY: run test slow faults check docs lock mutants bench gallery clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
@@ -43,9 +43,6 @@ bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks > docs/benchmarks.md.new
 	mv docs/benchmarks.md.new docs/benchmarks.md
 	cat docs/benchmarks.md
-
-figures: $(VENV)/run
-	$(BIN)/dse figure all --out docs/figures --gallery docs/figures.md
 
 gallery: $(VENV)/run
 	$(BIN)/python docs/site/gallery.py

@@ -97,7 +97,7 @@ SHOWN = (
         "A figure of a paper",
         "dse figure cores-9 --out runs/cores-9",
         "cores-9",
-        "Drawn again from the models; [all of them](figures.md).",
+        "Drawn again from the models; `dse figure all` draws every one.",
     ),
 )
 """Title, command, picture in the folder that it names, and what one sees."""

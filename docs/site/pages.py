@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import reference  # type: ignore[import-not-found]  # beside this file
+import papers  # type: ignore[import-not-found]  # of this folder
+import reference  # type: ignore[import-not-found]
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -26,10 +27,12 @@ NOTEBOOK = "notebook"
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the top of the repository and those of the reference."""
     root = Path(config.config_file_path).parent
+    made: dict[str, str | bytes]
     made = {name: (root / name).read_text(encoding="utf-8") for name in TOP}
     made[DECISIONS] = _decisions(Path(config.docs_dir) / "decisions")
     made[f"{NOTEBOOK}.md"] = "\n\n".join(_notebook(Path(config.docs_dir) / f"{NOTEBOOK}.ipynb"))
     made |= {f"reference/{name}.md": page() for name, page in reference.PAGES.items()}
+    made |= dict(papers.pages())
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,12 @@ import typer.main
 
 import dse
 from dse import contract
+from dse.algebra import units
 from dse.cli.app import application
 from dse.installation import inventory
+from dse.study.fields import Unit
 from dse.study.schema import json_schema
+from dse.study.sections import DECLARED
 
 
 def commands() -> str:
@@ -30,13 +34,15 @@ def fields() -> str:
     lines = [
         "# Fields of a study",
         "",
-        "What `dse schema` says, as tables; [Studies](../studies.md) explains them.",
+        "The tables of `dse schema`; [Studies](../studies.md) explains them. One of `workload`,",
+        "`interface` and `budget` may also be set in `axes`, in `sweep` and with `--set`, in the",
+        "unit shown or with any prefix of it.",
     ]
     whole = {name: one for name, one in schema["properties"].items() if not _section(one)}
     lines += ["", "## At the top", "", *_table(_field_rows(whole), _FIELD)]
     for name, one in schema["properties"].items():
         if section := _section(one):
-            lines += ["", f"## {name}", *_fields_of(schema["$defs"][section])]
+            lines += ["", f"## {name}", *_fields_of(schema["$defs"][section], name)]
     named = {_section(one) for one in schema["properties"].values()}
     for section in sorted({*schema["$defs"]} - named):
         title = section.removesuffix("Section").lower()
@@ -125,17 +131,33 @@ def _section(written: Mapping[str, Any]) -> str:
     return next(found, "")
 
 
-def _fields_of(section: Mapping[str, Any]) -> list[str]:
-    said = section.get("description", "")
-    return ["", said, "", *_table(_field_rows(section["properties"]), _FIELD)]
+def _fields_of(section: Mapping[str, Any], name: str = "") -> list[str]:
+    rows = _field_rows(section["properties"], name)
+    return ["", section.get("description", ""), "", *_table(rows, _FIELD)]
 
 
-def _field_rows(properties: Mapping[str, Any]) -> Iterator[Sequence[str]]:
+def _field_rows(properties: Mapping[str, Any], section: str = "") -> Iterator[Sequence[str]]:
     for name, one in properties.items():
         default = one.get("default")
         otherwise = f"`{str(default).lower()}`" if default not in (None, [], {}, "") else ""
+        otherwise = otherwise or _assumed(f"{section}.{name}")
         examples = ", ".join(f"`{example}`" for example in one.get("examples", ()))
         yield f"`{name}`", one.get("description", ""), otherwise, examples
+
+
+def _assumed(path: str) -> str:
+    """Return what a field counts as where no study and no record gives it."""
+    declared = DECLARED.get(path)
+    if not isinstance(declared, Unit):
+        return ""
+    shown = [declared.unwritten]
+    known = declared.usual if declared.usual is not None else declared.neutral
+    if not declared.unwritten and known and math.isfinite(known):
+        shown.append(units.show(known, declared.columns[0]))
+    if declared.neutral or declared.usual:
+        owners = (one for one in declared.belongs_to if DECLARED[f"interface.{one}"] != declared)
+        shown += [f"with `{owner}` only" for owner in owners]
+    return "; ".join(filter(None, shown))
 
 
 def _table(

@@ -116,7 +116,7 @@ def page(figures: Sequence[Figure], folder: Path, beside: Path) -> str:
     relative = Path(os.path.relpath(folder, beside)).as_posix()
     parts = [
         "# Figures of the papers, drawn again\n",
-        "Each picture comes from the models of this project; `make figures` draws them all.\n",
+        "Each picture comes from the models of this project; `dse figure all` draws them all.\n",
     ]
     for one in figures:
         parts += [

@@ -17,6 +17,7 @@ import typer.main
 import dse
 from dse import contract
 from dse.cli.app import NAMES, application
+from dse.contract.papers import Claim, Figure
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
 from dse.study.sections import SECTIONS
@@ -217,6 +218,9 @@ def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
         "contract": ['id="dse.contract.methods.Search"'],
     }.items():
         assert not [part for part in parts if part not in reference[page]]
+    claims = (tmp_path / "reproduce_all.html").read_text("utf-8")
+    assert claims.count("<tr>") > len(registry.records(Claim))
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {*registry.records(Figure)}
     notebook = (tmp_path / "notebook.html").read_text("utf-8")
     assert all(part in notebook for part in ("1 u8 + 2 u16", "data:image/png;base64", "40 Gbit/s?"))
     html = (path.read_text("utf-8") for path in tmp_path.rglob("*.html"))
