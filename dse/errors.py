@@ -98,7 +98,7 @@ class ArgumentError(DseError):
 GONE: Mapping[str, str] = {
     "storage": (
         "searches are no longer shared: let several machines measure (`--dask`), or sample with an "
-        "Optuna study of your own through `dse.problem` (docs/distributed.md)"
+        "Optuna study of your own through `dse.problem` (docs/api.md)"
     ),
 }
 """Options, arguments and fields of earlier versions: what to do instead."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import papers  # type: ignore[import-not-found]  # of this folder
 import reference  # type: ignore[import-not-found]
+import silicon  # type: ignore[import-not-found]
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -32,6 +33,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made[DECISIONS] = _decisions(Path(config.docs_dir) / "decisions")
     made[f"{NOTEBOOK}.md"] = "\n\n".join(_notebook(Path(config.docs_dir) / f"{NOTEBOOK}.ipynb"))
     made |= {f"reference/{name}.md": page() for name, page in reference.PAGES.items()}
+    made["reference/silicon.md"] = silicon.page()
     made |= dict(papers.pages())
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))

@@ -1,6 +1,6 @@
 """Whatever a program or a worker does, its design ends in the right state, and nothing is left.
 
-`make test` does each a few times; `make faults` as often as docs/reliability.md tells.
+`make test` does each a few times; `make faults` as often as docs/faults.md says.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs of every method that are cut, killed or refused the disk, and go on to the same front.
 
 `make test` does most a few times, `make slow` the rest, `make faults` as often as
-docs/reliability.md says.
+docs/faults.md says.
 """
 
 from __future__ import annotations

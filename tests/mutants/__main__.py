@@ -1,7 +1,7 @@
 """Break the code in many places, one at a time, and count how often no test fails.
 
 ``python -m tests.mutants [--sample N | all] [--seed N] [--match TEXT] [group ...]`` prints a table
-and the survivors; `docs/testing.md` says why each lives.
+and the survivors; `survivors.md` says why each lives.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.mutants import runner
 from tests.mutants.operators import Mutant, mutants
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "testing.md"
+PAGE = Path(__file__).with_name("survivors.md")
 
 
 @dataclass(frozen=True)
