@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from dse import contract
 from dse.algebra import units
 from dse.cli.app import application
 from dse.installation import inventory
+from dse.plugins import registry
 from dse.study.fields import Unit
 from dse.study.schema import json_schema
 from dse.study.sections import DECLARED
@@ -63,6 +65,21 @@ def catalogue() -> str:
     return "\n".join(lines)
 
 
+def quantities() -> str:
+    """Return every quantity with its equation and sources, as its docstring has them."""
+    lines = [
+        "# Quantities",
+        "",
+        "What models compute, in SI. [Models](../models.md) explains how they compose.",
+    ]
+    for name, record in registry.records(contract.Objective).items():
+        unit = units.label(units.suffix(name)) or "a number"
+        summary, _, text = (inspect.getdoc(record.function) or "").partition("\n")
+        lines += ["", f"## {name}", "", f"{summary} Unit: {unit}. Source: {record.source}."]
+        lines += ["", "```text", *text.strip().splitlines(), "```"] if text.strip() else []
+    return "\n".join(lines)
+
+
 def python() -> str:
     """Return the page of the functions and classes that `import dse` gives."""
     lines = [
@@ -107,6 +124,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "commands": commands,
     "fields": fields,
     "catalogue": catalogue,
+    "quantities": quantities,
     "python": python,
     "contract": contract_of_plug_ins,
 }

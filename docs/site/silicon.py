@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 
-
 from dse.cores._families import FAMILIES, LIBRARIES
 from dse.cores._table import TABLES
 
 HEAD = """# Tables of our silicon
 
-Area in um2, dynamic energy of a bit in pJ with glitches and without, clock in MHz, rate in Gbit/s; [Results](../silicon.md)
-has what they show, and the remarks above each file of `cores/tables` how it was made.
+Area in um2, dynamic energy of a bit in pJ with glitches and without, clock in MHz, rate in Gbit/s.
+[Results](../silicon.md) explains them; remarks in `cores/tables` say how each table was made.
 """
 COLUMNS = ("design", "area", "energy", "settled", "clock", "rate")
 
