@@ -14,10 +14,10 @@ from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, reversed_bytes
 
-_ROUNDS, _FEW_ROUNDS, _BLOCK_BYTE = 12, 8, 16
+ROUNDS, _FEW_ROUNDS, _BLOCK_BYTE = 12, 8, 16
 _START = 0x00001000808C0001
 """What a state begins with (SP 800-232, section 4.1.1)."""
-_CONSTANTS = tuple(0xF0 - 0x0F * number for number in range(_ROUNDS))
+_CONSTANTS = tuple(0xF0 - 0x0F * number for number in range(ROUNDS))
 _TURNS = ((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))
 """Of the linear layer, to the right (section 3.4)."""
 _WORD = (1 << 64) - 1
@@ -29,11 +29,13 @@ _UNROLL = Choice(
 _MESSAGE_BYTE = 250
 
 
-def _words(text: bytes) -> list[int]:
+def words_of(text: bytes) -> list[int]:
+    """Return the words of a text, the first byte of each lowest."""
     return [int.from_bytes(text[at : at + 8], "little") for at in range(0, len(text), 8)]
 
 
-def _text(words: Sequence[int]) -> bytes:
+def text_of(words: Sequence[int]) -> bytes:
+    """Return the text of words."""
     return b"".join(word.to_bytes(8, "little") for word in words)
 
 
@@ -68,20 +70,25 @@ class _Step(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        return _ROUNDS if self.starts or self.ends else _FEW_ROUNDS
+        return ROUNDS if self.starts or self.ends else _FEW_ROUNDS
 
 
-def _padded(text: bytes) -> list[bytes]:
-    whole = text + b"\x01" + bytes(-(len(text) + 1) % _BLOCK_BYTE)
+def ascon_padded(text: bytes, block_byte: int) -> bytes:
+    """Return whole blocks: a text, a bit that is 1, zeros (section 4)."""
+    return text + b"\x01" + bytes(-(len(text) + 1) % block_byte)
+
+
+def _blocks(text: bytes) -> list[bytes]:
+    whole = ascon_padded(text, _BLOCK_BYTE)
     return [whole[at : at + _BLOCK_BYTE] for at in range(0, len(whole), _BLOCK_BYTE)]
 
 
 def ascon_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_Step]:
     """Yield the steps of a message: its start, blocks of associated data, blocks of text."""
     yield _Step(key, nonce, bytes(_BLOCK_BYTE), starts=True)
-    for block in _padded(data) if data else ():
+    for block in _blocks(data) if data else ():
         yield _Step(key, nonce, block)
-    blocks = _padded(text)
+    blocks = _blocks(text)
     for at, block in enumerate(blocks):
         yield _Step(key, nonce, block, separates=at == 0, ends=at == len(blocks) - 1)
 
@@ -90,18 +97,18 @@ def ascon_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     """Return encrypted block and tag of each step (section 4.1); a message needs some of them."""
     state, found, keyed = [0] * 5, [], False
     for step in steps:
-        key, block = _words(step.key), _words(step.block)
+        key, block = words_of(step.key), words_of(step.block)
         if keyed:
             state = [*state[:3], state[3] ^ key[0], state[4] ^ key[1]]
         block = [a ^ b for a, b in zip(state, block, strict=False)]
         if step.starts:
-            state = [_START, *key, *_words(step.nonce)]
+            state = [_START, *key, *words_of(step.nonce)]
         else:
             state = [*block, *state[2:4], state[4] ^ step.separates << 63]
         if step.ends:
             state[2:4] = state[2] ^ key[0], state[3] ^ key[1]
         state = ascon_permuted(state, step.rounds)
-        found.append((_text(block), _text([state[3] ^ key[0], state[4] ^ key[1]])))
+        found.append((text_of(block), text_of([state[3] ^ key[0], state[4] ^ key[1]])))
         keyed = step.starts
     return found
 
@@ -176,7 +183,7 @@ def ascon_aead(*, unroll: int) -> Design:
     Assumed: blocks are padded before.  Cycles of a task are those of a block in a long message: a
     message takes 16 / n cycles more than its blocks of text and data.
     """
-    passes, few = _ROUNDS // unroll, _FEW_ROUNDS // unroll
+    passes, few = ROUNDS // unroll, _FEW_ROUNDS // unroll
     bits = (passes - 1).bit_length()
     core = RoundCore(
         name="ascon_aead",
@@ -194,9 +201,7 @@ def ascon_aead(*, unroll: int) -> Design:
 
 def _module(core: RoundCore) -> Iterator[str]:
     yield "// Ascon-AEAD128, NIST SP 800-232: first byte of a text leftmost, first word of a state."
-    yield from _round_module()
-    for number in range(core.unroll):
-        yield from decision_diagram(f"constants_{number}", _CONSTANTS[number :: core.unroll], 8)
+    yield from ascon_rounds(core.unroll)
     key, nonce, block = (reversed_bytes(port, 2, 8) for port in ("key", "nonce", "block"))
     word = [cut("state_1", 4 - at, 64) for at in range(5)]
 
@@ -217,11 +222,11 @@ def _module(core: RoundCore) -> Iterator[str]:
         "mixed": "added",
         "keyed": "starts",
     }
-    yield from core.text(entry, _round, answer)
+    yield from core.text(entry, ascon_round, answer)
 
 
-def _round_module() -> Iterator[str]:
-    """Yield a round in one block: a simulator else follows each bit that changes alone."""
+def ascon_rounds(unroll: int) -> Iterator[str]:
+    """Yield a round in one block, for a simulator else follows each bit alone; its constants."""
     yield "module ascon_round (input [319:0] from, input [7:0] constant, output reg [319:0] to);"
     yield f"  reg [63:0] {', '.join(f'{name}{at}' for name in 'xyz' for at in range(5))};"
     yield "  always @* begin"
@@ -238,9 +243,12 @@ def _round_module() -> Iterator[str]:
         yield f"    {cut('to', 4 - at, 64)} = {' ^ '.join((f'z{at}', *turned))};"
     yield "  end"
     yield "endmodule"
+    for number in range(unroll):
+        yield from decision_diagram(f"constants_{number}", _CONSTANTS[number::unroll], 8)
 
 
-def _round(number: int, which: str, state: State) -> Generator[str, None, State]:
+def ascon_round(number: int, which: str, state: State) -> Generator[str, None, State]:
+    """Yield a round of a pass; for `RoundCore.text`."""
     yield f"  wire [7:0] constant_{number};"
     yield f"  constants_{number} choose_{number} ({which}, constant_{number});"
     yield f"  wire [319:0] state_of_{number};"

@@ -32,18 +32,19 @@ _NONE = (
 
 HOST_ALONE = Alone(
     columns={
-        "throughput_bit_per_s": "demand_bit_per_s",
+        "throughput_bit_per_s": "carried_demand_bit_per_s",
         "offload_latency_s": "host_time_s",
         "size_spread_s": "host_spread_s",
         "fixed_latency_s": "kernel_offset_s",
-        "interface_in_flight": np.inf,
+        "interface_in_flight": "host_slots",
         "interface_wait": float(WAIT_MODES.index("sync")),
         **dict.fromkeys(_NONE, 0.0),
     },
     own=("interface_host_cores", "interface_host_power_w"),
     cost="host_cores",
 )
-"""Each core does one task after another, at its speed: it is a slot that waits for T0.
+"""Each core does one task after another, at its speed: it is a slot that waits for T0.  Streams of
+dependent tasks keep a core each.
 
 Cores busy, their power, waits for a core and the 99th percentile follow as those of offloads do.
 """
@@ -198,6 +199,47 @@ def host_time_s(
     """
     power = np.asarray(workload_granularity_byte) ** kernel_exponent
     return kernel_offset_s + kernel_index_s_per_byte * power
+
+
+@objective(
+    source="one offload at a time per stream",
+    rises_with=("workload_streams",),
+    undeclared={"workload_chained": "it matters only whether tasks wait for each other"},
+)
+def host_slots(
+    *, workload_chained: Column | float = 0.0, workload_streams: Column | float = np.inf
+) -> Column:
+    """Host cores that the work can take at once where nothing is offloaded.
+
+    n where the tasks of each of n streams wait for each other, else without a bound; a number.
+    """
+    return np.where(np.not_equal(workload_chained, 0), workload_streams, np.inf)
+
+
+@objective(
+    source=LOGCA,
+    rises_with=("demand_bit_per_s", "host_slots"),
+    falls_with=("host_time_s",),
+    undeclared={"workload_granularity_byte": "the host's time grows with it as well"},
+)
+def carried_demand_bit_per_s(
+    *,
+    demand_bit_per_s: Column,
+    host_slots: Column,
+    host_time_s: Column,
+    workload_granularity_byte: Column,
+) -> Column:
+    """Payload rate of the host alone: what is demanded, as far as streams keep cores busy.
+
+    ``min(demand, slots 8 g / T0)``, in bit/s.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, eq. 1, for T0.
+    """
+    with np.errstate(divide="ignore"):
+        most = host_slots * BIT_PER_BYTE * workload_granularity_byte / host_time_s
+    return np.minimum(demand_bit_per_s, most)
 
 
 @objective(

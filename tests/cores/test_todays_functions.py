@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from dse.contract.generators import Generator
-from dse.cores.rtl import aes_answers, ascon, chacha20, crc32, gcm, sha2, sha3, xts
+from dse.cores.rtl import aes_answers, ascon, ascon_hash, chacha20, crc32, gcm, sha2, sha3, xts
 from dse.cores.rtl.aes_box import box, substitution
 from dse.cores.rtl.frames import port_bits
 from dse.plugins import registry
@@ -113,6 +113,13 @@ def test_ascon_is_that_of_its_designers() -> None:
         assert ascon.ascon_encrypt(key, nonce, data, text) == answer
 
 
+def test_ascon_hash_is_that_of_its_designers() -> None:
+    """And the state that a message begins with is that of SP 800-232, appendix A.3."""
+    assert ascon_hash.hash_start()[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
+    for message, digest in ascon_hash.PUBLISHED:
+        assert ascon_hash.ascon_hashed(message) == digest
+
+
 def test_the_check_is_the_published_one() -> None:
     message, check = crc32.PUBLISHED
     assert zlib.crc32(message) == check
@@ -121,6 +128,7 @@ def test_the_check_is_the_published_one() -> None:
 FIRST = {
     "aes128": "69c4e0d86a7b0430d8cdb78070b4c55a",
     "aes256": "8ea2b7ca516745bfeafc49904b496089",
+    "ascon_hash": ascon_hash.PUBLISHED[0][1][:8].hex(),
     "chacha20": chacha20.PUBLISHED[0][3].hex(),
     "sha2_256": HASHES["abc"][0],
     "sha3_256": HASHES[""][1],

@@ -124,6 +124,21 @@ def test_it_is_the_answer_where_it_is_the_best() -> None:
     assert host.lines[0].endswith("; infeasible: it needs 4.013 host cores of 4.")
 
 
+def test_each_stream_of_dependent_tasks_keeps_one_core() -> None:
+    """Messages of 64 B take 2 us each, so that two streams reach 512 Mbit/s of 1 Gbit/s by hand."""
+    text = changed(STUDY, ("index: 2 ns", "index: 31.25 ns"), ("30 ns", "10 us"))
+    assert first_line(text) == f"Take {HOST}."
+    for streams, reached in ((1, 0.256e9), (2, 0.512e9), (4, 1e9)):
+        chained = changed(text, ("64 B,", f"64 B, chained: true, streams: {streams},"))
+        problem = study.prepare(study.read_study(chained)).problem
+        found = {name: float(one[0]) for name, one in problem.describe(problem.hosts).items()}
+        assert found["throughput_bit_per_s"] == pytest.approx(reached)
+        assert found["host_cores"] == pytest.approx(reached * 2e-6 / 512)
+        assert problem.evaluate(problem.hosts).feasible.tolist() == [streams == 4]
+    with pytest.raises(InfeasibleError, match=r"workload\.streams at least 4 .*: the host alone"):
+        dse.run(changed(chained, ("streams: 4", "streams: 2")))
+
+
 def test_a_constraint_that_it_violates_rules_it_out() -> None:
     fast = changed(STUDY, ("objectives", "constraints: [offload_latency <= 100 ns]\nobjectives"))
     assert dse.run(changed(fast, ("30 ns", "10 ns, latency: 0 s"))).front["host.alone"].sum() == 0

@@ -1,0 +1,127 @@
+"""Ascon-Hash256 cores in Verilog: a block of a message passes 12 rounds, some in a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.cores.rtl.ascon import (
+    ROUNDS,
+    ascon_padded,
+    ascon_permuted,
+    ascon_round,
+    ascon_rounds,
+    text_of,
+    words_of,
+)
+from dse.cores.rtl.frames import message_vectors
+from dse.cores.rtl.rounds import RoundCore
+from dse.cores.rtl.verilog import cut, reversed_bytes
+
+_BLOCK_BYTE, _DIGEST_BYTE = 8, 32
+_SQUEEZED = bytes(_DIGEST_BYTE - _BLOCK_BYTE)
+"""Blocks of zeros after a message: each brings eight more bytes of the digest."""
+_START = 0x0000080100CC0002
+"""What a state begins with (SP 800-232, section 5.1)."""
+_UNROLL = Choice(
+    name="unroll", description="Rounds in a cycle; a block takes 12 / unroll", values=(1, 2, 3, 4)
+)
+
+
+def hash_start() -> bytes:
+    """Return the state that each message begins with: constant, and thus no cycles."""
+    return text_of(ascon_permuted([_START, 0, 0, 0, 0], ROUNDS))
+
+
+def absorbed(state: bytes, block: bytes) -> bytes:
+    """Return the state after a block of 8 bytes."""
+    first, *rest = words_of(state)
+    return text_of(ascon_permuted([first ^ words_of(block)[0], *rest], ROUNDS))
+
+
+def hash_steps(message: bytes) -> bytes:
+    """Return the padded message, and the blocks of zeros that bring the rest of its digest."""
+    return ascon_padded(message, _BLOCK_BYTE) + _SQUEEZED
+
+
+PUBLISHED = tuple(
+    (bytes(range(length)), bytes.fromhex(digest))
+    for length, digest in (
+        (0, "0b3be5850f2f6b98caf29f8fdea89b64a1fa70aa249b8f839bd53baa304d92b2"),
+        (1, "0728621035af3ed2bca03bf6fde900f9456f5330e4b5ee23e7f6a1e70291bc80"),
+        (8, "b88e497ae8e6fb641b87ef622eb8f2fca0ed95383f7ffebe167acf1099ba764f"),
+        (15, "6421330df99c05eb715415ee17b455f2674f862ae3cc5badffe43a4a3ed273e1"),
+        (32, "bd9d3d60a66b53868eab2a5c74539a518a1f60f01eb176c60e43dee81680b33e"),
+        (100, "a4bc453c84f824f10092e8e9031799957e984a29bbae5e84345e82f48dd71192"),
+    )
+)
+"""Messages and digests: known answers of the designers' implementation, github.com/ascon/ascon-c
+(crypto_hash/asconhash256, LWC_HASH_KAT_128_256.txt), after SP 800-232."""
+
+
+def ascon_hashed(message: bytes) -> bytes:
+    """Return the digest of 32 bytes (section 5.1)."""
+    state, digest, steps = hash_start(), b"", hash_steps(message)
+    for at in range(0, len(steps), _BLOCK_BYTE):
+        state = absorbed(state, steps[at : at + _BLOCK_BYTE])
+        digest += state[:_BLOCK_BYTE]
+    return digest[-_DIGEST_BYTE:]
+
+
+def ascon_hash_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
+    """Return published messages, then random ones of four blocks, and the first word after each."""
+    return message_vectors(
+        design,
+        seed=seed,
+        tasks=tasks,
+        published=[message for message, _ in PUBLISHED],
+        padded=hash_steps,
+        start=hash_start(),
+        after=absorbed,
+        digest=lambda state: state[:_BLOCK_BYTE],
+    )
+
+
+@generator(
+    answers=ascon_hash_messages,
+    parameters=(_UNROLL,),
+    designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
+    description="Ascon-Hash256: 1 to 4 of the 12 rounds of a block in a cycle",
+    source="NIST SP 800-232",
+)
+def ascon_hash(*, unroll: int) -> Design:
+    """Return a core with `unroll` rounds in a cycle, n.
+
+    A padded block of 8 bytes is taken and passes 12 / n times; `first` says that a message begins
+    with it.  Else it is added to the state before.  After the last block three of zeros bring the
+    rest of the digest, of which eight bytes leave after each.
+
+    Assumed: messages are padded before, and a word of the digest counts as written with each
+    block.  Cycles of a task are those of a block in a long message: a message takes 36 / n more.
+    """
+    core = RoundCore(
+        name="ascon_hash",
+        remark=f"{unroll} of {ROUNDS} rounds in a cycle.",
+        inputs={"block": 8 * _BLOCK_BYTE, "first": 1},
+        outputs={"answer": 8 * _BLOCK_BYTE},
+        fields={"state": 320},
+        unroll=unroll,
+        passes=ROUNDS // unroll,
+    )
+    block_byte = float(_BLOCK_BYTE)
+    return core.design(_module(core), read_byte=block_byte, written_byte=block_byte)
+
+
+def _module(core: RoundCore) -> Iterator[str]:
+    yield "// Ascon-Hash256, NIST SP 800-232: texts with the first byte leftmost."
+    yield from ascon_rounds(core.unroll)
+    start = "".join(f"{word:016x}" for word in words_of(hash_start()))
+    before = f"(first ? 320'h{start} : state_{core.layers})"
+    yield from core.text(
+        {"state": f"{before} ^ {{{reversed_bytes('block', 1, _BLOCK_BYTE)}, 256'd0}}"},
+        ascon_round,
+        lambda state: [
+            f"  wire [63:0] word = {cut(state['state'], 4, 64)};",
+            f"  assign answer = {reversed_bytes('word', 1, _BLOCK_BYTE)};",
+        ],
+    )
