@@ -33,7 +33,7 @@ def hash_start() -> bytes:
     return text_of(ascon_permuted([_START, 0, 0, 0, 0], ROUNDS))
 
 
-def absorbed(state: bytes, block: bytes) -> bytes:
+def hash_absorbed(state: bytes, block: bytes) -> bytes:
     """Return the state after a block of 8 bytes."""
     first, *rest = words_of(state)
     return text_of(ascon_permuted([first ^ words_of(block)[0], *rest], ROUNDS))
@@ -63,7 +63,7 @@ def ascon_hashed(message: bytes) -> bytes:
     """Return the digest of 32 bytes (section 5.1)."""
     state, digest, steps = hash_start(), b"", hash_steps(message)
     for at in range(0, len(steps), _BLOCK_BYTE):
-        state = absorbed(state, steps[at : at + _BLOCK_BYTE])
+        state = hash_absorbed(state, steps[at : at + _BLOCK_BYTE])
         digest += state[:_BLOCK_BYTE]
     return digest[-_DIGEST_BYTE:]
 
@@ -77,7 +77,7 @@ def ascon_hash_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
         published=[message for message, _ in PUBLISHED],
         padded=hash_steps,
         start=hash_start(),
-        after=absorbed,
+        after=hash_absorbed,
         digest=lambda state: state[:_BLOCK_BYTE],
     )
 
@@ -107,6 +107,7 @@ def ascon_hash(*, unroll: int) -> Design:
         fields={"state": 320},
         unroll=unroll,
         passes=ROUNDS // unroll,
+        cleared=True,
     )
     block_byte = float(_BLOCK_BYTE)
     return core.design(_module(core), read_byte=block_byte, written_byte=block_byte)

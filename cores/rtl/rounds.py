@@ -46,6 +46,9 @@ class RoundCore:
         Whether a task is taken in a cycle of its own, before its first pass; of one layer only.
     begins
         The pass in which a task begins, an expression over the inputs that are taken with it.
+    cleared
+        Whether reset clears the fields too.  A first task that overwrites them does not need it;
+        but where mapped logic takes the old value twice, a simulation of gates may not see that.
     """
 
     name: str
@@ -58,6 +61,7 @@ class RoundCore:
     layers: int = 1
     loads: bool = False
     begins: str = "0"
+    cleared: bool = False
 
     @property
     def steps(self) -> int:
@@ -122,8 +126,9 @@ class RoundCore:
                 if self.loads:
                     state = yield from self._taken("following", entry, state)
                 yield "  always @(posedge clock) begin"
-                for field in self.fields:
-                    yield f"    {field}_{layer} <= {state[field]};"
+                for field, width in self.fields.items():
+                    next_ = f"reset ? {width}'d0 : {state[field]}" if self.cleared else state[field]
+                    yield f"    {field}_{layer} <= {next_};"
                 yield "  end"
                 state = {field: f"{field}_{layer}" for field in self.fields}
         yield "endmodule"
