@@ -67,7 +67,7 @@ def _lightweight(cipher: str) -> Core:
         provides=(cipher,),
         node="65 nm",
         evidence="synthesis",
-        left_out={name: "no rate is printed" for name in designs if name not in kept},
+        omitted={name: "no rate is printed" for name in designs if name not in kept},
         models={
             "table": Model(
                 function=of_table,
@@ -119,7 +119,7 @@ def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreM
 
 
 def _single(name: str, rows: Sequence[_Row]) -> Core:
-    """Return a core of published.csv; what an empty cell leaves out stands on its first row."""
+    """Return a core of published.csv; what an empty cell omits stands on its first row."""
     first = rows[0]
 
     def of_table() -> CoreMetrics:

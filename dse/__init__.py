@@ -86,7 +86,7 @@ _FROM = {
     "dse.study.study": ("Study",),
     "dse.uncertainty.sensitivity": ("SensitivityReport",),
 }
-"""What is public, by the module that it comes from; imported when it is asked for."""
+"""What is public, by the module that it comes from; imported when it is requested."""
 
 _WHERE = {name: module for module, names in _FROM.items() for name in names}
 

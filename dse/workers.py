@@ -24,7 +24,7 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 LOOK_S = 0.1
-"""Time after which processes at work are asked about again."""
+"""Time after which processes at work are polled again."""
 
 WORTH = 1_000_000.0
 """Work that a worker must expect, in designs evaluated: it takes about as long to start one."""
@@ -65,7 +65,7 @@ def shared(
     count
         As `processes` returns it; 1 is this process.
     stop
-        Asked while processes are at work; once it is True, there are no more answers.
+        Called while processes are at work; once it is True, there are no more answers.
 
     Raises
     ------

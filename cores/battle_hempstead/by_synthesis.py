@@ -1,6 +1,6 @@
-"""What Battle and Hempstead find of their cores, asked of ours: `by_synthesis.csv`.
+"""What Battle and Hempstead find of their cores, checked on ours: `by_synthesis.csv`.
 
-Functions of today are asked what the paper finds of unrolling: `unrolling.csv`.
+Functions of today are held to what the paper finds of unrolling: `unrolling.csv`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TODAY = ("aes128", "aes256", "aes128_xts", "sha2_256", "sha3_256", "ascon_aead"
 def claims_of(tables: Tables) -> tuple[Claim, ...]:
     """Return the claims, with a reading for each library that has the cores."""
     papers = {library: {name: named[name] for name in _MADE} for library, named in tables.items()}
-    found = [*_asked("by_synthesis.csv", papers)]
+    found = [*_claims_in("by_synthesis.csv", papers)]
     for core in _TODAY:
         title = FAMILIES[core].summary.partition(":")[0]
         having = {
@@ -45,7 +45,7 @@ def claims_of(tables: Tables) -> tuple[Claim, ...]:
         }
         found += [
             replace(one, name=f"{one.name}-{core}", statement=f"{title}: {one.statement}")
-            for one in _asked("unrolling.csv", having)
+            for one in _claims_in("unrolling.csv", having)
         ]
     return tuple(found)
 
@@ -55,12 +55,12 @@ def _has_line(table: Path) -> bool:
     return sum(name[1:].isdigit() for name in read_published(table).designs) > 2
 
 
-def _asked(file: str, tables: Tables) -> Iterator[Claim]:
+def _claims_in(file: str, tables: Tables) -> Iterator[Claim]:
     """Yield the claims of a file; `tables` has for each library those that its cores stand for."""
     functions = single_cores.functions | fleets_of_cores.functions | unrolling.functions
     table = files("dse.cores.battle_hempstead") / file
-    asked = [read_claims(table, functions, named) for named in tables.values()]
-    for same in zip(*asked, strict=True):
+    by_library = [read_claims(table, functions, named) for named in tables.values()]
+    for same in zip(*by_library, strict=True):
         readings = {library: one.ours for library, one in zip(tables, same, strict=True)}
         yield replace(same[0], ours=None, readings=readings)
 

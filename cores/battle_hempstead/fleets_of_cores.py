@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import Laboratory
-from dse.cores.battle_hempstead.single_cores import AskedCore
+from dse.cores.battle_hempstead.single_cores import PaperCore
 
 functions = ClaimFunctions()
 
@@ -72,14 +72,14 @@ _FLEET_QUANTITIES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
 }
 
 
-def _fleets_of(use_case: str, core: AskedCore) -> str:
+def _fleets_of(use_case: str, core: PaperCore) -> str:
     """Return the study of fleets of one design."""
     source = f"table: {json.dumps(str(core))}" if isinstance(core, Path) else f"core: {core}"
     return DES_FLEETS.format(rate=_RATES[use_case], source=source)
 
 
 def _fleets(
-    laboratory: Laboratory, use_case: str, core: AskedCore = "des"
+    laboratory: Laboratory, use_case: str, core: PaperCore = "des"
 ) -> dict[str, Mapping[str, Any]]:
     """Return, by DES design, the quantities of the fleet that carries a rate."""
     found = laboratory.designs(_fleets_of(use_case, core))
@@ -91,14 +91,14 @@ def _fleets(
 
 @functions
 def fleet_value(
-    laboratory: Laboratory, use_case: str, quantity: str, design: str, core: AskedCore = "des"
+    laboratory: Laboratory, use_case: str, quantity: str, design: str, core: PaperCore = "des"
 ) -> float:
     """Return a quantity of the fleet of one design in a use case."""
     return _FLEET_QUANTITIES[quantity](_fleets(laboratory, use_case, core)[design])
 
 
 @functions
-def fleets_on_front(laboratory: Laboratory, use_case: str, core: AskedCore) -> str:
+def fleets_on_front(laboratory: Laboratory, use_case: str, core: PaperCore) -> str:
     """Return the fleets of one design that none beats in area and power, the smallest first."""
     found = laboratory.front(_fleets_of(use_case, core))
     counts = map(int, np.asarray(found["instances"]).tolist())
@@ -108,7 +108,11 @@ def fleets_on_front(laboratory: Laboratory, use_case: str, core: AskedCore) -> s
 
 @functions
 def fleets_with_least(
-    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: AskedCore = "des"
+    laboratory: Laboratory,
+    use_case: str,
+    quantity: str,
+    count: float = 1,
+    core: PaperCore = "des",
 ) -> str:
     """Return the design, or the few designs, whose fleets take the least of a quantity."""
     fleets, of = _fleets(laboratory, use_case, core), _FLEET_QUANTITIES[quantity]

@@ -34,7 +34,7 @@ _ROWS = {
     }
     for name in _CORES
 }
-AskedCore = str | Path
+PaperCore = str | Path
 """One of the paper, or the table of one that was made of a description."""
 _CLOCKED_BY = {"des": "bandwidth", "fft": "bandwidth", "jacobi": "clock"}
 """The printed column that the clock of our models follows from."""
@@ -92,7 +92,7 @@ def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
     return np.array([printed.share(*cell, cells) for cell in zip(names, cells, strict=True)])
 
 
-def _table(printed: PrintedNumbers, core: AskedCore) -> tuple[tuple[str, ...], CoreMetrics]:
+def _table(printed: PrintedNumbers, core: PaperCore) -> tuple[tuple[str, ...], CoreMetrics]:
     """Return the names and the figures of the designs."""
     if isinstance(core, Path):
         rows = read_published(core)
@@ -108,7 +108,7 @@ def _table(printed: PrintedNumbers, core: AskedCore) -> tuple[tuple[str, ...], C
     )
 
 
-def values_of(printed: PrintedNumbers, core: AskedCore, quantity: str) -> dict[str, float]:
+def values_of(printed: PrintedNumbers, core: PaperCore, quantity: str) -> dict[str, float]:
     """Return a quantity of each design."""
     designs, figures = _table(printed, core)
     return dict(zip(designs, _QUANTITIES[quantity](figures).tolist(), strict=True))
@@ -127,7 +127,7 @@ def core_value(printed: PrintedNumbers, core: str, quantity: str, design: str) -
 
 @functions
 def core_ratio(
-    printed: PrintedNumbers, core: AskedCore, quantity: str, design: str, base: str
+    printed: PrintedNumbers, core: PaperCore, quantity: str, design: str, base: str
 ) -> float:
     """Return a quantity of a design over that of another."""
     values = values_of(printed, core, quantity)
@@ -160,7 +160,7 @@ def least_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: st
 
 @functions
 def design_with_least(
-    printed: PrintedNumbers, core: AskedCore, quantity: str, among: str = ""
+    printed: PrintedNumbers, core: PaperCore, quantity: str, among: str = ""
 ) -> str:
     """Return the design with the least of a quantity, among some where they are named."""
     values = values_of(printed, core, quantity)
@@ -169,7 +169,7 @@ def design_with_least(
 
 @functions
 def design_with_most(
-    printed: PrintedNumbers, core: AskedCore, quantity: str, among: str = ""
+    printed: PrintedNumbers, core: PaperCore, quantity: str, among: str = ""
 ) -> str:
     """Return the design with the most of a quantity, among some where they are named."""
     values = values_of(printed, core, quantity)

@@ -6,14 +6,14 @@ import numpy as np
 
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import PrintedNumbers
-from dse.cores.battle_hempstead.single_cores import AskedCore, values_of
+from dse.cores.battle_hempstead.single_cores import PaperCore, values_of
 
 functions = ClaimFunctions()
 
 
 @functions
 def line_over(
-    printed: PrintedNumbers, core: AskedCore, quantity: str, power: float, text: str
+    printed: PrintedNumbers, core: PaperCore, quantity: str, power: float, text: str
 ) -> float:
     """Return what a straight line over unrolled designs tells, over n to a power.
 
@@ -36,13 +36,13 @@ def line_over(
 
 
 @functions
-def most_rounds_take_least(printed: PrintedNumbers, core: AskedCore, quantity: str) -> bool:
+def most_rounds_take_least(printed: PrintedNumbers, core: PaperCore, quantity: str) -> bool:
     """Return whether the unrolled design with most rounds has the least of a quantity."""
     plain = _unrolled(printed, core, quantity)
     return plain[max(plain)] == min(plain.values())
 
 
-def _unrolled(printed: PrintedNumbers, core: AskedCore, quantity: str) -> dict[float, float]:
+def _unrolled(printed: PrintedNumbers, core: PaperCore, quantity: str) -> dict[float, float]:
     """Return a quantity of designs that differ in nothing but their rounds, by these."""
     values = values_of(printed, core, quantity).items()
     return {float(name[1:]): value for name, value in values if name[1:].isdigit()}

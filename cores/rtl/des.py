@@ -72,7 +72,7 @@ def des(*, unroll: int, structure: str, key_schedule: str) -> Design:
     The loading multiplexer stands before the first round and the answer is the last register, so
     that there are no registers but those of rounds.  A key turns in the register beside its block
     (``rotate``), or stays, and each round selects among 16 / n subkeys (``select``: the paper's
-    iterative and lightly unrolled cores).  Parity bits of a key are not looked at.
+    iterative and lightly unrolled cores).  Parity bits of a key are not examined.
 
     Departs from the paper: blocks carry their keys, where its pipelined key block may serve one
     key for all; it encrypts only.

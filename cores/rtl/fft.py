@@ -42,7 +42,7 @@ def fft(*, radix: int, width: int) -> Design:
 
     Departs from the paper: its designs, by Spiral, take 64 words per cycle as well, but start a
     transform each 4 cycles by their published rates, and have 17 to 26 stages of registers where
-    these have 2 to 6; which arithmetic they have is not said.  Radix 16 to 64 are left out.
+    these have 2 to 6; which arithmetic they have is not said.  Radix 16 to 64 are omitted.
     """
     stages = round(log2(POINTS) / log2(radix))
     return Design(

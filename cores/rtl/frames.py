@@ -135,7 +135,7 @@ def message_vectors(
     Parameters
     ----------
     design
-        A design that reads a block at a task, and is told which block begins a message.
+        A design that reads a block at a task, and learns which block begins a message.
     seed
         Of the random messages.
     tasks

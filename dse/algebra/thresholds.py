@@ -14,7 +14,7 @@ from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError
 
 DIGITS = 5
-"""Significant digits of a value that is told: rounding moves it by less than 0.01 %."""
+"""Significant digits of a value that is shown: rounding moves it by less than 0.01 %."""
 
 NEAR = 1e-6
 """How far beyond a value, relative to it, a nicer one is tried."""

@@ -253,8 +253,8 @@ def _split(text: str | float, wanted: str) -> tuple[str, str]:
         shown = written if len(written) <= 40 else written[:40] + "..."
         form = "a finite number with its unit" if wanted else "a finite number"
         raise UnitError(f"{shown!r} is not {form}", _remedy(wanted))
-    if told := comma(written[: len(written) - len(match[2].lstrip("0123456789.,"))].strip()):
-        raise UnitError(*told)
+    if comma_fault := comma(written[: len(written) - len(match[2].lstrip("0123456789.,"))].strip()):
+        raise UnitError(*comma_fault)
     return match[1], match[2].strip()
 
 

@@ -108,7 +108,7 @@ def alternatives(
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
     """Yield every other way to make one choice: axis, choice, and what stays of the space.
 
-    A design that the answer does not use changes nothing when it is left out.
+    A design that the answer does not use changes nothing when it is omitted.
     """
     axes = problem.space.axes
     for number, axis in enumerate(axes):
@@ -232,6 +232,6 @@ def alternatives_section(
         headers=(*headers, "change") if compared else headers,
         rows=tuple(rows),
         remarks=tuple(remarks),
-        facts={"choices": [entry.to_dict(answer, goals) for entry in found], "left_out": left},
+        facts={"choices": [entry.to_dict(answer, goals) for entry in found], "not_shown": left},
         brief=(),
     )

@@ -42,7 +42,7 @@ from dse.study.sections import SECTIONS
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
-Told = Callable[[Sequence[Section]], None]
+Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""
 
 
@@ -85,7 +85,7 @@ def recommend(
     solved: KnownFront,
     preference: Preference,
     options: Options,
-    told: Told = unheard,
+    callback: Callback = unheard,
     *,
     all: bool = True,
 ) -> Recommendation:
@@ -99,7 +99,7 @@ def recommend(
         What makes one design better than another.
     options
         How alternatives that the front lacks are searched for.
-    told
+    callback
         Called with sections as soon as they are known, all but the notes.
     all
         Search what any other choice would cost, too, which one screen does not tell.
@@ -140,7 +140,7 @@ def recommend(
         sections.advice_section(chosen, [*solved.study.refused.values()]),
         *host_sections(problem, preference, chosen),
     ]
-    told(parts)
+    callback(parts)
     others = alternatives(solved.study, options, preference, chosen) if all else ()
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
@@ -148,7 +148,7 @@ def recommend(
         sections.best_section(best),
         *_sections_of(others, chosen, goals, preferred),
     ]
-    told(compared)
+    callback(compared)
     notes = [*boundary_notes(solved.study, ranked[0]), *_notes(solved.study)]
     unpublished = solved.study.sureness.unpublished(problem.space.axes, ranked[0].tolist())
     rest = ("the runner-up", "what any other choice costs")
@@ -266,7 +266,7 @@ def recommend_swept(
             problems, best, described_together(problems, best), strict=True
         )
     )
-    designs = [*map(_told_apart, problems, best)]
+    designs = [*map(_distinguishing, problems, best)]
     lacking = [_lacking(entry.study) for entry in points]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
@@ -297,6 +297,6 @@ def _lacking(study: Study) -> str:
     return "none is feasible" + " with the least instances: give `instances` a range" * few
 
 
-def _told_apart(problem: Problem, best: Index) -> tuple[str, ...]:
+def _distinguishing(problem: Problem, best: Index) -> tuple[str, ...]:
     """Return what tells the answer from those at other values of a sweep; empty for none."""
     return next(iter(design_parts(problem, best, counts=False)), ()) if len(best) else ()

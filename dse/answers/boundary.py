@@ -18,7 +18,7 @@ from dse.study.study import Study
 def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
     """Yield a note for each axis with an order at whose end a design (d,) lies.
 
-    Left out are ends beyond which there is nothing: one of what is counted, no instances, the top
+    Omitted are ends beyond which there is nothing: one of what is counted, no instances, the top
     clock, counts that end where the design alone carries the rate, and tables of designs that are
     evaluated already.
     """

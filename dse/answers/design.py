@@ -178,8 +178,8 @@ def pick(
     """
     index = point[np.newaxis, :]
     invariants.check_invariants(problem, index)
-    told = problem.describe(index) if described is None else described
-    columns = {name: float(column[0]) for name, column in told.items()}
+    known = problem.describe(index) if described is None else described
+    columns = {name: float(column[0]) for name, column in known.items()}
     choices: dict[str, float | str] = {}
     for axis, choice in zip(problem.space.axes, point, strict=True):
         if choice >= 0 and tables.is_choice_of_scenario(problem, axis):

@@ -19,7 +19,7 @@ from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 
 MOST_INTERVALS = 12
-"""Intervals of a sweep that are shown; all its values follow where everything is told."""
+"""Intervals of a sweep that are shown; all its values follow where everything is shown."""
 
 CLOSE = 0.5
 """A limit is shown when a quantity could not grow by more than this share."""

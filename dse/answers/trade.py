@@ -106,8 +106,8 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
             trade = Trade(pick(problem, other[0], name), chosen, near, problem.goals)
             if trade.differences(better=True) and trade.differences(better=False):
                 new, old = (parts(problem, design)[0] for design in (other, best))
-                asked = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
-                line = f"Trade-off: {difference(new, old)} has {trade.price}{asked}."
+                option = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
+                line = f"Trade-off: {difference(new, old)} has {trade.price}{option}."
                 facts = trade.to_dict() | {"with": trade.taken.to_dict()}
                 return Section("bought", lines=(line,), facts=facts, brief=(line,))
     if len(front) == 1:

@@ -32,15 +32,15 @@ def undemanded_section(
         return None
     others = {f"most {in_words(goal.name)}": best[goal] for goal in most}
     knee = prefer(problem, KNEE)
-    asked = [units.stem(goal.name) or goal.name for goal in most]
+    preferred = [units.stem(goal.name) or goal.name for goal in most]
     if knee.design_on(problem, front) == knee.design:
         others["knee"] = pick(problem, knee.first(problem, front)[0])
-        asked.append(KNEE)
+        preferred.append(KNEE)
     others = {words: other for words, other in others.items() if other.line != chosen.line}
     if not others:
         return None
     names = [goal.name for goal in problem.goals]
-    ask = [*(f"--prefer {name}" for name in asked), *["--rate"] * bool(problem.stages)]
+    ask = [*(f"--prefer {name}" for name in preferred), *["--rate"] * bool(problem.stages)]
     return Section(
         "undemanded",
         "",

@@ -105,7 +105,7 @@ def answer(
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
     progress
-        Called with how many assumptions were looked at, and how many there are.
+        Called with how many assumptions were checked, and how many there are.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def answer(
     Raises
     ------
     dse.errors.DseError
-        When what was asked makes no sense; `InfeasibleError` when no design fits.
+        When the request makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.answers.answer import recommend, recommend_swept
     from dse.answers.source import known_fronts
@@ -208,9 +208,9 @@ def _changing(
     full: bool,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
-    """Yield what would change an answer, and what the study leaves out."""
+    """Yield what would change an answer, and what the study omits."""
     from dse.parametric.flip_search import flips_section
-    from dse.parametric.left_out_search import left_out_section
+    from dse.parametric.unspecified_search import unspecified_section
 
     def step(_: str, number: int, total: int) -> None:
         if progress is not None:
@@ -222,9 +222,9 @@ def _changing(
     )
     if found is not None:
         yield found
-    left_out = left_out_section(study, front, preference, exact=exact, budget=budget)
-    if left_out is not None:
-        yield left_out
+    unspecified = unspecified_section(study, front, preference, exact=exact, budget=budget)
+    if unspecified is not None:
+        yield unspecified
 
 
 def _ranges(solved: KnownFront, preference: Preference, share: float, budget: Budget) -> Section:
@@ -292,7 +292,7 @@ def sensitivity(
     Raises
     ------
     dse.errors.DseError
-        When what was asked makes no sense; `InfeasibleError` when no design fits.
+        When the request makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.answers.source import known_fronts
     from dse.uncertainty.sensitivity import sensitivity_of

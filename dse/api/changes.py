@@ -44,13 +44,13 @@ def flips(
     time
         Most CPU time: "10 min" (default: search.effort).  What there was no time for is named.
     progress
-        Called with the name of the assumption that is looked at next, how many were so far, and how
+        Called with the name of the assumption that is checked next, how many were so far, and how
         many there are.
 
     Raises
     ------
     dse.errors.DseError
-        When what was asked makes no sense; `InfeasibleError` when no design fits.
+        When the request makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.parametric.flip_search import find_flips
     from dse.search.budget import budget_of

@@ -63,7 +63,7 @@ def report(
     cloud
         Most feasible designs to draw, over all runs.
     progress
-        Called with how many assumptions were looked at, and how many there are.
+        Called with how many assumptions were checked, and how many there are.
 
     Returns
     -------
@@ -118,11 +118,11 @@ def page_text(
     from dse.runs.design_names import exact_name
     from dse.runs.unfinished import all_readable
 
-    asked = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
+    options = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
     with all_readable(folders) as readable:
         shown = read_page_runs(readable)
         answers = [
-            answer(run.run.folder, prefer=prefer, tolerance=tolerance, **asked) for run in shown
+            answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options) for run in shown
         ]
         preferences = [run.study.preferring(prefer, tolerance) for run in shown]
         few = sum(run.view.size for run in shown) <= MOST_ASSIGNED

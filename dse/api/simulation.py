@@ -60,7 +60,7 @@ def simulate(
     Raises
     ------
     dse.errors.DseError
-        When what was asked makes no sense; `InfeasibleError` when no design fits.
+        When the request makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.simulation.compare import EVENTS, Length, simulated
 
@@ -106,7 +106,7 @@ def _chosen(
 
 
 def _with_arrivals(prepared: Study) -> Study:
-    """Return the study with the arrivals that it leaves out, so that the model tells of waits."""
+    """Return the study with the arrivals that it omits, so that the model tells of waits."""
     from dse.study import study as studies
     from dse.study.demand import ARRIVAL_CV2, ARRIVALS
     from dse.study.overrides import override

@@ -27,7 +27,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
 
     Names are those of axes (``workload.granularity=64 KiB``), of columns of front.csv
     (``workload.granularity_byte=65536``) and of counts (``des.u16=3``; those of a stage that
-    are left out are 0).  An axis with one value may be left out.
+    are omitted are 0).  An axis with one value may be omitted.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _wrong_counts(
 
 
 def _choice_of(axis: Axis, problem: Problem, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return which value of an axis is written; a count that is left out is 0."""
+    """Return which value of an axis is written; a count that is omitted is 0."""
     if tables.is_choice_of_scenario(problem, axis):
         return _read_choice(axis, tables.axis_column(axis), left, faults)
     stage = axis.name.partition(".")[0]

@@ -150,10 +150,10 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
 def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
     """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
     manifest, feasible = run.manifest, _whole(run.manifest, "feasible")
-    told = "feasible_in_space" in manifest
-    if not told and checksums.are_due(manifest):
+    recorded = "feasible_in_space" in manifest
+    if not recorded and checksums.are_due(manifest):
         return ["feasible_in_space is missing from the manifest"]
-    if not told:  # written when `feasible` counted pruned ones too
+    if not recorded:  # written when `feasible` counted pruned ones too
         evaluated += dominated
     if not len(run.rows) <= feasible <= evaluated:
         return [f"{feasible:,} feasible is less than the front or more than were evaluated"]

@@ -18,7 +18,7 @@ from dse.runs.manifest import UNMET, front_facts, study_facts
 from dse.runs.notes import Counts, FrontOfPart
 from dse.runs.quality import measure_front
 
-UNTOLD = "this run was written without checksums; run the study again to have them"
+NO_CHECKSUMS = "this run was written without checksums; run the study again to have them"
 
 SHARED = "storage"
 """An entry of runs of earlier versions, whose notes and evaluations are those of several."""
@@ -27,7 +27,7 @@ SHARED = "storage"
 def check_files(manifest: Mapping[str, Any], folder: Path) -> Check:
     """Check that every file is the one that the run wrote."""
     if not checksums.are_due(manifest):
-        return Check("files", MISSED, UNTOLD)
+        return Check("files", MISSED, NO_CHECKSUMS)
     wrong = list(checksums.changed_files(manifest, folder))
     return check_of("files", wrong, "each is the one that the run wrote, by its checksum")
 
@@ -35,7 +35,7 @@ def check_files(manifest: Mapping[str, Any], folder: Path) -> Check:
 def check_manifest(manifest: Mapping[str, Any]) -> Check:
     """Check that every entry of the manifest is what the run wrote."""
     if not checksums.are_due(manifest):
-        return Check("manifest", MISSED, UNTOLD)
+        return Check("manifest", MISSED, NO_CHECKSUMS)
     wrong = list(checksums.changed_entries(manifest))
     return check_of("manifest", wrong, "each entry is what the run wrote, by its checksum")
 
@@ -70,7 +70,7 @@ def _whole(said: object) -> int:
 
 
 def _measured(point: WrittenFront, run: Finished) -> FrontOfPart:
-    """Return a front as a manifest is made of it; what is infeasible is told by another check."""
+    """Return a front as a manifest is made of it; another check reports what is infeasible."""
     index, loss = point.index[point.feasible], point.loss[point.feasible]
     certificate = run.manifest.get("certificate")
     unfinished = isinstance(certificate, dict) and bool(certificate.get("unfinished"))
@@ -80,13 +80,13 @@ def _measured(point: WrittenFront, run: Finished) -> FrontOfPart:
 
 
 def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) -> Check:
-    """Return whether the manifest has some facts; what earlier versions did not write is told."""
+    """Return whether the manifest has some facts; what earlier versions did not write is named."""
     missing: list[str] = []
     old = not checksums.are_due(run.manifest)
     said = {key: run.manifest[key] for key in facts if key in run.manifest}
     wrong = list(_differences("", said, jsonable(dict(facts)), missing if old else None))
-    untold = ", ".join(dict.fromkeys(missing))
-    lacks = f"; not checked, as the run does not report it: {untold}" if missing else ""
+    unreported = ", ".join(dict.fromkeys(missing))
+    lacks = f"; not checked, as the run does not report it: {unreported}" if missing else ""
     return check_of(name, wrong, right + lacks)
 
 

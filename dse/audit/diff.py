@@ -229,7 +229,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
 
 
 def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the indices of the sweeps' common values, and what is left out, in words."""
+    """Return the indices of the sweeps' common values, and what is omitted, in words."""
     path, other = (run.sweep.path if run.sweep else "nothing" for run in (first, second))
     if path != other:
         shown = f"{path} and {other}"

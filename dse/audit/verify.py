@@ -23,7 +23,7 @@ from dse.runs.design_names import exact_name
 from dse.search import Progress
 
 TRIALS = 1_000_000
-"""Random designs held against a front unless told otherwise."""
+"""Random designs held against a front by default."""
 
 MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
@@ -82,14 +82,14 @@ def _challenged(
     finds: list[Find] = []
     for number, point in enumerate(points):
         random = np.random.default_rng([seed, number])
-        told = {row.tobytes() for row in point.index}
+        printed = {row.tobytes() for row in point.index}
         best = (point.index[:0], point.loss[:0])
         for rivals in challenge.rival_designs(point.problem, point.index, share, random):
             designs = _known(point.problem, rivals)
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
-            lacking = good[_lacking(point, designs[good], evaluation.loss[good], told, verified)]
+            lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed, verified)]
             found += len(lacking)
             best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:
@@ -118,9 +118,9 @@ def _known(problem: Problem, designs: Index) -> Index:
 def _which(problems: Sequence[Problem], share: int) -> str:
     """Return what is tried where each problem has so many trials."""
     whole = all(problem.size <= share for problem in problems)
-    asked = [(one.measured, one.beforehand) for one in problems]
-    known = [(one.bench.seen, most.most) for one, most in asked if one and most]
-    partly = any(problem.left_out for problem in problems)
+    limits = [(one.measured, one.beforehand) for one in problems]
+    known = [(one.bench.seen, most.most) for one, most in limits if one and most]
+    partly = any(problem.not_measured for problem in problems)
     if partly or any(len(seen) < most for seen, most in known):
         return EVERY_MEASURED if whole else SOME_MEASURED
     return EVERY if whole else SOME
@@ -145,7 +145,7 @@ def _lacking(
     """Return which of some feasible designs a front lacks.
 
     A front that lacks no design but those that failed holds every design with the objective values
-    of a design on it.  Those that are `known` already are left out; those that are returned become
+    of a design on it.  Those that are `known` already are omitted; those that are returned become
     known.
     """
     dominating = challenge.weakly_dominating(loss, point.loss)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
+from dse.contract.decorator import Renamed
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
 from dse.contract.methods import Index as Index
@@ -87,9 +89,9 @@ class CoreMetrics:
     read_byte, written_byte
         Traffic of one task.
     extrapolated
-        1.0 where a law was asked for a design outside the range it was fitted on.
+        1.0 where a law predicts a design outside the range it was fitted on.
 
-    A column that is left out is NaN for every design; what needs it is no quantity of a study.
+    A column that is omitted is NaN for every design; what needs it is no quantity of a study.
     """
 
     area_m2: Column = field(default_factory=lambda: _NO_FIGURES)
@@ -107,7 +109,7 @@ class CoreMetrics:
     extrapolated: Column
 
     def __post_init__(self) -> None:
-        """Make what is left out NaN, one value per design."""
+        """Make what is omitted NaN, one value per design."""
         for name, column in vars(self).items():
             if column is _NO_FIGURES:
                 object.__setattr__(self, name, np.full(np.shape(self.clock_hz), np.nan))
@@ -153,7 +155,7 @@ class Model:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Core:
+class Core(Renamed):
     """A family of accelerator cores: its models by name (``table``, ``law``, ...).
 
     Attributes
@@ -164,9 +166,11 @@ class Core:
         Process as its source names it by feature size (``65 nm``), or family of FPGAs.
     evidence
         One of `EVIDENCE`: what the figures are.
-    left_out
+    omitted
         Designs that the source has and no study can use, and why.
     """
+
+    RENAMED: ClassVar = {"left_out": "omitted"}
 
     name: str
     summary: str
@@ -174,11 +178,11 @@ class Core:
     provides: tuple[str, ...] = ()
     node: str = ""
     evidence: str = ""
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    omitted: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sureness:
+class Sureness(Renamed):
     """How far the figures of a record can be trusted; fields by their names.
 
     Attributes
@@ -189,15 +193,17 @@ class Sureness:
         Fields that are fitted to measurements.
     uncertainty
         Relative standard uncertainty of fields; none where nothing is known.
-    left_out
+    unspecified
         Fields that a record does not give, or its sources do not publish; neutral values stand
         for them.
     """
 
+    RENAMED: ClassVar = {"left_out": "unspecified"}
+
     assumptions: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
     uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
-    left_out: tuple[str, ...] = ()
+    unspecified: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ ours
     ``device_speedup(apu, aes, 128)``.  Empty where it cannot be checked or depends on a reading.
 verdict
     Empty where it is computed: agrees, agrees within the inputs' rounding, cannot be checked.  Else
-    a judgement: ``contradicts itself``, ``residual of a fit`` (how far off is told, no more) or
+    a judgement: ``contradicts itself``, ``residual of a fit`` (how far off is reported, no more) or
     ``depends on a reading``.
 against
     What else is printed, and where, that a contradiction is with; ``ours`` follows from it.
@@ -256,7 +256,7 @@ def _readings(cell: str, functions: Functions, named: Named) -> dict[str, ClaimA
 
 
 def _claim_answer(cell: str, functions: Functions, named: Named) -> ClaimAnswer:
-    """Return what a call gives when it is asked.
+    """Return the call of a cell as a function.
 
     Raises
     ------
@@ -265,11 +265,11 @@ def _claim_answer(cell: str, functions: Functions, named: Named) -> ClaimAnswer:
     """
     function, written = _call(cell, functions)
     arguments = [named.get(one, one) if isinstance(one, str) else one for one in written]
-    asked = [name for name in _LENT if name in inspect.signature(function).parameters]
+    taken = [name for name in _LENT if name in inspect.signature(function).parameters]
 
     def answer(laboratory: object, printed: object) -> ClaimValue:
         lent = {"laboratory": laboratory, "printed": printed}
-        return function(*(lent[name] for name in asked), *arguments)
+        return function(*(lent[name] for name in taken), *arguments)
 
     return answer
 

@@ -21,7 +21,7 @@ Value = float | str
 """What a design has on one axis: a number in SI, or a choice."""
 
 FAILURES = ("exit", "signal", "timeout", "output", "start", "worker", "memory")
-"""Kinds of accident: a program that returned not 0, was ended by a signal, took too long, told no
+"""Kinds of accident: a program that returned not 0, was ended by a signal, took too long, had no
 usable numbers, could not be started; a worker that died; too little memory."""
 
 INFEASIBLE = "infeasible"
@@ -89,7 +89,7 @@ class Evaluator(Protocol):
         """What it is, its version included: the same identity stands for the same values."""
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once, in a folder of its own; what fails is told, never raised."""
+        """Measure one design once, in a folder of its own; a failure is returned, never raised."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ class RecordedEvaluator:
     identity
         As of `Evaluator`.
     found
-        The designs that were asked for, and what came of them.
+        The designs that were requested, and what came of them.
     outputs
         As of `Evaluator`.
     """

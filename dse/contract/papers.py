@@ -32,7 +32,7 @@ class Laboratory(Protocol):
 
 
 class PrintedNumbers:
-    """Reads printed numbers, each where asked at an end of its rounding.
+    """Reads printed numbers, each on request at an end of its rounding.
 
     A function of a table of claims whose parameter is called ``printed`` reads its inputs through
     one.  So the program learns which numbers an answer rests on, and asks again with each of them
@@ -189,14 +189,14 @@ Tables = Mapping[str, Mapping[str, Path]]
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisClaims:
-    """What a paper finds of its cores, to be asked of cores made in any library of cells.
+    """What a paper finds of its cores, to be checked on cores made in any library of cells.
 
     Attributes
     ----------
     name
         Key of the paper.
     made
-        The cores that are asked, by the name that they have in the claims.
+        The cores that are checked, by the name that they have in the claims.
     shipped
         Their tables in libraries that the package has.
     claims

@@ -94,7 +94,7 @@ class Alone:
 class Caution:
     """What an answer warns of where a quantity is `above` a value: ``words``, to read aloud.
 
-    It is told of studies that have the column `given`.
+    It is reported for studies that have the column `given`.
     """
 
     above: float
@@ -123,7 +123,7 @@ class Objective(_Wired):
     labels
         For a categorical quantity: the names of its codes 0, 1, ...
     partial
-        True when "does not exist" is an answer, told as NaN.  A design without the quantity
+        True when "does not exist" is an answer, as NaN.  A design without the quantity
         is infeasible in a study that optimises or bounds it.
     signed
         True when negative values make sense; otherwise they are refused as a broken model.

@@ -31,7 +31,7 @@ class Command:
     """A program that measures one design: no shell reads its arguments.
 
     It runs in a working folder of its own, in a session of its own, with nothing on standard
-    input.  It is told the design by its arguments and by a file, `design.json`, an object of JSON
+    input.  It receives the design by its arguments and by a file, `design.json`, an object of JSON
     with the value of each axis; the path of that file is the placeholder ``{input}`` and the
     environment variable ``DSE_INPUT``.  It tells its outputs in the file ``{output}``
     (``DSE_OUTPUT``) if that is among its arguments or it writes it, and otherwise on standard
@@ -70,7 +70,7 @@ class Command:
     def measure_until(
         self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
     ) -> Measurement:
-        """Measure one design once; `stop` is asked ten times a second, and ends the program."""
+        """Measure one design once; `stop` is polled ten times a second, and ends the program."""
         folder = folder.absolute()
         places = {"input": folder / INPUT_NAME, "output": folder / OUTPUT_NAME}
         inputs = {name: _number(value, self.units.get(name, "")) for name, value in design.items()}

@@ -162,7 +162,7 @@ def require_function(text: str, name: str, axes: Collection[str]) -> None:
 def source_of(function: Callable[..., object]) -> str:
     """Return the name of a function and a hash of its text; of one without text its name alone.
 
-    Of an object that is called it is those of its class: what it holds has to be told by a version.
+    Of an object that is called it is those of its class: what it holds is named by a version.
     """
     named = function if hasattr(function, "__qualname__") else type(function)
     name = f"{named.__module__}.{named.__qualname__}"

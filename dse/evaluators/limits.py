@@ -1,7 +1,7 @@
 """Limits of this package, each with its reason; a supervisor has its own, as it imports nothing."""
 
 STOP_PERIOD_S = 0.1
-"""Time after which it is asked again whether to stop."""
+"""Time after which it is polled again whether to stop."""
 
 SUPERVISOR_PATIENCE_S = 10.0
 """So much longer than it should take, a supervisor is waited for."""

@@ -109,7 +109,7 @@ class InProcess:
         """Leave nothing behind."""
 
     def begin(self, attempt: Attempt) -> None:
-        """Keep an attempt until it is asked for."""
+        """Keep an attempt until it is requested."""
         self.given.append(attempt)
 
     def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:

@@ -80,7 +80,7 @@ def measured(
 
     A design that fails is tried again, after those that wait for their first attempt; its
     measurement is the last one, with the number of attempts and the time of all.  Once `stop` is
-    True, which is asked every 0.1 s, what runs is ended, and there are no more but those that have
+    True, which is polled every 0.1 s, what runs is ended, and there are no more but those that have
     just ended well.  Once `may_begin` is False, what runs comes to its end, and nothing is begun or
     tried again.
 

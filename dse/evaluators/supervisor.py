@@ -1,4 +1,4 @@
-"""A small program that runs another one, and outlives neither it nor who asked for it.
+"""A small program that runs another one, and outlives neither it nor who started it.
 
 ``python -I -S supervisor.py`` reads one line of JSON from its standard input: `arguments`,
 `environment`, `folder`, `timeout_s` (null: none), `most_output` and `most_error` in bytes.  It
@@ -121,7 +121,7 @@ class Watched:
 
 def _end_with(parent: int) -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended before it was asked to tell
+    if os.getppid() != parent:  # it has ended before the signal was set
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -152,8 +152,8 @@ def _power_of_ten(factor: Fraction) -> int | None:
 def _not_a_number(cell: str) -> tuple[str, str]:
     if not cell:
         return "the cell is empty", "write the number, or leave the row out"
-    if told := comma(cell):
-        return told
+    if comma_fault := comma(cell):
+        return comma_fault
     if is_number(cell) or cell.strip("+-").casefold() in ("nan", "inf", "infinity"):
         return "a number is finite", "write the number, or leave the row out"
     return "it is not a number", "write the number alone; its unit belongs in the header"

@@ -29,7 +29,7 @@ from dse.errors import OutputError
 
 try:
     import fcntl
-except ImportError:  # no such locks on Windows, where what is left is told, and not deleted
+except ImportError:  # no such locks on Windows, where what is left is reported, and not deleted
     fcntl = None  # type: ignore[assignment]
 
 STATES = WHOLE, EARLIER, WORKING = "whole", "earlier", "working"
@@ -318,7 +318,7 @@ def _on_disk(folder: Path, *, within: bool = True) -> None:
     for path in files:
         flush(path)
     for path in [*folders, folder]:
-        with suppress(OSError):  # not every system can be told to, for folders
+        with suppress(OSError):  # not every system does, for folders
             flush(path)
 
 

@@ -191,7 +191,7 @@ def _show_method(method: contract.Method) -> None:
 def _show_core(core: contract.Core) -> None:
     print(core.summary)
     facts = {"provides": ", ".join(core.provides), "node": core.node, "evidence": core.evidence}
-    facts |= {f"omitted: {design}": why for design, why in core.left_out.items()}
+    facts |= {f"omitted: {design}": why for design, why in core.omitted.items()}
     for what, said in facts.items():
         if said:
             print(f"{what}: {said}")

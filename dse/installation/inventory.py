@@ -132,7 +132,7 @@ def _amounts(record: contract.Interface, names: Sequence[str]) -> list[str]:
 
 
 def _silence(record: contract.Interface, field: str) -> str:
-    return "not published" if field in record.left_out else "-"
+    return "not published" if field in record.unspecified else "-"
 
 
 def _assumed(record: contract.Interface) -> str:

@@ -72,18 +72,18 @@ def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> No
 
     An area, or all power, may be NaN for every design.
     """
-    left_out = {name for name in (*AREAS, *POWERS) if np.isnan(getattr(metrics, name)).all()}
-    if left_out.issuperset(AREAS):
+    missing = {name for name in (*AREAS, *POWERS) if np.isnan(getattr(metrics, name)).all()}
+    if missing.issuperset(AREAS):
         raise ContractError(f"core {core!r} has no figures of area; give {' or '.join(AREAS)}")
-    if not left_out.issuperset(POWERS):
-        left_out.difference_update(POWERS)
+    if not missing.issuperset(POWERS):
+        missing.difference_update(POWERS)
     for name in CoreMetrics.__dataclass_fields__:
         values = getattr(metrics, name)
         if values.shape != (len(names),):
             raise ContractError(
                 f"core {core!r}: {name} has shape {values.shape}, expected ({len(names)},)"
             )
-        if name in left_out:
+        if name in missing:
             continue
         positive = name in _POSITIVE
         wrong = ~np.isfinite(values) | (values <= 0 if positive else values < 0)

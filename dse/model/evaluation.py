@@ -1,4 +1,4 @@
-"""What is asked of designs, and what an evaluation finds of them."""
+"""What a study evaluates of designs, and the result of an evaluation."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Fleet:
 
     @cached_property
     def _columns(self) -> dict[str, Any]:
-        """The columns that were asked for."""
+        """The columns that were requested."""
         return {}
 
     @cached_property

@@ -97,7 +97,7 @@ def _fits(shape: tuple[int, ...], given: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Objectives as far as `inputs` can feed them; each is looked up when it is asked for.
+    """Objectives as far as `inputs` can feed them; each is looked up when it is requested.
 
     Attributes
     ----------

@@ -90,7 +90,7 @@ class HostAlone:
             stages=(),
             graph=self.graph,
             requirements=self.requirements,
-            left_out=0,
+            not_measured=0,
             lost=0,
             beside=False,
         )

@@ -141,7 +141,7 @@ class Influence:
     def enough(self, columns: Columns) -> Column:
         """Return from which capacity on a stage cannot keep a design from the demand.
 
-        For designs within `columns`; infinite where that cannot be told.
+        For designs within `columns`; infinite where that is unknown.
         """
         bounds = self.bounds
         with np.errstate(all="ignore"):

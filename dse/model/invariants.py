@@ -1,7 +1,7 @@
 """Plausibility: invariants of the models, checked on every run.
 
 Other tools print areas of 0, negative cycles and speedups beyond every bound, because nothing
-looks.  Here every design that is printed is looked at, and a sample of the feasible ones of a
+looks.  Here every design that is printed is examined, and a sample of the feasible ones of a
 run; a model that breaks an invariant stops the program with the design and the term.
 """
 
@@ -23,7 +23,7 @@ from dse.model.space import Index
 from dse.plugins import registry
 
 MOST_DESIGNS = 2_000
-"""About how many designs of a sample are looked at, and of a front with one more instance."""
+"""About how many designs of a sample are examined, and of a front with one more instance."""
 
 REPORT = "this is a fault of a model, not of the study: please report it, with the study"
 
@@ -36,7 +36,7 @@ def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
     ContractError
         Naming the design, the quantity or rule, and the value.
     """
-    _look(problem, _looked_at(front, *samples))
+    _look(problem, _designs_of(front, *samples))
 
 
 def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index]]) -> None:
@@ -49,16 +49,16 @@ def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index
     """
     whole = as_one(problems) if problems[1:] else None
     if whole is not None:
-        some = [_looked_at(*parts) for parts in designs]
+        some = [_designs_of(*parts) for parts in designs]
         which = np.repeat(np.arange(len(some)), [len(rows) for rows in some])
-        with suppress(DseError):  # then each of them is looked at alone, and tells its own
+        with suppress(DseError):  # then each of them is examined alone, and tells its own
             _look(whole, np.column_stack([np.concatenate(some), which]))
             return
     for problem, parts in zip(problems, designs, strict=True):
         check_invariants(problem, *parts)
 
 
-def _looked_at(front: Index, *samples: Index) -> Index:
+def _designs_of(front: Index, *samples: Index) -> Index:
     return np.concatenate([front, *map(_some, samples)])
 
 
@@ -66,8 +66,8 @@ def _some(designs: Index) -> Index:
     return designs[:: max(1, len(designs) // MOST_DESIGNS)]
 
 
-def _look(problem: Problem, looked_at: Index) -> None:
-    space = looked_at[(looked_at >= 0).all(axis=1)]  # the host has no fleet
+def _look(problem: Problem, points: Index) -> None:
+    space = points[(points >= 0).all(axis=1)]  # the host has no fleet
     index = space[problem.evaluate(space).feasible]
     if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
         return

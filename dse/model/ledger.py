@@ -73,7 +73,7 @@ class Ledger:
 
     @property
     def measured(self) -> str:
-        """What was done with designs of a space, all of which were asked for."""
+        """What was done with designs of a space, all of which were requested."""
         said = "every design is measured"
         if self.infeasible:
             said = "every design is measured, or infeasible as its program says"

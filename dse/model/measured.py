@@ -70,10 +70,10 @@ class Bench:
     on_failure
         ``continue``: nothing is known of a design that fails by accident.  ``abort``: the first
         accident ends the search.
-    asked
+    measured_count
         How many designs were measured, rather than read off the shelf.
     seen
-        By key, the designs that were asked for while this bench was open, and what came of them.
+        By key, the designs that were requested while this bench was open, and what came of them.
     unit_names
         What numbers of designs are in: name -> column, of those that have a unit.
     at_once
@@ -83,7 +83,7 @@ class Bench:
     repeats
         How often a design is measured at most; what is known of it is the mean.
     taken
-        Keys of the measurements, each of several of a design by itself, that were asked for.
+        Keys of the measurements, each of several of a design by itself, that were requested.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Bench:
         cost: Cost | None = None,
         repeats: int = 1,
     ) -> None:
-        """Start closed: nothing is measured; `seen` is what a run that is over asked for."""
+        """Start closed: nothing is measured; `seen` is what a run that is over requested."""
         self.evaluator = evaluator
         self.shelf = shelf
         self.on_failure = on_failure
-        self.asked = 0
+        self.measured_count = 0
         self.seen = dict(seen)
         self.unit_names = unit_names
         self.at_once = 1
@@ -113,7 +113,7 @@ class Bench:
 
     @property
     def failures(self) -> dict[str, tuple[Design, Measurement]]:
-        """Those of the designs that were asked for that failed by accident, by key."""
+        """Those of the designs that were requested that failed by accident, by key."""
         return {one: pair for one, pair in self.seen.items() if pair[1].failed}
 
     @property
@@ -123,7 +123,7 @@ class Bench:
 
     @property
     def ledger(self) -> Ledger:
-        """What is known of the designs that were asked for."""
+        """What is known of the designs that were requested."""
         failed, infeasible = len(self.failures), len(self.ruled_out)
         values = len(self.seen) - failed - infeasible
         return Ledger(evaluated=values, infeasible=infeasible, failed=failed)
@@ -166,7 +166,7 @@ class Bench:
         else:
             known = dict(self.shelf.known(keys))
             if ask and self._ask is not None:
-                known |= self._asked(self._ask, wanted, known, self._see)
+                known |= self._request(self._ask, wanted, known, self._see)
         found = [known.get(one, UNKNOWN) for one in keys]
         if not (ask and self.open):
             return found
@@ -218,9 +218,9 @@ class Bench:
         def take(name: str, design: Design, found: Measurement) -> None:
             rows[names[name]].append(found)
 
-        self._asked(ask, wanted, self.shelf.known([*wanted]), take)
+        self._request(ask, wanted, self.shelf.known([*wanted]), take)
 
-    def _asked(
+    def _request(
         self,
         ask: Ask,
         wanted: Mapping[str, Design],
@@ -254,7 +254,7 @@ class Bench:
         for position, measurement in ask([*map(plain, designs)]) if designs else ():
             one = keys[position]
             self.shelf.keep({one: measurement}, {one: designs[position]})
-            self.asked += 1
+            self.measured_count += 1
             yield one, measurement
             if measurement.failed:
                 self._refuse(designs[position], measurement)
@@ -291,7 +291,7 @@ class MeasuredColumns:
     expected
         What an output is expected to be before it is measured, where a study says so.
     at_rows
-        Designs, (n, d), whose measurements are told whichever are asked for, if any.
+        Designs, (n, d), whose measurements are reported whichever are requested, if any.
     pool
         The only designs that there are, each by its values as `Axis.places` has them; None for
         all of the space.
@@ -362,7 +362,7 @@ class MeasuredColumns:
         return Ledger(evaluated=values, infeasible=infeasible, failed=failed, unknown=unknown)
 
     def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) were asked for."""
+        """Return which designs (n,) were requested."""
         found = self.found(space, points, ask=False)
         return np.array([one is not UNKNOWN for one in found], dtype=bool)
 

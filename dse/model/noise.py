@@ -14,7 +14,7 @@ Problem = Any
 """A `dse.model.problem.Problem`; whatever else a search is given measures nothing."""
 
 APART = 2.0
-"""Standard errors of their difference within which two figures are not told apart."""
+"""Standard errors of their difference within which two figures count as equal."""
 
 
 def output_errors(problem: Problem, index: Index) -> dict[str, Column]:

@@ -53,8 +53,8 @@ class Problem:
     measured
         The columns that are measured rather than computed, if any.  Only `evaluate` asks for
         measurements, and only while a run allows it.
-    left_out, lost
-        How many designs the space lacks as figures of theirs were never asked for, and as what
+    not_measured, lost
+        How many designs the space lacks as figures of theirs were never requested, and as what
         measures them failed by accident.
     beside
         Whether the host alone is compared where that is possible.
@@ -68,7 +68,7 @@ class Problem:
     requirements: tuple[Requirement, ...] = field(default=())
     tolerant: bool = False
     measured: MeasuredColumns | None = None
-    left_out: int = 0
+    not_measured: int = 0
     lost: int = 0
     beside: bool = True
 
@@ -99,7 +99,7 @@ class Problem:
     @property
     def whole_size(self) -> int:
         """Number of designs, with the host alone and those of which there are no figures."""
-        return self.size + len(self.hosts) + self.left_out + self.lost
+        return self.size + len(self.hosts) + self.not_measured + self.lost
 
     @cached_property
     def alone(self) -> HostAlone | None:
@@ -208,7 +208,7 @@ class Problem:
 
     @property
     def uncompiled(self) -> str:
-        """Why machine code was asked for designs, and could not tell; empty where it could."""
+        """Why machine code could not evaluate designs; empty where it could."""
         compiled = self._taped.__dict__.get("compiled")
         return "" if compiled is None else compiled.refused
 
@@ -280,7 +280,7 @@ class Problem:
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.
 
-        None where `evaluate` has to be asked: a number may be none, or there is no machine code.
+        None where `evaluate` must be called: a number may be none, or there is no machine code.
         """
         return None if self.measured is not None else self._taped.candidates(points, pivots)
 

@@ -64,7 +64,7 @@ class Axis:
 
     @cached_property
     def places(self) -> Mapping[float | str, int]:
-        """Where each value stands, by what measures designs is told: a number in SI, or a text."""
+        """Position of each value, by what an evaluator receives: a number in SI, or a text."""
         values = self.columns[self.unit_name].tolist() if self.ordered else self.labels
         return {value: place for place, value in enumerate(values)}
 
@@ -281,7 +281,7 @@ class Space:
 
 
 class Numbers(Sequence[str]):
-    """Numbers as they are shown, made when they are asked for."""
+    """Numbers as they are shown, made when they are requested."""
 
     def __init__(self, values: Column) -> None:
         """Keep the numbers, (n,)."""

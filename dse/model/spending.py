@@ -140,7 +140,7 @@ class Spending:
             self.failing = f"{which} designs failed, the last one: {found.cause}"
 
     def affordable(self, cost: Cost | None, designs: Mapping[str, Design], free: set[str]) -> int:
-        """Return how many of the next designs, by key, may be measured before it is asked again.
+        """Return how many of the next designs, by key, may be measured before the next call.
 
         The same whoever measures, and however much of it was measured before.  Where only outputs
         tell what a design costs, no more than were counted so far: others may cost more.

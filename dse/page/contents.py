@@ -18,7 +18,7 @@ from dse.reports.front_view import FrontView
 from dse.reports.words import in_words, plural
 
 MOST_LINES = 2_000
-"""Designs drawn as lines across parallel axes: more are neither told apart nor drawn in time."""
+"""Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
 
 MOST_CELLS = 100_000
 """Other columns of the front are shown for one design as long as they have no more cells."""
@@ -44,7 +44,7 @@ def contents(
     cloud
         Most feasible designs that are drawn.
     flips
-        What would change the answer of each run, in SI, as far as that was asked for.
+        What would change the answer of each run, in SI, as far as that was requested.
     assigned
         Each design as assignments, as `dse evaluate --design` takes them, where that is wanted.
     """

@@ -143,8 +143,8 @@ def with_fleets(view: FrontView) -> FrontView:
         counts = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
         columns[f"{stage} core".strip()] = np.array(cores, dtype=str)
         columns[f"{stage} instances".strip()] = np.array(counts, dtype=np.float64)
-    told = {name: values for name, values in columns.items() if len(np.unique(values)) > 1}
-    return replace(view, front={**view.front, **told}, axes=(*told, *view.axes))
+    varying = {name: values for name, values in columns.items() if len(np.unique(values)) > 1}
+    return replace(view, front={**view.front, **varying}, axes=(*varying, *view.axes))
 
 
 def merged(shown: Sequence[PageRun], most: int) -> FrontView:

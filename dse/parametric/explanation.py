@@ -55,7 +55,7 @@ def explain_infeasible(
 
 def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
     problem = infeasible.problem
-    searched = problem.size <= ENUMERABLE and not problem.left_out
+    searched = problem.size <= ENUMERABLE and not problem.not_measured
     if outcome.certificate.way == "sampled" and searched:
         with suppress(TooLargeError):
             whole = search.run_search(problem, search.SearchSettings(method="exact"))

@@ -208,7 +208,7 @@ class Flips(Printable):
             names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
         if self.unlooked:
-            remarks.append(not_looked_at(self.unlooked, self.seconds))
+            remarks.append(not_checked(self.unlooked, self.seconds))
         remarks += [f"Where {reason}, the range ends there." for reason in self.limits]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
@@ -256,7 +256,7 @@ class Flips(Printable):
             "answer": ", ".join(self.answer),
             "range_factor": self.factor,
             "hardly_below": self.hardly,
-            "not_looked_at": list(self.unlooked),
+            "not_checked": list(self.unlooked),
             "assumptions": [_facts(self, entry) for entry in self.found],
         }
 
@@ -332,11 +332,11 @@ def _notes(flips: Flips) -> list[str]:
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
     if flips.unlooked:
-        notes.append(not_looked_at(flips.unlooked, flips.seconds))
+        notes.append(not_checked(flips.unlooked, flips.seconds))
     return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
 
 
-def not_looked_at(names: Sequence[str], seconds: float) -> str:
+def not_checked(names: Sequence[str], seconds: float) -> str:
     """Say what was not looked at when the time was over, and which option gives more."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (

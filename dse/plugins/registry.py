@@ -1,7 +1,7 @@
 """Finding plug-ins by the names of their entry points: the only user of entry points.
 
 An entry point of a group in `GROUPS` leads to one record and has its name, so names are known
-before anything is imported, and a record is imported when it is asked for.  An entry point of a
+before anything is imported, and a record is imported when it is requested.  An entry point of a
 group in `PAPERS` leads to everything of its kind that a paper has, and has the name of the paper.
 """
 
@@ -77,7 +77,7 @@ class Plugin:
 
     @property
     def distribution(self) -> str:
-        """Name and version of the distribution; they are read when they are asked for."""
+        """Name and version of the distribution; they are read when they are requested."""
         return _distribution(self.source)
 
     @property
@@ -246,7 +246,7 @@ def _of_papers(kind: type) -> bool:
 def _distribution(distribution: Distribution | None) -> str:
     if distribution is None:
         return "unknown"
-    written = distribution.metadata  # is parsed anew whenever it is asked for
+    written = distribution.metadata  # is parsed anew whenever it is requested
     return f"{written['Name']} {written['Version']}"
 
 

@@ -1,4 +1,4 @@
-"""Ranges of an axis, shaded and named on the spot: no legend, and no colour to be told apart."""
+"""Ranges of an axis, shaded and named on the spot: no legend, and no colours to match."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _choice(axis: Axis, choice: int) -> str:
 
 
 def _without_counts(problem: Problem, fleet: str) -> str:
-    """Leave out the number of instances where it is the least that carries the rate."""
+    """Omit the number of instances where it is the least that carries the rate."""
     shown = []
     for stage, part in zip(problem.stages, fleet.split(" -> "), strict=True):
         free = any(axis.name == f"{stage.name}.instances" for axis in problem.space.axes)

@@ -40,8 +40,8 @@ def front_html(view: FrontView, facts: Mapping[str, Any], *, rows: int) -> str:
         lines.insert(0, f"recommended: {view.recommended.design}, {view.recommended.rule}")
     table = front_table(view, "", rows) if view.size else Section("", "no feasible design")
     why = (facts.get("certificate") or {}).get("unfinished") or ()
-    told = (Section("unproven", lines=tuple(f"not proven: {reason}" for reason in why)), table)
-    return html(view.title, (*told, Section("facts", lines=tuple(lines))))
+    parts = (Section("unproven", lines=tuple(f"not proven: {reason}" for reason in why)), table)
+    return html(view.title, (*parts, Section("facts", lines=tuple(lines))))
 
 
 def in_units(view: FrontView) -> dict[str, NDArray[Any]]:

@@ -22,7 +22,7 @@ RULE = "the best in each objective, the recommended one, and those farthest from
 """How `representative_rows` chooses, in words."""
 
 MOST_CANDIDATES = 100_000
-"""Of more designs so many are looked at, drawn at random: the work is theirs by those shown."""
+"""Of more designs so many are examined, drawn at random: the work is theirs by those shown."""
 
 MOST_ROWS = 15
 WIDEST_HEADER = 12
@@ -76,7 +76,7 @@ def _telling(view: FrontView, name: str) -> int:
 
 
 def _front(view: FrontView, width: int, most: int) -> str:
-    """Return the table of designs and, below, what it leaves out."""
+    """Return the table of designs and, below, what it omits."""
     rows = representative_rows(view, most).tolist()
     alike = [name for name in view.axes if not _tells_apart(view.front[name])]
     differing = [name for name in view.axes if name not in alike]
@@ -102,8 +102,8 @@ def _front(view: FrontView, width: int, most: int) -> str:
     if view.size > len(rows):
         count = f"{len(rows):,} of {plural(view.size, 'design')} shown"
         lines.append(hanging(count, f"{RULE}; all are in front.csv", width=width))
-    told = {*kept, *differing} if designs else kept
-    if hidden := [name for name in optional if name not in told]:
+    visible = {*kept, *differing} if designs else kept
+    if hidden := [name for name in optional if name not in visible]:
         lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
     if alike and view.size > 1:
         same = (f"{view.words(name)} {_value(view, name, _telling(view, name))}" for name in alike)

@@ -110,17 +110,17 @@ def _figure(view: FrontView) -> Picture:
 
 
 def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
-    """Leave out objectives that are the same for every design, and say so."""
+    """Omit objectives that are the same for every design, and say so."""
     same = [name for name, _ in view.objectives if front_view.is_same(view, name)]
     if len(same) == len(view.objectives):
         return view, []
     kept = tuple(pair for pair in view.objectives if pair[0] not in same)
     values = (units.show(float(view.front[name][0]), name) for name in same)
-    told = [
+    remarks = [
         f"not drawn: {view.words(name)}, {value} for every design"
         for name, value in zip(same, values, strict=True)
     ]
-    return replace(view, objectives=kept), told
+    return replace(view, objectives=kept), remarks
 
 
 def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> tuple[list[Panel], Axes | None]:
@@ -233,7 +233,7 @@ def _title(figure: Figure, view: FrontView) -> None:
 
 
 def _cloud_words(panels: Iterable[Panel]) -> tuple[str, list[str]]:
-    """Name the grey points, and own up to those that the axes leave out."""
+    """Name the grey points, and own up to those that the axes omit."""
     drawn = [(x, y) for _, x, y in panels if len(x.cloud) and len(y.cloud)]
     if not drawn:
         return "", []

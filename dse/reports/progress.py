@@ -28,7 +28,7 @@ LESS = ("now", "front", "took", "left")
 """Parts of the line that a narrow terminal does without, the first of them first."""
 
 WINDOW = 40
-"""Lines whose counts tell the speed of late: what is left is told by the slower of it and all."""
+"""Lines whose counts tell the speed of late: what is left is by the slower of it and all."""
 
 _quiet = threading.Event()
 
@@ -73,7 +73,7 @@ class LateBar:
         self._awake()
 
     def watch(self, front: Callable[[], NDArray[np.float64]]) -> None:
-        """Show beside the count what the front is so far, whose losses (n, m) are asked for."""
+        """Show beside the count what the front is so far, whose losses (n, m) are requested."""
         self._front = front
 
     def close(self) -> None:
@@ -119,13 +119,13 @@ class LateBar:
         left = (
             f"about {duration((total - done) / speed)} left" if speed > 0.0 and took > 1.0 else ""
         )
-        told = f"now {self._now}" if self._now else ""
+        state = f"now {self._now}" if self._now else ""
         parts = {
             "count": f"{done:,} of {total:,} {self._text}",
             "front": f"front of {front:,}" if front else "",
             "took": duration(took),
             "left": left,
-            "now": told,
+            "now": state,
         }
         for name in ("", *LESS):
             parts.pop(name, None)

@@ -33,7 +33,7 @@ class Section:
     facts
         Every number of lines and rows as plain data, in SI.
     brief
-        Sentences that stand for all of it in a text of one screen; None where it is told whole.
+        Sentences that stand for all of it in a text of one screen; None where it is shown whole.
     """
 
     key: str
@@ -53,11 +53,11 @@ class Readable:
     Attributes
     ----------
     question
-        What was asked.
+        The question.
     preference
         What makes one design better than another, in words.
     sections
-        What is told, the notes last.
+        The sections, the notes last.
     """
 
     question: str
@@ -90,7 +90,7 @@ class Readable:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class OneScreen(Readable):
-    """What is told in one screen unless all of it is wanted."""
+    """What is shown in one screen unless all of it is wanted."""
 
     def text(self, *, all: bool = False) -> str:
         """Return what fits one screen, or all of it."""
@@ -120,7 +120,7 @@ def brief_text(question: str, sections: Iterable[Section]) -> str:
 class Reporter:
     """Tells sections part by part; the parts are the text.
 
-    Between them belong blank lines where `all` is told, and ends of lines otherwise.
+    Between them belong blank lines where `all` is shown, and ends of lines otherwise.
     """
 
     def __init__(self, question: str, write: Callable[[str], None], *, all: bool) -> None:

@@ -52,7 +52,7 @@ def table_text(
 ) -> str:
     """Return rows of text as a table: cells wrap, first those after the first column.
 
-    Where not even the parts of long words fit, the table is wider than asked: nothing is cut.
+    Where not even the parts of long words fit, the table is wider than requested: nothing is cut.
     """
     cells = [tuple(headers), *(tuple(row) for row in rows)]
     columns = list(zip(*cells, strict=True))
@@ -134,7 +134,7 @@ def new_table() -> Table:
 
 
 def printed(table: Table, width: int | None = None) -> str:
-    """Return a table as text, wider than asked where its cells do not fit."""
+    """Return a table as text, wider than requested where its cells do not fit."""
     from rich.console import Console
 
     stream = io.StringIO()

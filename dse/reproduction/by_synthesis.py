@@ -57,8 +57,8 @@ class Synthesis(Printable):
             name: sum(_held(one) for row in self.rows for one in row.readings if one.words == name)
             for name in self.libraries
         }
-        told = ", ".join(f"{count} in {name}" for name, count in counts.items())
-        return f"of {plural(len(self.rows), 'statement')} hold as printed: {told}"
+        by_library = ", ".join(f"{count} in {name}" for name, count in counts.items())
+        return f"of {plural(len(self.rows), 'statement')} hold as printed: {by_library}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

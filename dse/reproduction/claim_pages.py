@@ -62,8 +62,8 @@ def counts_text(rows: Rows) -> str:
         f"{found[verdict]} {words[found[verdict] != 1]}" for verdict, words in _COUNTED.items()
     ]
     rest = len(rows) - sum(found.values())
-    told = f"; {rest} more {'is' if rest == 1 else 'are'} part of one of these" if rest else ""
-    return ", ".join(parts) + told
+    others = f"; {rest} more {'is' if rest == 1 else 'are'} part of one of these" if rest else ""
+    return ", ".join(parts) + others
 
 
 def by_paper(rows: Rows) -> dict[str, list[CheckedClaim]]:
@@ -84,9 +84,11 @@ def sides(rows: Rows) -> list[tuple[str, str, str, str]]:
     for row in contradictions(rows):
         claim = row.claim
         more = parts.count(claim.name)
-        told = f" ({plural(more, 'more claim')})" if more else ""
+        others = f" ({plural(more, 'more claim')})" if more else ""
         against = f"{claim.against}, hence {ours_shown(row)}"
-        found.append((f"{claim.paper}, {claim.where}", _told(row), against, claim.reason + told))
+        found.append(
+            (f"{claim.paper}, {claim.where}", _printed(row), against, claim.reason + others)
+        )
     return found
 
 
@@ -102,11 +104,11 @@ def agreements(rows: Rows) -> list[tuple[str, str, str, str]]:
         row = next((row for row in own if is_numeric(row.claim.printed)), own[0])
         within = sum(row.verdict == WITHIN for row in own)
         ours = f", ours {ours_shown(row)}" if is_numeric(row.claim.printed) else ""
-        found.append((section, str(len(own) - within), str(within or ""), _told(row) + ours))
+        found.append((section, str(len(own) - within), str(within or ""), _printed(row) + ours))
     return found
 
 
-def _told(row: CheckedClaim) -> str:
+def _printed(row: CheckedClaim) -> str:
     """Return what a paper says in words, with what it prints."""
     return f"{row.claim.statement}: {shown(row.claim.printed, row.claim.unit)}"
 

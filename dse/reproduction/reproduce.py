@@ -101,8 +101,8 @@ def check_papers(papers: Sequence[str] = (), *, jobs: int = 1) -> Reproduction:
         return check_claims(chosen, StudyRunner())
     with workers.shared(_check_named, names, count) as found:
         return _reproduction(
-            told if isinstance(told, str) else CheckedClaim(claim=claim, **told)
-            for claim, told in zip(chosen, found, strict=True)
+            outcome if isinstance(outcome, str) else CheckedClaim(claim=claim, **outcome)
+            for claim, outcome in zip(chosen, found, strict=True)
         )
 
 
@@ -174,9 +174,9 @@ def _cells(row: CheckedClaim, numbers: Mapping[str, int]) -> tuple[str, ...]:
 
 def _plain(row: CheckedClaim) -> dict[str, Any]:
     """Return a row without what only the engine calls: the answers behind it."""
-    told = ("name", "paper", "where", "statement", "printed", "unit")
+    outcome = ("name", "paper", "where", "statement", "printed", "unit")
     judged = ("against", "refers_to", "reason", "inputs")
-    claim = {name: getattr(row.claim, name) for name in (*told, *judged)}
+    claim = {name: getattr(row.claim, name) for name in (*outcome, *judged)}
     ours = {name: getattr(row, name) for name in ("ours", "ours_within", "relative_error")}
     readings = [asdict(reading) for reading in row.readings]
     return claim | ours | {"verdict": row.verdict, "readings": readings}

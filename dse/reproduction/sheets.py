@@ -189,12 +189,12 @@ def _curves(axes: Axes, panel: Panel, looks: dict[str, tuple[Series, dict[str, A
 def _shades(panels: Iterable[Panel]) -> dict[str, str]:
     """Return the shade of each label: the one it asks for, else the next that nobody does."""
     regions = [region for panel in panels for region in panel.regions]
-    asked = {region.label: region.shade for region in regions if region.shade is not None}
-    free = [at for at in range(len(SHADES)) if at not in asked.values()] or [0]
-    others = [label for label in dict.fromkeys(r.label for r in regions) if label not in asked]
+    chosen = {region.label: region.shade for region in regions if region.shade is not None}
+    free = [at for at in range(len(SHADES)) if at not in chosen.values()] or [0]
+    others = [label for label in dict.fromkeys(r.label for r in regions) if label not in chosen]
     others = [label for label in others if label]
-    asked |= {label: free[at % len(free)] for at, label in enumerate(others)}
-    return {label: SHADES[at % len(SHADES)] for label, at in asked.items()} | {"": "white"}
+    chosen |= {label: free[at % len(free)] for at, label in enumerate(others)}
+    return {label: SHADES[at % len(SHADES)] for label, at in chosen.items()} | {"": "white"}
 
 
 def _regions(axes: Axes, regions: Iterable[Region], shades: dict[str, str]) -> None:

@@ -131,7 +131,7 @@ def read_claim(claim: Claim, laboratory: Laboratory) -> tuple[ClaimReading, ...]
 
 @dataclass(frozen=True)
 class _Compared:
-    """An answer, how far rounding moves it where it was asked, and whether it agrees."""
+    """An answer, how far rounding moves it where that was requested, and whether it agrees."""
 
     value: ClaimValue
     within: tuple[float, float] | None

@@ -91,7 +91,7 @@ def changed_files(
 
 def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the entries of a manifest, by their checksums."""
-    told = _of_kind(manifest, "entries")
+    recorded = _of_kind(manifest, "entries")
     kinds = ("files", "sizes", "entries") if _of_kind(manifest, "sizes") else ("files", "entries")
     sums = {kind: _of_kind(manifest, kind) for kind in kinds}
     if ENTRY not in manifest:
@@ -99,13 +99,13 @@ def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
         return
     if manifest[ENTRY] != sums | {"both": _digest(sums)}:
         yield f"{ENTRY} of the manifest are not what the run wrote"
-    for name, sum_ in told.items():
+    for name, sum_ in recorded.items():
         if name not in manifest:
             yield f"{name} is missing from the manifest"
         elif _digest(manifest[name]) != sum_:
             yield f"{name} of the manifest is not what the run wrote"
     for name in manifest:
-        if name not in told and name != ENTRY:
+        if name not in recorded and name != ENTRY:
             yield f"{name} of the manifest was not written by the run"
 
 

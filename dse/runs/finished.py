@@ -144,7 +144,7 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
     """Return the manifest of the run in `folder`: the one door to folders of runs.
 
     Whoever made a folder, it is data: no pipe or device is read, nothing longer than the run wrote
-    it, and nothing but what it wrote, unless what was `changed` is to be told.
+    it, and nothing but what it wrote, unless what was `changed` is to be reported.
 
     Raises
     ------
@@ -180,11 +180,11 @@ def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
     """Yield what is wrong with a manifest, and with the files of which a command reads some."""
     yield from checksums.changed_entries(manifest)
     yield from checksums.changed_files(manifest, folder, but=DRAWN)
-    told = checksums.files_of(manifest)
+    recorded = checksums.files_of(manifest)
     yield from (
         f"{name} was not written by the run"
         for name in READ
-        if name not in told and (folder / name).exists()
+        if name not in recorded and (folder / name).exists()
     )
 
 

@@ -88,7 +88,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "identity": sorted({bench.evaluator.identity for bench in benches}),
             "on_failure": benches[0].on_failure,
             "designs": len({name for bench in benches for name in bench.seen}),
-            "measured_anew": sum(bench.asked for bench in benches),
+            "measured_anew": sum(bench.measured_count for bench in benches),
             "infeasible": len({n for bench in benches for n in bench.ruled_out}),
             "failed": len(failures),
             "causes": dict(causes.most_common()),

@@ -1,4 +1,4 @@
-"""The measurements of a run on disk, of every design asked for; what is refused without them."""
+"""The measurements of a run on disk, of every design requested; what is refused without them."""
 
 from __future__ import annotations
 

@@ -68,9 +68,9 @@ class Working:
     record
         The record of the run, which tells other processes how far it is, if there is one.
     stop
-        Asked while measurements run whether they are to end.
+        Polled while measurements run: whether they are to end.
     progress
-        Told of each measurement that ends.
+        Called with each measurement that ends.
     spending
         What measuring takes, and may.
     """
@@ -117,8 +117,8 @@ def measured_study(
     Raises
     ------
     MeasurementError
-        The study measures, and nothing may be measured: `working` is None.  Or all that was asked
-        for failed.
+        The study measures, and nothing may be measured: `working` is None.  Or all that was
+        requested failed.
     """
     prepared = with_cores(prepared, working)
     if working is None and not all(core.measured for core in prepared.cores):
@@ -166,7 +166,7 @@ def with_cores(prepared: Study, working: Working | None) -> Study:
 
 
 def _require_unchanged(begun: Study, again: Study) -> None:
-    """Refuse figures of what measures cores no longer as it did when it was asked."""
+    """Refuse figures of what measures cores no longer as it did when it measured."""
     for core, fresh in zip(begun.cores, again.cores, strict=True):
         before, after = core.bench.evaluator.identity, fresh.bench.evaluator.identity
         if before != after:
@@ -304,9 +304,9 @@ class _Asking:
 
 
 def require_measurements(bench: Bench, failing: str = "") -> None:
-    """Raise `MeasurementError` where no design that was asked for has values.
+    """Raise `MeasurementError` where no design that was requested has values.
 
-    `failing` is why no others were asked for.
+    `failing` is why no others were requested.
     """
     found = bench.ledger
     if bench.seen and not found.evaluated:

@@ -79,7 +79,7 @@ class Result(Printable):
     """
 
     def __init__(self, run: Run) -> None:
-        """Keep the run; tables are made when they are asked for."""
+        """Keep the run; tables are made when they are requested."""
         self.run = run
         self.folder: Path | None = None
         """Where it was saved last; None before."""
@@ -191,7 +191,7 @@ class Result(Printable):
         """Write the run to `folder`: all files, or none; without `plots`, no pictures.
 
         A folder that holds an earlier run is replaced; any other folder that is not empty is
-        left alone.  A picture that cannot be drawn is left out: `warnings` say so.
+        left alone.  A picture that cannot be drawn is omitted: `warnings` say so.
 
         Raises
         ------
@@ -282,7 +282,7 @@ def run_place(
     Raises
     ------
     ArgumentError
-        Measurements are to be used where none are made or kept, or who makes them is told.
+        Measurements are to be used where none are made or kept, or who makes them is named.
     OutputError, StoreError
         As `dse.runs.run_store.keeping_in`.
     """

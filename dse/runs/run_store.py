@@ -238,7 +238,7 @@ def carry(run: Path, fresh: Path) -> None:
 
 
 def _linked(source: str, target: str) -> None:
-    """Let a file stand in another folder, too; what is no file, a socket say, is left out."""
+    """Let a file stand in another folder, too; what is no file, a socket say, is omitted."""
     if not os.path.isfile(source):
         return
     try:

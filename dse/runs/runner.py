@@ -39,7 +39,7 @@ def run_study(
 ) -> Run:
     """Run a study, or every point of its sweep, these on up to so many processes.
 
-    `stop` is asked before each batch of designs whether what is found so far is the answer.
+    `stop` is called before each batch of designs whether what is found so far is the answer.
 
     Raises
     ------

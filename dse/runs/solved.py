@@ -102,7 +102,7 @@ class SolvedStudy:
     Attributes
     ----------
     study
-        What was asked.
+        The question.
     outcome
         What the search found; the front in the order in which it is written.
     quality

@@ -128,15 +128,15 @@ def _state_section(
     rows, repeats = kept.rows, kept.repeats
     designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
     ledger = _ledger(designs, kept.facts["run"]["planned"])
-    asked = kept.facts["search"]
+    settings = kept.facts["search"]
     facts = {
         "state": state,
         "measured": len(designs),
         "failed": ledger.failed,
         ENTRY: ledger.to_dict(),
         "planned": kept.facts["run"]["planned"],
-        "method": asked["method"],
-        "seed": asked["seed"],
+        "method": settings["method"],
+        "seed": settings["seed"],
         "seconds_measuring": sum(
             row.measurement.seconds for row in rows if row.measurement.attempts
         ),
@@ -153,7 +153,7 @@ def _state_section(
     }
     pairs = [
         ("state", words.get(state, state)),
-        ("search", f"{asked['method']}, seed {asked['seed']}"),
+        ("search", f"{settings['method']}, seed {settings['seed']}"),
         ("measured", f"{len(designs):,} of at most {facts['planned']:,}{_states(ledger)}"),
         *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
@@ -189,8 +189,8 @@ def _states(ledger: Ledger) -> str:
 
 def _spent(kept: StoredRun, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what is spent and left of the budgets of time and cost; add the cost to the facts."""
-    asked = kept.facts["search"]
-    if (time_s := asked.get("time_s")) is not None:
+    settings = kept.facts["search"]
+    if (time_s := settings.get("time_s")) is not None:
         left = duration(max(time_s - facts["spent_s"], 0.0))
         yield "time", f"{duration(facts['spent_s'])} of {duration(time_s)} spent, {left} left"
     found = cost_so_far(kept)
@@ -198,7 +198,7 @@ def _spent(kept: StoredRun, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         return
     cost, facts["cost"] = found
     said = cost.show(facts["cost"])
-    if (most := asked.get("cost")) is not None:
+    if (most := settings.get("cost")) is not None:
         said += f" of {cost.show(most)} spent, {cost.show(max(most - facts['cost'], 0.0))} left"
     yield "cost", said
 

@@ -136,8 +136,8 @@ def run_so_far(kept: StoredRun) -> Run:
     """
     begin, document = time.perf_counter(), kept.document
     sweep = sweep_of(document)
-    prepared, asked = _prepared(document, sweep), kept.facts["search"]
-    settings = replace(prepared[0].settings, **{name: asked[name] for name in asked})
+    prepared, settings = _prepared(document, sweep), kept.facts["search"]
+    settings = replace(prepared[0].settings, **{name: settings[name] for name in settings})
     answers = [_answer(each, settings, kept.folder) for each in prepared]
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
 

@@ -68,7 +68,7 @@ def run_search(
     Raises
     ------
     TooLargeError
-        The exact method was asked for a space beyond its limit or budget.
+        The exact method was requested for a space beyond its limit or budget.
     ContractError
         A feasible design has a loss that is not finite, or the method fails.
     """

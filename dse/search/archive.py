@@ -36,7 +36,7 @@ INFEASIBLE_SAMPLE = 20_000
 
 DRAWN, MOST_DRAWN = 5_000, 5_000_000
 """Where rules on axes exclude designs, random ones that are drawn at a time, and where nobody knows
-how many are left, all told."""
+how many are left in all."""
 
 PIVOTS = 8
 INCUMBENTS = 64
@@ -115,9 +115,9 @@ class Archive:
     def ledger(self) -> Ledger:
         """What is known of the designs of the space; what lies between its values is not."""
         problem, found = self.problem, self._ledger
-        lost, left_out = getattr(problem, "lost", 0), getattr(problem, "left_out", 0)
+        lost, not_measured = getattr(problem, "lost", 0), getattr(problem, "not_measured", 0)
         accounted = found.known + found.failed + self.pruned
-        unknown = max(problem.size - accounted, int(bool(problem.continuous))) + left_out
+        unknown = max(problem.size - accounted, int(bool(problem.continuous))) + not_measured
         return replace(found, failed=found.failed + lost, unknown=unknown, pruned=self.pruned)
 
     @property

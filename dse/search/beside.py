@@ -23,7 +23,7 @@ def hosts_beside(problem: Searchable) -> Index:
 def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
     """Return an outcome with the designs of the host alone: evaluated, and on the front or not.
 
-    A search that was stopped looks at nothing more.  The design that comes nearest to being
+    A search that was stopped examines nothing more.  The design that comes nearest to being
     feasible, and what conflicts, stay those of the space.
     """
     if not isinstance(problem, Problem) or not len(problem.hosts):

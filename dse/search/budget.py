@@ -1,4 +1,4 @@
-"""What a question may take, made where it is asked and handed to all that answers it."""
+"""What a question may take, made with the question and handed to all that answers it."""
 
 from __future__ import annotations
 

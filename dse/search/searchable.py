@@ -1,4 +1,4 @@
-"""What a search asks of a study, and who is told how far it is."""
+"""What a search needs of a study, and the callbacks that report its progress."""
 
 from __future__ import annotations
 

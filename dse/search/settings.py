@@ -18,7 +18,7 @@ Choice = Literal["auto", "yes", "no"]
 """Whether something is done: where it pays, always, or never."""
 
 EFFORT_S = 60.0
-"""CPU time that the proof of a front may take unless told otherwise."""
+"""CPU time that the proof of a front may take by default."""
 
 DESIGNS_PER_S = 100_000_000
 """More designs for each second of effort are not enumerated: bounds do not prune so fast."""
@@ -51,7 +51,7 @@ class SearchSettings:
         Largest space that is enumerated; None for what the effort allows.
     effort_s, memory_byte
         CPU time that the proof of a front may take, and memory beyond what is in use when it
-        begins; that is looked at between portions, of which one may be held beyond it.
+        begins; that is examined between portions, of which one may be held beyond it.
     partial
         Whether the front so far is an answer when these are used up; otherwise it is an error.
     compiled

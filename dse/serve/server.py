@@ -63,9 +63,9 @@ class Handler(BaseHTTPRequestHandler):
         where = self._where()
         if where is None:
             return
-        asked = parse_qs(urlsplit(self.path).query).get("set", [])
+        assigned = parse_qs(urlsplit(self.path).query).get("set", [])
         try:
-            pairs = {name: str(value) for name, value in assignments(asked, EXAMPLE).items()}
+            pairs = {name: str(value) for name, value in assignments(assigned, EXAMPLE).items()}
             with self.server.searching:
                 self._send_named(where, pairs)
         except DseError as error:
@@ -106,8 +106,8 @@ class Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.BAD_REQUEST, "a request is a little JSON", "text/plain")
             return
         try:
-            asked = json.loads(self.rfile.read(int(length)))
-            found = self._answer(where, asked if isinstance(asked, dict) else {})
+            body = json.loads(self.rfile.read(int(length)))
+            found = self._answer(where, body if isinstance(body, dict) else {})
         except (ValueError, TypeError, AttributeError) as error:
             self._send(HTTPStatus.BAD_REQUEST, f"not understood: {error}", "text/plain")
             return
@@ -118,30 +118,30 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._send(HTTPStatus.OK, json_text(found), "application/json")
 
-    def _answer(self, where: str, asked: dict[str, Any]) -> dict[str, Any] | None:
+    def _answer(self, where: str, body: dict[str, Any]) -> dict[str, Any] | None:
         server, session = self.server, self.server.session
         if where == "status":
             return session.status() if session.live else {"state": "finished", "html": ""}
         if where == "stop" and session.live:
             return session.stop()
-        tab, number = str(asked.get("tab"))[:40], int(asked.get("number") or 0)
+        tab, number = str(body.get("tab"))[:40], int(body.get("number") or 0)
         if where == "answer":
             server.latest[tab] = max(number, server.latest.get(tab, 0))
         with server.searching:
             if where == "answer" and number < server.latest[tab]:
                 return {"overtaken": True, "faults": []}
             if where == "answer":
-                changed = session.is_changed or asked.get("version") != session.version
-                return session.answer(asked) | {"changed": changed}
+                changed = session.is_changed or body.get("version") != session.version
+                return session.answer(body) | {"changed": changed}
             if where == "flips":
-                return session.flips(str(asked.get("path")))
+                return session.flips(str(body.get("path")))
             if where == "again":
                 session.read()
                 return {"version": session.version}
         return None
 
     def _where(self) -> str | None:
-        """Return what is asked for behind the token; None, and refused, without it."""
+        """Return what is requested behind the token; None, and refused, without it."""
         token, _, where = urlsplit(self.path).path.lstrip("/").partition("/")
         origin = self.headers.get("Origin")
         known = self.headers.get("Host") in self.server.hosts

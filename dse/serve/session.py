@@ -34,14 +34,14 @@ BRIEF = ("answer", "undemanded", "plausible", "limits", "constraints", "bought")
 
 
 class Session:
-    """A study, or a run, as it was read; what moves is asked of the study.
+    """A study, or a run, as it was read; what moves is a question to the study.
 
     Attributes
     ----------
     live
         Whether it is a run, whose folder may still grow.
     version
-        How often it was read: pages of an earlier version are told so.
+        How often it was read: pages of an earlier version are refused.
     """
 
     def __init__(self, source: Path, *, allow_run: bool, time: str) -> None:
@@ -116,13 +116,13 @@ class Session:
             raise ArgumentError(f"{unknown[0]}: this study has nothing of that name to move")
         return {path: self.sliders[path].written(value) for path, value in moved.items()}
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the exact answer with what was moved, or the faults of that."""
-        moved = asked.get("moved", {})
+        moved = request.get("moved", {})
         try:
             pairs = self.overrides(moved)
             said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
-            found = self._answer(pairs, asked.get("prefer"), asked.get("within"))
+            found = self._answer(pairs, request.get("prefer"), request.get("within"))
             numbers = {path: self.sliders[path].number(value) for path, value in moved.items()}
             return said | {"numbers": numbers} | found
         except InfeasibleError as error:
@@ -141,8 +141,8 @@ class Session:
             flips=False,
             time=self.time,
         )
-        told = [one for one in found.sections if one.key in BRIEF or not isinstance(found, Answer)]
-        brief = [sections.Section(one.key, lines=one.brief or one.lines) for one in told]
+        shown = [one for one in found.sections if one.key in BRIEF or not isinstance(found, Answer)]
+        brief = [sections.Section(one.key, lines=one.brief or one.lines) for one in shown]
         facts: dict[str, Any] = {"html": sections.html("", brief), "exact": True}
         if isinstance(found, Answer):
             facts["pick"] = found.pick.line
@@ -168,13 +168,13 @@ class Session:
         if not terms.feasible:
             return f"{today.line}, the answer of the study, does not meet the constraints here."
         values = {t.name: t.value for t in terms.terms if isinstance(t.value, float)}
-        told = [
+        changes = [
             f"{in_words(name)} {units.show(values[name], name)} "
             f"({change(values[name], best.quantities[name])})"
             for name in self.goals
             if name in values
         ]
-        return f"{today.line}, the answer of the study, would have {listed(told)}."
+        return f"{today.line}, the answer of the study, would have {listed(changes)}."
 
     @property
     def _document(self) -> Study:
@@ -197,13 +197,13 @@ class Session:
                 found.append({"at": at, "becomes": facts["becomes"] or "no feasible design"})
         return {"flips": found}
 
-    def page(self, asked: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
+    def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with what was set: of the run, or of a search that is made now."""
         if self.live and not self.source.is_dir():
             return begun_page(self.source, status(self.source).sections, live=live)
-        if self.live and not asked:
+        if self.live and not request:
             return page_text([self.source], live=live, time=self.time, all=self._is_exact())
-        study = load(self._document, overrides=dict(asked)) if asked else self._document
+        study = load(self._document, overrides=dict(request)) if request else self._document
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / self.source.stem
             try:
@@ -212,9 +212,9 @@ class Session:
                 return infeasible_page(study, error, live=live)
             return page_text([out], live=live, time=self.time)
 
-    def study_text(self, asked: Mapping[str, str]) -> str:
+    def study_text(self, request: Mapping[str, str]) -> str:
         """Return the study with what was set, below its own first comment."""
-        document = override(self._document.document, [*asked.items()])
+        document = override(self._document.document, [*request.items()])
         leading = document.text.splitlines()[: _leading(document.text)]
         return "\n".join([*leading, block_yaml(document.data)])
 

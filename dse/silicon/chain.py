@@ -66,7 +66,7 @@ class LibraryCharacteriser(Characteriser):
         found = [
             (cell.area_m2, cell.name)
             for cell in self.library.cells.values()
-            if cell.name not in self.usable.left_out
+            if cell.name not in self.usable.omitted
             for pins in [[pin.name for pin in cell.pins.values() if pin.direction == "input"]]
             for functions in [[pin.function for pin in cell.pins.values() if pin.function]]
             if len(pins) == 2 and len(functions) == 1 and cell.flip_flop is None
@@ -84,7 +84,7 @@ class LibraryCharacteriser(Characteriser):
         self.wire()
 
     def wire(self) -> WireLoad | None:
-        """Return the wire load that was asked for."""
+        """Return the wire load that was requested."""
         name = self.conditions.wire
         if name is not None and name not in self.library.wire_loads:
             rule = f"{self.library.name} has no wire load of this name"

@@ -84,7 +84,7 @@ class Characterisation(Printable):
     name
         Of the generator, or of the top module.
     designs
-        In the order in which they were asked for.
+        In the order in which they were requested.
     remarks
         What stands above the table, for everyone who finds it: a line each.
     kept

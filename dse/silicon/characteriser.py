@@ -64,7 +64,7 @@ class Characteriser(ABC):
     def key(self, task: DesignTask) -> str:
         """Return a hash of all that the figures depend on, this program included."""
         design = replace(task.design, verilog="")
-        told = {
+        inputs = {
             "program": own_sha256(),
             "tool": self.tool,
             "conditions": asdict(self.conditions) | {"time_limit_s": 0},
@@ -75,7 +75,7 @@ class Characteriser(ABC):
             "target_period_s": task.target_period_s,
             **self.depends_on(),
         }
-        return sha256(json_text(told).encode())
+        return sha256(json_text(inputs).encode())
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""

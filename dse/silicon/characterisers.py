@@ -20,7 +20,7 @@ def of_library(
     conditions: Conditions,
     kept: KeptResults | None,
 ) -> list[Characteriser]:
-    """Return what maps to a library of standard cells, and what looks at other corners of it.
+    """Return what maps to a library of standard cells, and what characterises other corners of it.
 
     Raises
     ------

@@ -43,7 +43,7 @@ Law = Callable[[Point, Point, float], float]
 def at_supplies(
     found: Sequence[Characterisation], supplies_v: Sequence[float] = ()
 ) -> Characterisation:
-    """Return one table of designs at all voltages: those characterised, and those asked for.
+    """Return one table of designs at all voltages: those characterised, and those requested.
 
     A row at a voltage without a library lies on the laws of `dse.silicon.corners`; its column
     ``fitted`` says yes, and where a third voltage could be held out its error for this design,
@@ -66,11 +66,11 @@ def at_supplies(
     voltages = [_voltage(one) for one in ordered]
     _check(ordered, voltages)
     designs: list[CharacterisedDesign] = []
-    told: list[str] = []
+    lines: list[str] = []
     for same in zip(*(one.designs for one in ordered), strict=True):
         rows = dict(zip(voltages, same, strict=True))
         errors = _errors(rows)
-        told += _told(same[0].name, errors)
+        lines += _error_remarks(same[0].name, errors)
         uncertain = _uncertainties(errors)
         designs += [
             _row(one, supply, "no", dict.fromkeys(uncertain, 0.0)) for supply, one in rows.items()
@@ -79,7 +79,7 @@ def at_supplies(
             if supply not in rows:
                 designs.append(_row(_fitted(rows, supply), supply, "yes", uncertain))
     if supplies_v and len(voltages) < 3:
-        told.append("fitted rows: two voltages fix the laws, none is left to estimate their error")
+        lines.append("fitted rows: two voltages fix the laws, none is left to estimate their error")
     facts = [one.designs[0].facts for one in ordered]
     shared = {
         "library": f"{found[0].designs[0].facts['library']} and its corners",
@@ -92,7 +92,7 @@ def at_supplies(
     return replace(
         found[0],
         designs=tuple(replace(one, facts={**one.facts, **shared}) for one in designs),
-        remarks=(*found[0].remarks, laws, *told),
+        remarks=(*found[0].remarks, laws, *lines),
         kept=sum(one.kept for one in found),
     )
 
@@ -137,7 +137,7 @@ def _errors(rows: Rows) -> Errors:
         raise StudyError([Fault(where=name, written="", rule=str(error), remedy="")]) from None
 
 
-def _told(name: str, errors: Errors) -> Iterator[str]:
+def _error_remarks(name: str, errors: Errors) -> Iterator[str]:
     for place, (supply, _) in enumerate(errors["least_period_s"]):
         period, energy, leakage = (errors[one][place][1] for one in _MADE_OF.values())
         yield (

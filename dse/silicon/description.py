@@ -111,14 +111,14 @@ def run_description(
         Latches, wires without a driver, loops (of a file ``check``) and errors; where it is
         known, with file and line.
     """
-    told = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
+    output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
     reports = (("latches", _latches), ("check", _loops), ("undriven", _undriven))
     for file, faults in reports:
-        found = [*faults(told.files.get(file, ""))]
+        found = [*faults(output.files.get(file, ""))]
         if found:
             raise StudyError(found)
     try:
-        raise_errors(told, _REMEDIES, done=done)
+        raise_errors(output, _REMEDIES, done=done)
     except StudyError as error:
         reads = [line for line in script if line.startswith("read_verilog")]
         for pattern, selection in _SELECTIONS:
@@ -129,7 +129,7 @@ def run_description(
                 place = again.files.get("place", "")
                 raise StudyError([_at(place, fault) for fault in error.faults]) from None
         raise
-    return told
+    return output
 
 
 def _undriven(checked: str) -> Iterator[Fault]:

@@ -124,14 +124,14 @@ class DeviceCharacteriser(Characteriser):
             *(first, "tee -q -o check check", second),
             *("setundef -zero", "opt_clean -purge", "write_json mapped.json"),
         ]
-        told = run_description(
+        output = run_description(
             chosen_yosys(self.conditions.tool),
             script,
             {} if task.files else {"design.v": design.verilog},
             done="mapped.json",
             time_limit_s=self.conditions.time_limit_s,
         )
-        return told.files["mapped.json"], "\n".join(script)
+        return output.files["mapped.json"], "\n".join(script)
 
     def _figures(
         self,

@@ -39,7 +39,7 @@ _OF_CORES = {
     "read": ("B", "read_byte", 1.0),
     "written": ("B", "written_byte", 1.0),
 }
-"""What is told: its unit, the figure, and what that is multiplied by."""
+"""What is reported: its unit, the figure, and what that is multiplied by."""
 
 _UNITS = {name: unit for name, (unit, _, _) in _OF_ALL.items()}
 
@@ -57,7 +57,7 @@ class Characterising:
         Raises
         ------
         InfeasibleDesign
-            Its longest path takes longer than the clock that was asked for.
+            Its longest path takes longer than the clock that was requested.
         """
         try:
             figures = dict(self._characterised(design).figures)

@@ -135,7 +135,7 @@ class _Trees:
     """The fastest ways to drive loads, looked up once for each."""
 
     def __init__(self, library: CellLibrary, usable: UsableCells) -> None:
-        self.cells = [cell for cell in library.cells.values() if cell.name not in usable.left_out]
+        self.cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
         ways = ((cell, _through(cell)) for cell in self.cells)
         self.buffers = [(cell, way) for cell, way in ways if way is not None]
         self.through = {cell.name: way for cell, way in self.buffers}

@@ -56,7 +56,7 @@ class CharacterisedDesign:
     facts
         Hashes, versions and counts, as text.
     notes
-        What was assumed, clipped or left out.
+        What was assumed, clipped or omitted.
     """
 
     name: str
@@ -114,7 +114,7 @@ def of_design(name: str, fault: Fault) -> Fault:
 
 
 def period_of(least_s: float, wanted_s: float) -> float:
-    """Return the period that was asked for, or the least, rounded up.
+    """Return the period that was requested, or the least, rounded up.
 
     Raises
     ------

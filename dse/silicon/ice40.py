@@ -63,4 +63,4 @@ ICE40 = DeviceFamily(
     launch=(_PASS, Primitive("SB_DFF", {}, {"C": "clock", "D": "logic", "Q": "port"}, "Q")),
     capture=(_PASS, Primitive("SB_DFF", {}, {"C": "clock", "D": "logic", "Q": "state"}, "Q")),
 )
-"""Multipliers, block RAM and hard functions are left out: all logic is in logic cells."""
+"""Multipliers, block RAM and hard functions are omitted: all logic is in logic cells."""

@@ -34,7 +34,7 @@ class CellReader:
         self.tables = TableReader(library, text, units)
         voltages = (words(written) for name, written, _ in library.lists if name == "voltage_map")
         self.ground = {rail for rail, *volt in voltages if volt and float(volt[0]) == 0}
-        self.left_out: list[str] = []
+        self.omitted: list[str] = []
         self.mean_leakage = 0
         self.ground_energy = 0
 
@@ -42,7 +42,7 @@ class CellReader:
         """Return a cell, or None where it has buses or banks, which are not read."""
         name = next(iter(group.words()), "")
         if next(group.all(*_BANKS), None) is not None:
-            self.left_out.append(name)
+            self.omitted.append(name)
             return None
         flip_flop = next((self._flip_flop(ff) for ff in group.all("ff")), None)
         pin_groups = list(_pins(group))
@@ -220,7 +220,7 @@ def _as_clock(pin: Pin, flip_flop: FlipFlop) -> Pin:
 
 
 def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:
-    """Return how a function follows one of its pins; "both" where it cannot be told.
+    """Return how a function follows one of its pins; "both" where it is unknown.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Mapped:
         What it ran, for those who want to repeat it.
     warnings
         What it warned of.
-    left_out
+    omitted
         Cells of the library that were not used, and why.
     cpu_s
         Processor time of the tool.
@@ -52,7 +52,7 @@ class Mapped:
     tool: str
     script: str
     warnings: tuple[str, ...]
-    left_out: Mapping[str, str]
+    omitted: Mapping[str, str]
     cpu_s: float
 
 
@@ -157,13 +157,13 @@ def _mapped(
     _check_wanted(wanted, usable, library)
     script = [*commands, *_script(wanted)]
     given = {**files, "usable.lib": usable.liberty}
-    told = run_description(yosys, script, given, done="mapped.json", time_limit_s=time_limit_s)
-    netlist = read_netlist(told.files["mapped.json"], top=wanted.top)
+    output = run_description(yosys, script, given, done="mapped.json", time_limit_s=time_limit_s)
+    netlist = read_netlist(output.files["mapped.json"], top=wanted.top)
     netlist = replace(netlist, instances=tuple(_with_ties(netlist, usable)))
     check_netlist(netlist, library)
-    warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", told.log, re.M))
+    warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", output.log, re.M))
     return Mapped(
-        netlist, full_name(yosys), "\n".join(script), tuple(warnings), usable.left_out, told.cpu_s
+        netlist, full_name(yosys), "\n".join(script), tuple(warnings), usable.omitted, output.cpu_s
     )
 
 

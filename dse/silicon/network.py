@@ -105,7 +105,7 @@ def read_network(path: Path) -> Network:
         "settled_energy_j": columns["settled_power_w"] / clock,
     }
     lines = {name: _line(instances, values) for name, values in figures.items()}
-    told = f"{table.file}, sha256 {hashlib.sha256(table.text.encode()).hexdigest()}"
+    origin = f"{table.file}, sha256 {hashlib.sha256(table.text.encode()).hexdigest()}"
     joined = f"{instances.min():g} to {instances.max():g} instances"
     remarks = [line[2:] for line in table.text.splitlines() if line.startswith("# ")]
     return Network(
@@ -113,7 +113,7 @@ def read_network(path: Path) -> Network:
         stated=dict(line.split(": ", 1) for line in remarks if ": " in line),
         lines=lines,
         least_clock_hz=float(1.0 / columns["least_period_s"].max()),
-        remarks=(f"network: {told}; {joined}; least squares", *_told(lines)),
+        remarks=(f"network: {origin}; {joined}; least squares", *_in_words(lines)),
     )
 
 
@@ -173,7 +173,7 @@ def _line(over: Column, values: Column) -> NetworkLine:
     return NetworkLine(float(start), float(slope), float(np.sqrt(np.mean(left**2))))
 
 
-def _told(lines: Mapping[str, NetworkLine]) -> Iterator[str]:
+def _in_words(lines: Mapping[str, NetworkLine]) -> Iterator[str]:
     def each(part: str) -> str:
         words = {"area_m2": "", "energy_j": " a cycle", "leakage_power_w": " of leakage"}
         found = (units.show(getattr(lines[one], part), one) + word for one, word in words.items())

@@ -56,9 +56,9 @@ def program_of(device: Device) -> str:
 
 @cache
 def version_of(program: str) -> str:
-    """Return the version of a program, which it is asked for once."""
-    told = run_program((program, "--version"), {}, what="asking for a version", time_limit_s=60.0)
-    version = re.search(r"Version ([^\s)]+)", told.log)
+    """Return the version of a program, found once."""
+    output = run_program((program, "--version"), {}, what="asking for a version", time_limit_s=60.0)
+    version = re.search(r"Version ([^\s)]+)", output.log)
     return version[1] if version else "of unknown version"
 
 
@@ -97,7 +97,7 @@ def place_and_route(
 
 def _placed(text: str, device: Device, registers: int, seed: int, time_limit_s: float) -> Placement:
     family = device.family
-    told = run_program(
+    output = run_program(
         (
             program_of(device),
             *family.devices[device.name],
@@ -108,10 +108,10 @@ def _placed(text: str, device: Device, registers: int, seed: int, time_limit_s: 
         what="placing and routing",
         time_limit_s=time_limit_s,
     )
-    if "report.json" not in told.files:
-        _raise_too_large(told, device)
-    raise_errors(told, (), done="report.json", program=family.program)
-    return _reported(told.files["report.json"], device, registers)
+    if "report.json" not in output.files:
+        _raise_too_large(output, device)
+    raise_errors(output, (), done="report.json", program=family.program)
+    return _reported(output.files["report.json"], device, registers)
 
 
 def with_registers(mapped: str, device: Device, *, top: str, clock: str) -> tuple[str, int]:

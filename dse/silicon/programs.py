@@ -101,7 +101,7 @@ def raise_errors(
 
     Parameters
     ----------
-    told
+    output
         As `run_program` returns it.
     remedies
         Regular expressions, and what to do about an error that has one.

@@ -56,7 +56,7 @@ class Activity(Answers):
     high
         Share of the time at which a net is 1, shape (net_count,).
     notes
-        What was left out, or taken for known.
+        What was omitted, or taken for known.
     """
 
     cycles: int
@@ -104,7 +104,7 @@ def simulate_gates(
         The timing has a least period that is no longer than this one.  What ends later here does
         so because a delay is the worst of both edges of its input: a note tells it, no fault.
     most_transitions
-        Most of a gate in one cycle; those beyond are left out.
+        Most of a gate in one cycle; those beyond are omitted.
     most_work
         Once so many transitions of gates' inputs are done, no further cycle is counted.
 
@@ -244,7 +244,7 @@ class _Count:
         return {"cycles": self.cycles, "toggles": toggles, "settled": settled, "high": high}
 
     def notes(self, cycles: int, late: Collection[int]) -> Iterator[str]:
-        """Yield by how much ends are late, and what the limits left out, of `cycles` cycles."""
+        """Yield by how much ends are late, and what the limits omitted, of `cycles` cycles."""
         if late:
             over = max(self.latest[net] for net in late) / self.period - 1
             yield (

@@ -71,10 +71,10 @@ def _outermost(files: Sequence[Path], top: str | None) -> tuple[str, Mapping[str
     """Return name and description of the outermost module."""
     chosen = f"-top {top}" if top else "-auto-top"
     script = [*reading(files), f"hierarchy -check {chosen}", "proc", "write_json module.json"]
-    told = run_description(
+    output = run_description(
         chosen_yosys(), script, {}, done="module.json", time_limit_s=TIME_LIMIT_S
     )
-    modules: Mapping[str, Any] = json.loads(told.files["module.json"])["modules"]
+    modules: Mapping[str, Any] = json.loads(output.files["module.json"])["modules"]
     return next(
         (name.removeprefix("\\"), one)
         for name, one in modules.items()

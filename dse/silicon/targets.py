@@ -22,12 +22,12 @@ def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]
         if TARGET in one.parameters:
             groups.setdefault(one.facts["of"], []).append(one)
     for name, group in groups.items():
-        told = []
+        spreads = []
         for quantity, word in (("area_m2", "area"), ("clock_hz", "clock"), ("energy_j", "energy")):
             values = [one.figures[quantity] for one in group]
             low, high = (units.show(value, quantity) for value in (min(values), max(values)))
-            told.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
-        yield f"{name} over {len(group)} targets: {'; '.join(told)}"
+            spreads.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
+        yield f"{name} over {len(group)} targets: {'; '.join(spreads)}"
 
 
 def at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:

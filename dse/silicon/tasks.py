@@ -159,11 +159,11 @@ def generated(
         raise StudyError(faults)
     return [
         DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
-        for design in _told_apart(designs)
+        for design in _named_apart(designs)
     ]
 
 
-def _told_apart(designs: Sequence[Design]) -> Iterator[Design]:
+def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
     """Yield designs; those of one name get the parameters in which they differ behind it."""
     for design in designs:
         alike = [one.parameters for one in designs if one.name == design.name]

@@ -33,19 +33,19 @@ class UsableCells:
     tied
         Flip-flops of which set and reset are tied off: name in the text -> cell, and the value
         of each tied pin.
-    left_out
+    omitted
         Cells of the library that are not used, and why.
     """
 
     liberty: str
     tied: Mapping[str, tuple[str, Mapping[str, bool]]]
-    left_out: Mapping[str, str]
+    omitted: Mapping[str, str]
 
 
 def usable_cells(library: CellLibrary, *, leave_out: str = LEAVE_OUT) -> UsableCells:
     """Return the cells that a netlist may be made of.
 
-    Left out: what the library says not to use, latches, cells without a function (fillers), with a
+    Omitted: what the library says not to use, latches, cells without a function (fillers), with a
     constant one (ties) or with several (adders, which abc cannot choose), drivers of buses,
     flip-flops that do more than take an input once set and reset are tied off (scan, enable), and
     names that match `leave_out`.

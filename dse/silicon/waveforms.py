@@ -33,9 +33,9 @@ class Transitions:
     latest
         Time of the latest after its clock edge, in ticks.
     capped
-        Cycles in which a gate had more than the most, and the rest was left out.
+        Cycles in which a gate had more than the most, and the rest was omitted.
     work
-        Transitions of gates' inputs that were looked at.
+        Transitions of gates' inputs that were examined.
     """
 
     count: Integers
@@ -79,7 +79,7 @@ def transitions(
     instant t together.  Where its function f then has another value than before, the output
     follows at t + d, where d is the delay to the new value from that input, of those that
     changed at t, which has the least.  But if the last transition of the output is later than t,
-    or would not be earlier than the new one, both are left out: a pulse shorter than the delay
+    or would not be earlier than the new one, both are omitted: a pulse shorter than the delay
     of its second edge does not pass, one as long does.  This is the inertial delay of
     IEEE 1364-2005, 6.1.3, with delays from pin to pin as in its clause 14.
 
@@ -93,7 +93,7 @@ def transitions(
     values
         Settled values, shape (1 + cycles, nets).
     most
-        Most transitions of a gate in a cycle.  Those beyond it are left out, and one more where
+        Most transitions of a gate in a cycle.  Those beyond it are omitted, and one more where
         the settled value asks for it.
 
     Raises

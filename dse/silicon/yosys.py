@@ -60,14 +60,14 @@ def run_yosys(
 
 @cache
 def full_name(yosys: Yosys) -> str:
-    """Return name and version, which it is asked for once.
+    """Return name and version, found once.
 
     Raises
     ------
     StudyError
         It does not run.
     """
-    told = run_yosys(yosys, ["write_json empty.json"], {}, time_limit_s=60.0)
-    raise_errors(told, (), done="empty.json")
-    written = json.loads(told.files["empty.json"])["creator"]
+    output = run_yosys(yosys, ["write_json empty.json"], {}, time_limit_s=60.0)
+    raise_errors(output, (), done="empty.json")
+    written = json.loads(output.files["empty.json"])["creator"]
     return f"{yosys.name} {written.split()[1]}"

@@ -164,7 +164,7 @@ def _refused(one: Tried) -> str:
 
 
 def _section(tried: list[Tried]) -> Section:
-    """Return what is told of designs, the last of which holds."""
+    """Return what to report of designs, the last of which holds."""
     refused, last = [_refused(one) for one in tried[:-1]], tried[-1]
     apart = [
         f"{_shown(one)} ({units.show(one.model, one.quantity)} by the model)"
@@ -173,9 +173,9 @@ def _section(tried: list[Tried]) -> Section:
         and abs(one.difference) > SEEN
         and abs(one.errors or 0.0) > SURE
     ]
-    told = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
+    notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
     agrees = f"A simulation of {OFFLOADS:,} offloads agrees with the model."
-    lines = [*told] or ([agrees] if last.compared else [])
+    lines = [*notes] or ([agrees] if last.compared else [])
     if last.unsettled:
         load = percent(min(last.load, 1.0))
         line = (
@@ -189,5 +189,5 @@ def _section(tried: list[Tried]) -> Section:
         "Simulation",
         (*refused, *lines),
         facts=facts,
-        brief=(*refused, *told),
+        brief=(*refused, *notes),
     )

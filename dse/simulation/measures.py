@@ -1,4 +1,4 @@
-"""What was seen of offloads, and how sure it is: means of batches, the first part left out."""
+"""What was seen of offloads, and how sure it is: means of batches, the first part omitted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOISE = 1e-9
 """Relative error that rounding explains."""
 
 DROPPED = 0.1
-"""Share of the offloads that is left out, in which lines still form."""
+"""Share of the offloads that is omitted, in which lines still form."""
 
 RARE = 0.01
 LEAST, MOST = 20_000, 500_000

@@ -28,10 +28,10 @@ class _Wire:
     def write(self, way: int, size: float) -> None:
         self._packets(way, size, self.payload, ADDRESSED_BYTE)
 
-    def read(self, asked: int, size: float) -> None:
+    def read(self, way: int, size: float) -> None:
         requests = math.ceil(size / self.request)
-        self.byte[asked] += requests * (FRAME_BYTE + ADDRESSED_BYTE)
-        self._packets(1 - asked, size, min(self.payload, self.completion), ANSWERING_BYTE)
+        self.byte[way] += requests * (FRAME_BYTE + ADDRESSED_BYTE)
+        self._packets(1 - way, size, min(self.payload, self.completion), ANSWERING_BYTE)
 
     def _packets(self, way: int, size: float, most: float, header: int) -> None:
         left = size

@@ -1,6 +1,6 @@
 """What was measured, on disk before it counts: an SQLite store in the folder of a run.
 
-A measurement is kept under what was measured and by what, not under the study that asked for it,
+A measurement is kept under what was measured and by what, not under the study that requested it,
 so a study that is changed uses again what still holds.  A row has a checksum of its own; a file
 beside the store, the tally, says how many rows there have to be.
 

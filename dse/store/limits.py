@@ -4,7 +4,7 @@ WRITER_WAIT_S = 60.0
 """So long a process waits for another that writes."""
 
 ROWS_AT_ONCE = 500
-"""Rows that are read, or asked for, by one statement."""
+"""Rows that are read, or requested, by one statement."""
 
 ROW_BYTE = 128
 """A row takes more than this: its key and its checksum have 64 letters each."""

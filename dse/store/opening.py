@@ -170,8 +170,8 @@ def _unescaped(text: str) -> str:
 def salvage(folder: Path, target: Path) -> int:
     """Keep what can still be read of a damaged store in a new one, and return how much it is.
 
-    Each row is asked for by itself and counts if it has its checksum; those that SQLite cannot
-    reach are left out, and so is what the runs were.  The damaged store stays as it is.
+    Each row is requested by itself and counts if it has its checksum; those that SQLite cannot
+    reach are omitted, and so is what the runs were.  The damaged store stays as it is.
 
     Raises
     ------
@@ -203,8 +203,8 @@ def _readable(folder: Path) -> Iterator[StoredMeasurement]:
     try:
         for number in range(1, most + 1):
             try:
-                asked = "SELECT * FROM evaluations WHERE number = ?"
-                cells = connection.execute(asked, (number,)).fetchone()
+                query = "SELECT * FROM evaluations WHERE number = ?"
+                cells = connection.execute(query, (number,)).fetchone()
                 if cells:
                     yield read_cells(cells)
             except (sqlite3.Error, ValueError, TypeError, MemoryError):

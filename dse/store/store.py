@@ -267,7 +267,7 @@ class Store:
 class StoreShelf:
     """Measurements of one evaluator; a `dse.contract.evaluators.Shelf`.
 
-    What `reused` stores have is copied to the own one when it is asked for, so that a run has all
+    What `reused` stores have is copied to the own one when it is requested, so that a run has all
     that it counts with, after no attempt of its own.  Failures are not: they may have been those
     of another day or machine.  Nor are values outside the `ranges` of this run.
     """

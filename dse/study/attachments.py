@@ -1,4 +1,4 @@
-"""Columns of an interface that only some attachments have: set where one does, else left out.
+"""Columns of an interface that only some attachments have: set where one does, else omitted.
 
 What a link of PCI Express does not say is the usual, which is noted as assumed.
 """
@@ -48,7 +48,7 @@ Constants = dict[str, float]
 def settle_attachments(
     study: schema.StudyFile, constants: Constants, axes: list[Axis], faults: Faults
 ) -> list[str]:
-    """Leave out what no interface of a study has, and complete the rest; return notes.
+    """Omit what no interface of a study has, and complete the rest; return notes.
 
     What describes a link that there is not is a fault.
     """

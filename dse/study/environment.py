@@ -31,7 +31,7 @@ from dse.study.scenario import (
     kernel_columns,
     platform_columns,
 )
-from dse.study.sections import UNWRITTEN, left_out, neutral
+from dse.study.sections import UNWRITTEN, neutral, unspecified_fields
 
 DEVICE = "interface.device"
 
@@ -90,17 +90,17 @@ def _interface(
             DEVICE, axes.pop(DEVICE), contract.Interface, interface_columns, scenario, faults
         )
         scenario.interfaces = found
-        _note_left_out(found, written, axes, scenario, DEVICE)
+        _note_unspecified(found, written, axes, scenario, DEVICE)
         _note_hosts(found, written, scenario, DEVICE)
         scenario.keep_sureness(found, written, DEVICE)
     else:
-        record = contract.Interface(name="the interface of the study", left_out=tuple(UNWRITTEN))
+        record = contract.Interface(name="the interface of the study", unspecified=tuple(UNWRITTEN))
         if written.device is not None:
             with faults.at(("interface", "device")):
                 record = record_of(contract.Interface, written.device, scenario, faults)
         scenario.interfaces = [record]
         scenario.constants.update(interface_columns(record))
-        _note_left_out([record], written, axes, scenario)
+        _note_unspecified([record], written, axes, scenario)
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
@@ -186,7 +186,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
         scenario.axes[position] = replace(axis, columns=kept)
 
 
-def _note_left_out(
+def _note_unspecified(
     found: list[contract.Interface],
     written: sections.InterfaceSection,
     axes: Collection[str],
@@ -198,9 +198,13 @@ def _note_left_out(
     given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
     silent: dict[str, list[str]] = {}
     for row, record in enumerate(found):
-        assumed = {name: UNWRITTEN[name] for name in left_out(given) if name in record.left_out}
+        assumed = {
+            name: UNWRITTEN[name]
+            for name in unspecified_fields(given)
+            if name in record.unspecified
+        }
         if assumed:
-            scenario.sureness.left_out[axis, row] = assumed
+            scenario.sureness.unspecified[axis, row] = assumed
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
     scenario.notes += [
         f"interface: assumed, as {', '.join(names)} do{'' if names[1:] else 'es'} not say: {words}"
@@ -227,8 +231,8 @@ def _note_hosts(
         if record.note and len(records) == 1:
             scenario.notes.append(f"{record.name}: {record.note}")
         if record.host_power_w is None and written.host_power is None:
-            left_out = scenario.sureness.left_out.setdefault((axis, row), {})
-            left_out["host_power"] = "a host without power"
+            unspecified = scenario.sureness.unspecified.setdefault((axis, row), {})
+            unspecified["host_power"] = "a host without power"
             scenario.notes.append(
                 f"{record.name}: the host's power is unknown: total power leaves the host out"
             )

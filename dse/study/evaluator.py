@@ -45,7 +45,7 @@ AxisUnits = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is measured: quantity in SI -> unit in which it is told, and its place in the study.
+    """What is measured: quantity in SI -> unit of the output, and its place in the study.
 
     `ranges` has least and most of those that have one, in SI.
     """
@@ -114,7 +114,7 @@ def _range(
 
 
 def _quantity(name: str, unit: str | int | None, columns: Collection[str]) -> tuple[str, str]:
-    """Return the quantity that an output is, with its SI unit, and the unit it is told in.
+    """Return the quantity that an output is, with its SI unit, and the unit of the output.
 
     One that is called like a column of a core is that column.
     """

@@ -95,7 +95,7 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[BaseModel]) -> Non
     path = _data_path(problem["loc"], faults.document.data)
     if problem["loc"][-1] in SCALARS and path != problem["loc"]:
         rule = "it must be one value: a number with its unit, or a name"
-        faults.add(path, rule, "write one value")  # told once, though each kind of value says so
+        faults.add(path, rule, "write one value")  # once, though each kind of value says so
         return
     context = problem.get("ctx", {})
     kind = problem["type"]
@@ -128,7 +128,7 @@ ENDS = {
     "less_than": ("lt", "less than {:,}"),
     "less_than_equal": ("le", "{:,} or less"),
 }
-"""Kinds of numbers that are out of range: what pydantic calls the end, and how it is told."""
+"""Kinds of numbers that are out of range: what pydantic calls the end, and our words."""
 
 WHOLE = ("it must be a whole number", "write for instance 100")
 

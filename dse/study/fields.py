@@ -40,7 +40,7 @@ class Given(BaseModel):
 
 
 Amount = Given | None
-"""What a field with a unit holds that may be left out."""
+"""What a field with a unit holds that may be omitted."""
 
 
 def fault(rule: str, remedy: str) -> PydanticCustomError:
@@ -85,7 +85,7 @@ class Coded:
 
 
 class Unit:
-    """Metadata of a field: the columns that it may set, told apart by their units.
+    """Metadata of a field: the columns that it may set, one per unit.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Unit:
 
 
 def quantity(description: str, *columns: str, **about: Any) -> Any:
-    """Return the declaration of a field with a unit that may be left out; `about` as of `Unit`."""
+    """Return the declaration of a field with a unit that may be omitted; `about` as of `Unit`."""
     declared: Any = Field(default=None)
     declared.metadata.append(Unit(description, *columns, **about))
     return declared

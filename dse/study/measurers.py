@@ -1,4 +1,4 @@
-"""From the plug-in that a study measures with, and what it is told, to a function of designs."""
+"""From the plug-in that a study measures with, and its options, to a function of designs."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def refuse_function(
 
 _UNITS = {"area_m2": "m2", "area_ge": "gate equivalents", "area_lc": "logic cells"}
 MOST_VALUES = 64
-"""Most values of a parameter that a law is taken at without being asked."""
+"""Most values of a parameter that a law is taken at by default."""
 
 
 def provided_designs(
@@ -279,7 +279,7 @@ def _taken(
     nodes = [written.node] if isinstance(written.node, str) else written.node
     for core in cores:
         model = core.models.get("table") or next(iter(core.models.values()))
-        refused |= {f"{core.name}_{name}": why for name, why in core.left_out.items()}
+        refused |= {f"{core.name}_{name}": why for name, why in core.omitted.items()}
         if nodes is not None and core.node not in nodes:
             refused[core.name] = core.node or "its node is not stated"
         elif written.evidence is not None and core.evidence not in written.evidence:

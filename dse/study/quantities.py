@@ -139,7 +139,7 @@ class Named:
 
 
 def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...], list[str]]:
-    """Return the requirements on a study's designs, and what is to be said of those left out.
+    """Return the requirements on a study's designs, and what is to be said of those omitted.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from dse.study import core_law, models
 from dse.study.core_law import Form
 from dse.study.faults import Faults, validate_as
 from dse.study.fields import Amount, Given, StudySection, Uncertainty, no_items, quantity
-from dse.study.sections import InterfaceSection, KernelSection, left_out
+from dse.study.sections import InterfaceSection, KernelSection, unspecified_fields
 
 Name = Annotated[
     str,
@@ -171,7 +171,7 @@ def _interface(written: InterfaceEntry, faults: Faults) -> contract.Interface:
     fields.pop("device", None)
     given = {name for name in type(written).model_fields if getattr(written, name) is not None}
     sureness = _sureness(written, "interface", faults)
-    return contract.Interface(**fields, **sureness, left_out=left_out(given))
+    return contract.Interface(**fields, **sureness, unspecified=unspecified_fields(given))
 
 
 def _kernel(written: KernelEntry, faults: Faults) -> contract.Kernel:

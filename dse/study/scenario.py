@@ -37,7 +37,7 @@ class RecordSureness:
         Axis, position of the record and column of what is fitted to measurements.
     assumed
         By axis and position of a record: its figures that nobody has published.
-    left_out
+    unspecified
         By axis and position of an interface: the fields that neither it nor the study gives, and
         what stands for each, in words.
     unleaking
@@ -48,7 +48,7 @@ class RecordSureness:
     shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
     fitted: set[tuple[str, int, str]] = field(default_factory=set)
     assumed: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    left_out: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
+    unspecified: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
     unleaking: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def keep(self, records: Sequence[Any], axis: str, replaced: Collection[str]) -> list[str]:
@@ -85,13 +85,13 @@ class RecordSureness:
     def unpublished(self, axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
         """Return the figures behind one design, a choice per axis, that nobody has published.
 
-        They are assumed by a record, or left out and zero or unlimited for that reason.
+        They are assumed by a record, or omitted and zero or unlimited for that reason.
         """
         chosen = {axis.name: choice for axis, choice in zip(axes, point, strict=True)}
         alone = min(point, default=0) < 0  # records without an axis are those of the interface
         found = [
             name
-            for known in (self.assumed, self.left_out)
+            for known in (self.assumed, self.unspecified)
             for (axis, row), names in known.items()
             for name in names
             if chosen.get(axis, row) == row and (not alone or axis in chosen)
@@ -214,7 +214,7 @@ def interface_columns(record: contract.Interface) -> dict[str, float]:
         if isinstance(declared, Coded):
             columns[column] = code(column, value or "none")
         elif declared is not None:
-            left = path.removeprefix("interface.") in record.left_out
+            left = path.removeprefix("interface.") in record.unspecified
             assumed = declared.assumed if left else None
             known = declared.neutral if value is None else float(value)
             columns[column] = known if assumed is None else assumed

@@ -363,7 +363,7 @@ UNWRITTEN: Mapping[str, str] = {
     for path, unit in FIELDS.items()
     if unit is not None and unit.unwritten
 }
-"""What stands for a field that an interface leaves out."""
+"""What stands for a field that an interface omits."""
 
 RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
 """The field by which a section names a record, whose fields it may override."""
@@ -395,8 +395,8 @@ def neutral(unit: Unit) -> dict[str, float]:
     return dict.fromkeys(unit.columns, unit.neutral)
 
 
-def left_out(written: Collection[str]) -> tuple[str, ...]:
-    """Return the fields of `UNWRITTEN` that those in `written` leave out."""
+def unspecified_fields(written: Collection[str]) -> tuple[str, ...]:
+    """Return the fields of `UNWRITTEN` that those in `written` omit."""
     instead = {name: FIELDS[f"interface.{name}"] for name in UNWRITTEN}
     return tuple(
         name

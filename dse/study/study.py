@@ -208,7 +208,7 @@ class Study:
 
     @property
     def preference(self) -> Preference:
-        """Which design of a front is recommended; made only when asked for: it needs all models."""
+        """Which design of a front is recommended; made only when requested: it needs all models."""
         return self.stated or prefer(self.problem)
 
     def preferring(self, written: str | None = None, tolerance: str | None = None) -> Preference:
@@ -326,11 +326,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *scenario.refused, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
-    left_out = lost = 0
+    not_measured = lost = 0
     if cores:
         from dse.study.measured_cores import designs_lacking
 
-        left_out, lost, measured = designs_lacking(cores, space, measured)
+        not_measured, lost, measured = designs_lacking(cores, space, measured)
     problem = Problem(
         space,
         stages,
@@ -340,11 +340,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
-        left_out=left_out,
+        not_measured=not_measured,
         lost=lost,
     )
     if like is not None and wired_alike(problem, like.problem):
-        changes = {"space": space, "stages": stages, "left_out": left_out, "lost": lost}
+        changes = {"space": space, "stages": stages, "not_measured": not_measured, "lost": lost}
         problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)
     unchecked += scenario.refused

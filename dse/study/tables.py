@@ -324,7 +324,7 @@ class Figures:
         self.assumed.append(text)
 
     def assume_no_leakage(self, text: str, *, total: bool) -> Column:
-        """Return no leakage, noted with whether the power told is the `total` of both."""
+        """Return no leakage, noted with whether the stated power is the `total` of both."""
         self.assume(text)
         self.unleaking = text, total
         return self.full(0.0)

@@ -1,4 +1,4 @@
-"""Figures that an interface or a table of cores leaves out, and what they are in the catalogue.
+"""Figures that an interface or a table of cores omits, and what they are in the catalogue.
 
 What stands for them is zero or unlimited, which no factor changes: absolute values are tried.
 """
@@ -29,8 +29,8 @@ HOST_CORES, HOST_POWER = "host_cores", "host_power"
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A figure that an interface or a table of cores leaves out.
+class UnspecifiedFigure:
+    """A figure that an interface or a table of cores omits.
 
     Attributes
     ----------
@@ -63,20 +63,20 @@ class LeftOut:
         return units.show(value, self.quantity)
 
 
-def left_out_of(study: Study) -> Iterator[LeftOut]:
-    """Yield the figures that a study leaves out, where the catalogue has others."""
-    for (axis, row), fields in study.sureness.left_out.items():
+def unspecified_figures(study: Study) -> Iterator[UnspecifiedFigure]:
+    """Yield the figures that a study omits, where the catalogue has others."""
+    for (axis, row), fields in study.sureness.unspecified.items():
         yield from _of_interface(study.problem, axis, row, fields)
     shares = leakage_shares() if study.sureness.unleaking else ()
     for stage, (words, total) in study.sureness.unleaking.items():
         change = partial(_leaking, stage, total)
-        yield LeftOut(f"{stage}.leakage_power", words, "share", shares, change, "power")
+        yield UnspecifiedFigure(f"{stage}.leakage_power", words, "share", shares, change, "power")
 
 
 def _of_interface(
     problem: Problem, axis: str, row: int, fields: Mapping[str, str]
-) -> Iterator[LeftOut]:
-    """Yield what an interface leaves out: the only one, or that at a position of an axis."""
+) -> Iterator[UnspecifiedFigure]:
+    """Yield what an interface omits: the only one, or that at a position of an axis."""
     axes = problem.space.axes
     place = next((number for number, one in enumerate(axes) if one.name == axis), None)
     section = "interface" if place is None else axes[place].labels[row]
@@ -90,7 +90,7 @@ def _of_interface(
         others = tuple(value for value in typical if value != setters[column][row])
         if others:
             change = partial(_with_column, place, row, column, besides)
-            yield LeftOut(f"{section}.{field}", words, column, others, change)
+            yield UnspecifiedFigure(f"{section}.{field}", words, column, others, change)
 
 
 def _with_column(
@@ -118,7 +118,7 @@ def _with_column(
 def _leaking(name: str, total: bool, problem: Problem, share: float) -> Problem:
     """Return the problem with a share of the power of each design of a stage leaking.
 
-    It is part of the power told if that is the total, and comes on top of it otherwise.
+    It is part of the stated power if that is the total, and comes on top of it otherwise.
     """
     stages = list(problem.stages)
     place = next(number for number, stage in enumerate(stages) if stage.name == name)

@@ -133,7 +133,7 @@ def documented_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 def check_function(function: Callable[..., Any], where: str) -> None:
     """Check keyword-only arguments, the docstring and its Parameters section, and units.
 
-    Arguments are columns, defined where they are made, so the section may be left out.
+    Arguments are columns, defined where they are made, so the section may be omitted.
     """
     parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():

@@ -25,7 +25,7 @@ from dse.testing.systems import Systems, calibrated_bound, drawn_systems, full
 
 _SEED = 2015
 SEEDS_OF_DOUBT = range(2016, 2026)
-"""Further systems are drawn before a declaration is asked for that the first ones suggest, as they
+"""Further systems are drawn before a declaration is requested that the first ones suggest, as they
 are and with the requirement's bound where its quantity lies."""
 
 _ROWS = 400

@@ -47,7 +47,7 @@ _METRICS: Mapping[str, tuple[float, float]] = {
 
 
 def installed(plugin: Objective | Requirement) -> Mapping[str, Objective]:
-    """Return every installed objective by name, and the one that is looked at."""
+    """Return every installed objective by name, and the one that is examined."""
     own = {plugin.name: plugin} if isinstance(plugin, Objective) else {}
     return ChainMap(own, registry.Catalogue(Objective))  # type: ignore[arg-type]
 
@@ -147,11 +147,11 @@ def drawn_systems(plugin: Objective | Requirement, seed: int, ranges: Ranges) ->
     quantities = installed(plugin)
     required, every = _inputs((plugin, *demands()), quantities)
     sections = sorted({name.partition("_")[0] for name in every})
-    left_out = [set(), every - required]
-    left_out += [{name for name in every if name.startswith(f"{one}_")} for one in sections]
+    omitted = [set(), every - required]
+    omitted += [{name for name in every if name.startswith(f"{one}_")} for one in sections]
     rng = np.random.default_rng(seed)
     tried: list[set[str]] = []
-    for less in left_out:
+    for less in omitted:
         given = every - less
         if given in tried:
             continue

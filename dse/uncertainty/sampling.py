@@ -112,7 +112,7 @@ def certainty(
 def sampling_options(
     samples: int | None, uncertainty: Assignments, seed: int
 ) -> SamplingOptions | None:
-    """Return what is asked for; uncertainties alone ask for `SAMPLES` samples.
+    """Return what is requested; uncertainties alone ask for `SAMPLES` samples.
 
     Raises
     ------
@@ -147,7 +147,7 @@ class _Searches:
     drawn: Draws | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave out what is drawn, which holds functions: where this is sent, it draws again."""
+        """Omit what is drawn, which holds functions: where this is sent, it draws again."""
         return type(self), (self.document, self.options, self.settings)
 
     @cached_property

@@ -63,7 +63,7 @@ def _interface(row: Mapping[str, str]) -> Interface:
         source=row["source"],
         note=row["note"],
         assumptions=tuple(row["assumptions"].split()),
-        left_out=UNPUBLISHED,
+        unspecified=UNPUBLISHED,
     )
 
 
@@ -71,7 +71,7 @@ def _attachment(name: str, rows: Sequence[Mapping[str, str]]) -> Interface:
     """Return the interface of some lines of attachments.csv, each field with its own source."""
     texts = {entry.name for entry in fields(Interface) if entry.type == "str"}
     values = {row["field"]: row["value"] for row in rows}
-    left_out = tuple(values.pop("not_published").split())
+    unspecified = tuple(values.pop("not_published").split())
     figures = {field: float(text) for field, text in values.items() if field not in texts}
     words: dict[str, str] = {field: text for field, text in values.items() if field in texts}
     known = {row["field"]: row for row in rows if row["grade"]}
@@ -83,7 +83,7 @@ def _attachment(name: str, rows: Sequence[Mapping[str, str]]) -> Interface:
         source="; ".join(_REFERENCES[key]["short"] for key in references),
         sources={field: _source_of(row) for field, row in known.items()},
         assumptions=tuple(field for field, row in known.items() if row["grade"] == "assumed"),
-        left_out=left_out,
+        unspecified=unspecified,
     )
 
 

@@ -30,7 +30,7 @@ class Regions:
     Attributes
     ----------
     granularity
-        The granularities asked about, in bytes.
+        The granularities, in bytes.
     gain
         By parameter: speedup with the parameter improved over the speedup without.
     beneficial

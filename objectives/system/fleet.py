@@ -235,7 +235,7 @@ def memory_byte_per_bit(
     over_stages="largest",
 )
 def extrapolated(*, stage_extrapolated: Stages) -> Column:
-    """Whether a law was asked for a design outside the range it was fitted on.
+    """Whether a law predicts a design outside the range it was fitted on.
 
     ``max_j extrapolated_j``, no or yes.
     """

@@ -288,7 +288,7 @@ def wait_decay_hz(
     ``eta = lambda min(x)`` over the stations, in Hz, with x of `decay_per_gap` for services
     ``1 + a z_i``: a is c for the fleet, the link's own, ``s / (o + L + s / c)`` for slots with the
     spread s of T1, and 0 for host cores.  That of the busiest station for one size.  The time to
-    fill pipelines is left out of a slot's, which makes waits rather too long.
+    fill pipelines is no part of a slot's, which makes waits rather too long.
 
     References
     ----------

@@ -152,11 +152,11 @@ def pcie_to_host_byte(
     block = DESCRIPTOR_BYTE * interface_descriptors * interface_batch
 
     def moved(size: Column) -> Column:
-        asked = REQUEST_BYTE * np.ceil(size / interface_max_read_request_byte)
-        return asked + _packets_byte(size, interface_max_payload_byte, REQUEST_BYTE)
+        reading = REQUEST_BYTE * np.ceil(size / interface_max_read_request_byte)
+        return reading + _packets_byte(size, interface_max_payload_byte, REQUEST_BYTE)
 
-    told = REQUEST_BYTE + POINTER_BYTE + COMPLETION_BYTE + POINTER_BYTE
-    return moved(workload_granularity_byte) + (moved(block) + told) / interface_batch
+    fixed = REQUEST_BYTE + POINTER_BYTE + COMPLETION_BYTE + POINTER_BYTE
+    return moved(workload_granularity_byte) + (moved(block) + fixed) / interface_batch
 
 
 @objective(

@@ -94,7 +94,7 @@ def test_a_tolerance_takes_what_it_says_that_it_would() -> None:
 
 def test_figures_that_nobody_published_are_those_of_the_record() -> None:
     record = registry.get(contract.Interface, "sparc_t4_engine")
-    count = len(record.assumptions) + len(record.left_out)
+    count = len(record.assumptions) + len(record.unspecified)
     text = dse.answer(CRYPTO, flips=False, all=False).text()
     assert f"{count} inputs are assumptions, not published." in text
     assert "published" not in dse.answer(DES, flips=False, all=False).text()

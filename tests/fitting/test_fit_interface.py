@@ -204,8 +204,8 @@ class TestValues:
             kept = np.arange(len(SIZES)) != gone
             fit = fit_powers(SIZES[kept], data.offload[kept], np.array([0.0, 1.0]), free=False)
             unseen.append(data.offload[gone] / fit.at(SIZES[gone : gone + 1])[0] - 1)
-        assert found.checks.offload.left_out == pytest.approx(np.sqrt(np.mean(np.square(unseen))))
-        assert abs(found.checks.offload.left_out_worst) == pytest.approx(np.max(np.abs(unseen)))
+        assert found.checks.offload.held_out == pytest.approx(np.sqrt(np.mean(np.square(unseen))))
+        assert abs(found.checks.offload.held_out_worst) == pytest.approx(np.max(np.abs(unseen)))
 
     def test_no_term_is_negative(self) -> None:
         rising = LogCA(latency=0, overhead=0, index=1e-9, acceleration=4, exponent=1.5)

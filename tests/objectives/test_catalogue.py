@@ -111,7 +111,7 @@ def test_an_interface_in_full():
             "wait",
             "max_in_flight",
         ),
-        left_out=("idle_power", "transfer_energy", "attachment_area"),
+        unspecified=("idle_power", "transfer_energy", "attachment_area"),
     )
 
 
@@ -191,7 +191,7 @@ def test_derived_figures_follow_from_the_printed_ones():
 
 def test_what_nobody_publishes_is_left_out_and_said():
     for interface in catalogue.interfaces:
-        assert {"idle_power", "transfer_energy", "attachment_area"} <= set(interface.left_out)
+        assert {"idle_power", "transfer_energy", "attachment_area"} <= set(interface.unspecified)
         assert (
             not interface.idle_power_w
             + interface.transfer_j_per_byte

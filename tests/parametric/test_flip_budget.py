@@ -167,7 +167,7 @@ def test_the_command_flushes_the_answer_first(asked, last, monkeypatch, capsys) 
     assert "Take " not in capsys.readouterr().out  # what comes after it does not tell it again
     monkeypatch.undo()
     application()(["answer", str(SETTOP), "--json"], standalone_mode=False)
-    assert json.loads(capsys.readouterr().out)["flips"]["not_looked_at"] == []
+    assert json.loads(capsys.readouterr().out)["flips"]["not_checked"] == []
 
 
 def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
@@ -186,7 +186,7 @@ def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
     told = " ".join(some.text().split())
     assert f"Not examined (3 s of CPU time are over; raise --time): {some.unlooked[0]}" in told
     assert "How far these reach depends on the machine" in told
-    assert some.to_dict()["not_looked_at"] == list(some.unlooked)
+    assert some.to_dict()["not_checked"] == list(some.unlooked)
 
 
 def test_what_matters_comes_first_and_no_flip_is_said_without_it() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.contract import Core, Objective
+from dse.contract import Core, Interface, Objective
 from dse.plugins import registry
 from tests.conftest import run_dse
 
@@ -296,6 +296,12 @@ def test_a_declaration_of_earlier_versions_names_the_new_one(install: Install) -
     done = install(QUANTITY, "old_w = stranger:old_w", module, "show", "old_w")
     assert done.returncode == 2
     assert "TypeError: told= is called report=" in done.stderr
+
+
+@pytest.mark.parametrize(("record", "name"), [(Core, "omitted"), (Interface, "unspecified")])
+def test_a_field_of_earlier_versions_names_the_new_one(record: type, name: str) -> None:
+    with pytest.raises(TypeError, match=f"^left_out= is called {name}=$"):
+        record(name="old", left_out=("link",))
 
 
 # Only what is named is imported -------------------------------------------------------------

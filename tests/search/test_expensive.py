@@ -106,7 +106,7 @@ def test_leaving_out_by_the_formula_is_leaving_out():
         others = np.arange(len(values)) != row
         without = conditioned(process, features[others], values[others])
         missed = values[row] - without.mean(features[row : row + 1])[0]
-        assert process.left_out()[row] == pytest.approx(missed, rel=1e-5, abs=1e-8)
+        assert process.leave_one_out()[row] == pytest.approx(missed, rel=1e-5, abs=1e-8)
 
 
 def test_the_gradient_of_the_likelihood_is_that_of_differences():

@@ -153,11 +153,11 @@ def test_a_tool_that_crashes_is_told(tool: str, monkeypatch: pytest.MonkeyPatch)
         mapped(COUNTER, tool, top="counter")
 
 
-def test_cells_are_left_out_by_rule() -> None:
-    left_out = usable_cells(toy()).left_out
-    assert left_out["LATCH"] == "a latch"
-    assert "NAND2" not in left_out
-    assert usable_cells(toy(), leave_out="^NAND").left_out["NAND2"] == "by its name"
+def test_cells_are_omitted_by_rule() -> None:
+    omitted = usable_cells(toy()).omitted
+    assert omitted["LATCH"] == "a latch"
+    assert "NAND2" not in omitted
+    assert usable_cells(toy(), leave_out="^NAND").omitted["NAND2"] == "by its name"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

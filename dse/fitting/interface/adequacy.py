@@ -1,4 +1,4 @@
-"""How far a fitted interface can be believed: residuals, sizes left out, tests of adequacy."""
+"""How far a fitted interface can be believed: residuals, sizes omitted, tests of adequacy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Curve:
         Relative standard deviation of the times around it.
     worst, worst_byte
         Largest relative residual, and at which size.
-    left_out, left_out_worst
+    held_out, held_out_worst
         Relative error at a size that the fit did not see: root mean square, and largest.
     p
         How likely residuals so bent are if the model is true; NaN when too few sizes tell.
@@ -40,8 +40,8 @@ class Curve:
     noise: float
     worst: float
     worst_byte: float
-    left_out: float
-    left_out_worst: float
+    held_out: float
+    held_out_worst: float
     p: float
 
     @property
@@ -102,18 +102,18 @@ def check_adequacy(size: Array, host: Array, offload: Array, fit: InterfaceFit) 
 def _curve(size: Array, time: Array, found: Powers, *, free: bool) -> Curve:
     errors = np.expm1(found.residuals)
     worst = int(np.argmax(np.abs(errors)))
-    unseen = _left_out(size, time, found, free=free)
+    unseen = _held_out(size, time, found, free=free)
     return Curve(
         noise=math.sqrt(found.noise),
         worst=float(errors[worst]),
         worst_byte=float(size[worst]),
-        left_out=float(np.sqrt(np.mean(unseen**2))),
-        left_out_worst=float(unseen[np.argmax(np.abs(unseen))]),
+        held_out=float(np.sqrt(np.mean(unseen**2))),
+        held_out_worst=float(unseen[np.argmax(np.abs(unseen))]),
         p=lack_of_fit(found, size),
     )
 
 
-def _left_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
+def _held_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
     """Return the relative error at each size, predicted from the others."""
     used = found.coefficients != 0
     errors = []

@@ -143,7 +143,7 @@ def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None
         offload=np.array([fast.time_s(other, size) for size in sizes]),
         files=((software.name, slow.data), (hardware.name, fast.data)),
         facts=facts,
-        notes=_left_out(slow.rates[one], fast.rates[other]),
+        notes=_omitted(slow.rates[one], fast.rates[other]),
     )
 
 
@@ -168,7 +168,7 @@ def _algorithms(slow: Speeds, fast: Speeds, wanted: str | None) -> tuple[str, st
     )
 
 
-def _left_out(slow: Mapping[int, object], fast: Mapping[int, object]) -> tuple[str, ...]:
+def _omitted(slow: Mapping[int, object], fast: Mapping[int, object]) -> tuple[str, ...]:
     lonely = sorted(set(slow) ^ set(fast))
     if not lonely:
         return ()

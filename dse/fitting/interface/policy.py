@@ -51,7 +51,7 @@ def doubt(found: InterfaceReport) -> str:
 
 
 def _where(found: Ranges, show: Callable[[float, bool], str]) -> str:
-    """Return ranges of granularity in words; `show` is told which ends are starts."""
+    """Return ranges of granularity in words; `show` receives which ends are starts."""
     if not found:
         return "at no size"
     if found == ((0.0, math.inf),):

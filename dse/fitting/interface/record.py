@@ -28,7 +28,7 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
     interface = {"overhead": "fixed_s", "latency": PER_BYTE}
     none = ["latency"] * (found.fit.linear and per_byte == "computing")
     kernel = {"index": "index_s_per_byte", "exponent": "exponent", "offset": "host_offset_s"}
-    taken = ["exponent"] * found.is_linear_unasked + ["offset"] * found.pure
+    taken = ["exponent"] * found.is_linear_assumed + ["offset"] * found.pure
     whole = {"includes": "device"} if found.fit.linear and per_byte == "latency" else {}
     note = {"note": _note(found, per_byte)}
     return {
@@ -81,7 +81,7 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
         f"{len(sizes)} sizes",
         "residuals": {
             name: f"{percent(curve.noise)} (relative standard deviation), largest "
-            f"{percent(curve.worst)}, at held-out sizes {percent(curve.left_out)}"
+            f"{percent(curve.worst)}, at held-out sizes {percent(curve.held_out)}"
             for name, curve in curves.items()
         },
         "estimates": shown,

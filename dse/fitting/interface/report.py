@@ -31,7 +31,7 @@ class InterfaceReport:
         return self.checks.fits and (self.checks.pure_fits or not self.pure)
 
     @property
-    def is_linear_unasked(self) -> bool:
+    def is_linear_assumed(self) -> bool:
         """Whether the exponent is 1 because three sizes cannot determine it."""
         return math.isnan(self.fit.linear_p)
 

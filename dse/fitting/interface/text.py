@@ -70,8 +70,8 @@ def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
             name,
             percent(curve.noise),
             f"{percent(curve.worst)} at {units.show(curve.worst_byte, 'size_byte')}",
-            percent(curve.left_out),
-            percent(curve.left_out_worst),
+            percent(curve.held_out),
+            percent(curve.held_out_worst),
             _adequacy(
                 *(
                     (checks.pure_p, checks.pure_fits)
@@ -99,7 +99,7 @@ def sentences(found: InterfaceReport) -> Iterator[str]:
     """Yield what to know: adequacy, break-even, policy, and what the data cannot tell apart."""
     yield adequacy(found)
     exponent = found.fit.estimates["exponent"]
-    if found.is_linear_unasked:
+    if found.is_linear_assumed:
         yield "beta = 1 is assumed: three sizes cannot determine it"
     elif found.fit.linear and not exponent.low <= 1 <= exponent.high:
         p = _probability(found.fit.linear_p)
@@ -141,7 +141,7 @@ def adequacy(found: InterfaceReport) -> str:
         return f"{start} is {_off(checks.pure)}; these sizes are too few to test for an offset"
     if checks.pure_fits:
         return f"{start} fits the host: the data do not ask for an offset"
-    pure = f"{_off(checks.pure)}, and by {percent(checks.pure.left_out)} at held-out sizes"
+    pure = f"{_off(checks.pure)}, and by {percent(checks.pure.held_out)} at held-out sizes"
     start = f"{start} does not fit the host: it is {pure}"
     if found.pure:
         return f"{start}; fit without --pure"

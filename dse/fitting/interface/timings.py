@@ -47,7 +47,7 @@ class Timings:
     facts
         What the files say of themselves: machine, version, algorithm.
     notes
-        What was left out.
+        What was omitted.
     """
 
     size: Array

@@ -61,7 +61,7 @@ class Compiled:
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that no pivot, (p, m), dominates.
 
-        None where there is no kernel, or where a number may be none: numpy has to be asked.
+        None where there is no kernel, or where a number may be none: numpy must evaluate.
         """
         if isinstance(points, Boxes):
             lane, steps, corners = len(points.steps), points.steps, points.corners
@@ -146,7 +146,7 @@ def _along(block: Block, lane: int) -> Index:
 def _rows(
     places: NDArray[np.intp], steps: Sequence[int], lane: int, count: int, padded: int
 ) -> NDArray[np.intp]:
-    """Return the positions, among the designs asked for, of places in a buffer."""
+    """Return the positions, among the designs requested, of places in a buffer."""
     inside, corner = np.divmod(places, padded)
     if lane == len(steps):
         return inside * count + corner

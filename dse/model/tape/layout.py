@@ -2,7 +2,7 @@
 
 With P_v the product of the sizes of the axes that a value v depends on, and N designs, the work is
 ``sum_v P_v`` for the values of which P_v is at most `TABLE` (each is computed once, whatever
-designs are asked for), and one operation for each design and value that is left.  The memory is
+designs are requested), and one operation for each design and value that is left.  The memory is
 ``8 B * P_v`` for each table that is read.
 """
 
@@ -109,7 +109,7 @@ class Layout:
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """The values that are asked for, in the order in which a tape names them."""
+        """The values that are requested, in the order in which a tape names them."""
         tape = self.tape
         every = (*tape.loss, *tape.rounded, *tape.violation, tape.feasible, tape.undefined)
         return tuple(self.same[one] for one in every)

@@ -53,7 +53,7 @@ class Results:
 
 
 class Running:
-    """Evaluates parts of what is asked for, one after the other.
+    """Evaluates parts of what is requested, one after the other.
 
     Values that depend on none of the axes that vary from part to part are kept.
     """

@@ -44,7 +44,7 @@ class Taped:
         self._spent = 0
 
     def evaluate(self, points: Points) -> Results | None:
-        """Return the results of designs; None where the functions have to be asked."""
+        """Return the results of designs; None where the functions must be called."""
         self._spent += len(points) + CALL
         if self._spent < WORTH or self.layout is None:
             return None
@@ -56,7 +56,7 @@ class Taped:
             return None
 
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
-        """Return what machine code finds of designs; None where numpy has to be asked."""
+        """Return what machine code finds of designs; None where numpy must evaluate."""
         return None if self.compiled is None else self.compiled.candidates(points, pivots)
 
     @cached_property
@@ -117,8 +117,8 @@ def _wrong(problem: Wired, tape: Tape, index: Index) -> list[str]:
     columns = problem.search_columns(index)
     with np.errstate(all="ignore"):
         values = valued(tape, columns)
-        asked = {step.name: step(columns) for step in problem.requirement_steps}
-    known = columns | asked
+        required = {step.name: step(columns) for step in problem.requirement_steps}
+    known = columns | required
     return [
         name
         for name, node in tape.made.items()

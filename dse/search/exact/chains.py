@@ -23,7 +23,7 @@ CHUNK = 200_000
 """Pairs that are put together at once."""
 
 MOST_PAIRS = 10_000_000
-"""Pairs that are looked at in one join."""
+"""Pairs that are examined in one join."""
 
 MOST_CHAINS = 100_000
 """Partial chains that may be left of a join."""

@@ -151,11 +151,11 @@ class Replacing:
         None does when those that it stands for are no better at reaching the demand.
         """
         found = [np.zeros(len(case.scenarios), dtype=bool) for case in some]
-        asked = [
+        lacking = [
             len(rows) * (case.lists.directions != case.helping)
             for case, rows in zip(some, failing, strict=True)
         ]
-        for pieces in portions(_pieces(asked), CHUNK):
+        for pieces in portions(_pieces(lacking), CHUNK):
             chosen = [(k, failing[k][rows]) for k, rows in pieces]
             index = np.concatenate([some[k].designs(rows) for k, rows in chosen])
             which = np.repeat([k for k, _ in chosen], [len(rows) for _, rows in chosen])

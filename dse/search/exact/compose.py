@@ -149,7 +149,7 @@ class Composer(Descent):
         self.incumbents.evaluate(index)
 
     def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which bounds (n, m) cannot be met by a design that is asked for."""
+        """Return which bounds (n, m) cannot be met by a design that is requested."""
         return self.incumbents.dominated(loss)
 
     def _close(self, batch: Scenarios, case: Case | None) -> None:

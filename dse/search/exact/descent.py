@@ -40,7 +40,7 @@ class Descent:
         self.pruned = pruned
 
     def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which bounds (n, m) cannot be met by a design that is asked for."""
+        """Return which bounds (n, m) cannot be met by a design that is requested."""
         raise NotImplementedError
 
     def _finish(self, index: Index) -> None:

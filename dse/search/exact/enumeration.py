@@ -1,6 +1,6 @@
 """The exact front by going through all designs: evaluated, or pruned cell by cell by bounds.
 
-Machine code evaluates them as asked, or where it pays.
+Machine code evaluates them on request, or where it pays.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def compiling(choice: Choice) -> Iterator[None]:
     Raises
     ------
     DseError
-        When it is asked for and llvmlite is not installed.
+        When it is requested and llvmlite is not installed.
     """
     if choice == "yes":
         from dse.model.tape.compiled import require_llvmlite  # few searches get here
@@ -283,7 +283,7 @@ def evaluate_part(archive: Archive, points: Block | Boxes) -> None:
 
 
 def worth(archive: Archive) -> bool:
-    """Tell whether machine code is asked for, or expected to save more than it takes to compile.
+    """Tell whether machine code is requested, or expected to save more than it takes to compile.
 
     Of what is left, the share is evaluated that was evaluated of what is settled.
     """

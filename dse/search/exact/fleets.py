@@ -24,16 +24,16 @@ from dse.search.exact.parts import StageParts
 from dse.search.exact.work import CALL, FILTER, ROW, SORT, NotComposedError, spend
 
 WHOLE = 50_000
-"""A stage of no more fleets is looked at whole, and only once."""
+"""A stage of no more fleets is examined whole, and only once."""
 
 MANY = 20_000_000
-"""More are looked at only where they can be put together count by count."""
+"""More are examined only where they can be put together count by count."""
 
 FEW = 4_096
 """Fewer fleets are compared with each other at once; of more, others are better than most."""
 
 PORTION = 50_000
-"""Fleets that are looked at together, and partial ones."""
+"""Fleets that are examined together, and partial ones."""
 
 MOST_KEPT = 20_000
 """Fleets that may be left of a stage."""
@@ -87,7 +87,7 @@ class Fleets:
     point
         A design of one of the scenarios, (d,).
     floor
-        What the stage has to carry, bit/s; fleets that do not are left out.
+        What the stage has to carry, bit/s; fleets that do not are omitted.
     made
         Of few stages, all fleets that were put together in any scenario.
     """
@@ -242,7 +242,7 @@ class Fleets:
 
     @cached_property
     def empty(self) -> Traits:
-        """Traits of the fleets that carry nothing, as far as such are not left out."""
+        """Traits of the fleets that carry nothing, as far as such are not omitted."""
         if not self.grown:
             every = list(self._blocks() if self._whole is None else self._whole)
             some = [_taken(one, one.traits[self._capacity] <= 0) for one in every]

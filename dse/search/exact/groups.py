@@ -1,4 +1,4 @@
-"""Scenarios that share fleets, and what matters in them; all are asked together."""
+"""Scenarios that share fleets, and what matters in them; all are searched together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dse.search.exact.parts import StageParts
 from dse.search.exact.work import NotComposedError, portions
 
 MOST_LOOKED = 50_000_000
-"""Fleets that are looked at one by one, over all scenarios that do not share them."""
+"""Fleets that are examined one by one, over all scenarios that do not share them."""
 
 CHUNK = 50_000
 """Scenarios that are bounded together."""
@@ -47,7 +47,7 @@ class Group:
     fleets
         Of each stage.
     known_wants
-        What `wants` has told of scenarios so far.
+        What `wants` returned for scenarios so far.
     """
 
     influence: Influence
@@ -185,17 +185,17 @@ def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
 
 
 def _without_empty(groups: Sequence[Group], scenarios: Index) -> list[Group]:
-    """Leave out fleets that carry nothing where no design (s, d) with one is feasible."""
+    """Omit fleets that carry nothing where no design (s, d) with one is feasible."""
     fleets = [list(group.fleets) for group in groups]
-    asked = [
+    chosen = [
         (position, stage)
         for position, group in enumerate(groups)
         for stage, one in enumerate(group.fleets)
         if group.complete and group.influence.capacities and one.floor < one.smallest
     ]
-    offers = [groups[k].with_empty(stage, scenarios[groups[k].rows]) for k, stage in asked]
-    asking = [groups[k] for k, _ in asked]
-    for (k, stage), (_, violation) in zip(asked, bounds_of(asking, offers), strict=True):
+    offers = [groups[k].with_empty(stage, scenarios[groups[k].rows]) for k, stage in chosen]
+    asking = [groups[k] for k, _ in chosen]
+    for (k, stage), (_, violation) in zip(chosen, bounds_of(asking, offers), strict=True):
         if (violation > 0).any(axis=1).all():
             fleets[k][stage] = replace(fleets[k][stage], floor=fleets[k][stage].smallest)
     return [
@@ -246,9 +246,9 @@ def _together(
     groups: Sequence[Group], offers: Sequence[Offer]
 ) -> Iterator[tuple[Influence, Columns, int, list[tuple[int, slice]]]]:
     """Yield what designs of groups of the same traits offer, and which rows are whose."""
-    asked = [k for k, (_, index) in enumerate(offers) if len(index)]
-    asked.sort(key=lambda k: groups[k].names)
-    for _, alike in itertools.groupby(asked, lambda k: groups[k].names):
+    chosen = [k for k, (_, index) in enumerate(offers) if len(index)]
+    chosen.sort(key=lambda k: groups[k].names)
+    for _, alike in itertools.groupby(chosen, lambda k: groups[k].names):
         for some in portions(((k, offers[k][1]) for k in alike), CHUNK):
             influence = groups[some[0][0]].influence
             edges = [0, *itertools.accumulate(len(index) for _, index in some)]

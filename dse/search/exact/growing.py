@@ -1,4 +1,4 @@
-"""The best fleets of a stage with many: put together design by design, the worse parts left out.
+"""The best fleets of a stage with many: put together design by design, the worse parts omitted.
 
 Two parts of fleets that lack the same designs are compared by their ingredients
 (`dse.model.aggregates`).  Stage columns rise or fall with these, and the ingredients of a whole
@@ -6,7 +6,7 @@ fleet with those of its part: a part that is as good as another in all of them m
 are as good, whatever is added.  So one is as good as any fleet of the stage at the end, by
 induction over the designs (Pareto sums, or the principle of optimality of dynamic programming).
 
-*Fleets that are too large are left out too* (`_limit`).  Where low values are wanted of everything
+*Fleets that are too large are omitted too* (`_limit`).  Where low values are wanted of everything
 but what a fleet carries, and that counts only up to `useful`, a fleet that carries more than that
 and an instance is no better than with one less: of the design with the largest ratio to bandwidth
 of what is wanted low.  As that makes a sum strictly lower, it ends at one not too large.

@@ -125,7 +125,7 @@ def may_beat(
     worst
         The losses (h, m) that the others have at most between the two values.
     column
-        The one loss that decides; None when a design is asked for unless it is dominated.
+        The one loss that decides; None when a design is requested unless it is dominated.
     most
         The largest number of designs, and of partial designs, that is wanted.
 

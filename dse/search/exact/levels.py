@@ -108,7 +108,7 @@ class LevelSweep:
 
     @property
     def cases(self) -> list[Case]:
-        """What was wanted at the levels that were looked at."""
+        """What was wanted at the levels that were examined."""
         return [kind.case for kind in self._kinds.values()]
 
     def designs(self) -> Index:

@@ -27,7 +27,7 @@ STEPS = 24
 """Halvings of a measure's range when looking for where the losses begin to differ."""
 
 TOGETHER = 2_048
-"""Values that are looked at together, where more halvings can be made at once."""
+"""Values that are examined together, where more halvings can be made at once."""
 
 STEP = 1e-6
 """Relative; a first step in looking for that."""

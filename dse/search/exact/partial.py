@@ -20,7 +20,7 @@ from dse.search.exact.parts import StageParts
 from dse.search.exact.work import NotComposedError
 
 MOST_ROWS = 2_000_000
-"""Fleets of a stage that are looked at one by one."""
+"""Fleets of a stage that are examined one by one."""
 
 StageColumns = Mapping[str, Any]
 """Low and high ends of the columns of one stage."""

@@ -37,7 +37,7 @@ MOST_SHARE = 0.999
 """
 
 MEASURED_TOGETHER = 16
-"""Designs that are measured before the next ones are asked for, where all of them are."""
+"""Designs that are measured before the next ones are requested, where all of them are."""
 
 METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""

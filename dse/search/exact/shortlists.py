@@ -2,8 +2,8 @@
 
 Whether a fleet can be replaced depends on the scenario only through the directions in which its
 traits are wanted (`dse.model.influence`), so one shortlist serves many scenarios, and so do the
-chains of shortlisted fleets (`dse.search.exact.chains`).  What carries the demand may be left out
-of the directions and looked at afterwards: every chain is evaluated, and where one that fails the
+chains of shortlisted fleets (`dse.search.exact.chains`).  What carries the demand may be omitted
+of the directions and examined afterwards: every chain is evaluated, and where one that fails the
 demand could stand for others that are not dominated, the scenario stays open.
 
 Replacing a fleet by a better one may leave the losses as they are, so equals of a front's designs
@@ -214,7 +214,7 @@ def cases(
 ) -> Iterator[tuple[NDArray[np.intp], Case]]:
     """Divide scenarios (s, d) of a group by the directions in which traits are wanted.
 
-    Yields which of them are a case; those without shortlists are left out.  Where it is told what
+    Yields which of them are a case; those without shortlists are omitted.  Where it is known what
     capacity is `enough`, the shortlisted fleets are as good as any also in reaching the demand.
     """
     influence, names = group.influence, group.names

@@ -35,7 +35,7 @@ CALL = 10_000
 """What any evaluation or bound takes besides, likewise."""
 
 LOOK = 100_000
-"""Work after which time and memory are looked at again."""
+"""Work after which time and memory are examined again."""
 
 Part = TypeVar("Part", bound=tuple[Any, Sized])
 
@@ -62,7 +62,7 @@ class StopError(EffortError):
 
 
 Stop = Callable[[], bool]
-"""Asked before each batch of designs whether the search is to stop."""
+"""Called before each batch of designs: whether the search is to stop."""
 
 
 @dataclass

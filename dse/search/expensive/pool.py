@@ -54,7 +54,7 @@ class Whole:
         return self.index[rows]
 
     def refresh(self, seen: Index, front: Index, random: np.random.Generator) -> Index:
-        """Leave out what has been evaluated since."""
+        """Omit what has been evaluated since."""
         new = {row.tobytes() for row in seen[self._taken :]}
         self._taken = len(seen)
         left = np.array([row.tobytes() not in new for row in self.index], dtype=bool)

@@ -92,8 +92,8 @@ class Process:
         """The variance of e."""
         return _noise(self.parameters)
 
-    def left_out(self) -> Column:
-        """Return y_i less its mean when y_i itself is left out, (n,): eq. 5.12, c as it is."""
+    def leave_one_out(self) -> Column:
+        """Return y_i less its mean when y_i itself is omitted, (n,): eq. 5.12, c as it is."""
         inverse = cho_solve((self.factor, True), np.eye(len(self.weights)))
         left: Column = self.weights / np.diag(inverse)
         return left
@@ -208,7 +208,7 @@ class ModelledLosses:
     """All losses, learnt anew from each batch.
 
     y = c + f(x), or y = m(x) + c + f(x) where the study expects m(x): whichever predicts the
-    designs seen better when each is left out.
+    designs seen better when each is omitted.
     """
 
     def __init__(self, count: int) -> None:
@@ -234,7 +234,7 @@ class ModelledLosses:
             found = ModelledLoss(scale, plain, False)
             if np.isfinite(prior).all():
                 about = self._process(k, True, features, y - prior, noise)
-                if (about.left_out() ** 2).sum() < (plain.left_out() ** 2).sum():
+                if (about.leave_one_out() ** 2).sum() < (plain.leave_one_out() ** 2).sum():
                     found = ModelledLoss(scale, about, True)
             self.known.append(found)
 

@@ -205,7 +205,7 @@ class Chances:
             rows, values = _scaled(column)
             process = fitted(features[rows], values, self._parameters.get(key), noise=MOST_NOISE)
             self._parameters[key] = process.parameters
-            error = float(np.sqrt(np.mean(process.left_out() ** 2)))
+            error = float(np.sqrt(np.mean(process.leave_one_out() ** 2)))
             self._parts.append((process, max(error, LEAST_ERROR)))
 
     def of(self, features: Matrix) -> Column:

@@ -1,4 +1,4 @@
-"""Search with samplers of optuna, asked and told in batches; its storage is only in memory."""
+"""Search with samplers of optuna, in batches of ask and tell; its storage is only in memory."""
 
 from __future__ import annotations
 

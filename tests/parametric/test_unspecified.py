@@ -12,11 +12,11 @@ import pytest
 import dse
 from dse import search
 from dse.algebra import units
-from dse.parametric.left_out_search import left_out_section
+from dse.parametric.unspecified_search import unspecified_section
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from dse.study.study import Study
-from dse.study.unspecified import catalogue_values, left_out_of
+from dse.study.unspecified import catalogue_values, unspecified_figures
 
 Write = Callable[[str, str], Path]
 
@@ -33,7 +33,9 @@ prefer: area
 def probes(text: str | Path) -> dict[str, dict[str, Any]]:
     prepared = study.prepare(study.read_study(text))
     found = search.run_search(prepared.problem, prepared.settings)
-    section = left_out_section(prepared, found.front_index, prepared.preference, exact=found.exact)
+    section = unspecified_section(
+        prepared, found.front_index, prepared.preference, exact=found.exact
+    )
     return {entry["field"]: entry for entry in section.facts} if section else {}
 
 
@@ -44,7 +46,7 @@ def name_of(found: Any) -> str:
 def test_a_zero_that_decides_is_marked_and_what_it_hides_is_the_answer_without_it() -> None:
     found = dse.answer(OWN)
     assert name_of(found) == "3 u16, in flight 1"
-    (section,) = (entry for entry in found.sections if entry.key == "left_out")
+    (section,) = (entry for entry in found.sections if entry.key == "unspecified")
     row = next(row for row in section.rows if row[0] == "interface.latency (!)")
     assert row[1:] == ("no latency", "643 ns", "1 u8 + 2 u16, in flight 2")
     given = dse.answer(OWN, overrides={"interface.latency": "643 ns"}, flips=False)
@@ -121,7 +123,7 @@ def test_only_the_record_that_leaves_it_out_is_tried(write: Write) -> None:
     text = OWN.partition("interface:")[0] + "axes: {interface.device: [sparc_t4_engine, mine.yaml]}"
     path = write(f"{text}\nobjectives: {{area: minimise}}\n", "study.yaml")
     prepared = study.prepare(study.read_study(path))
-    (latency,) = (one for one in left_out_of(prepared) if one.name == "mine.latency")
+    (latency,) = (one for one in unspecified_figures(prepared) if one.name == "mine.latency")
     before, after = (_times(prepared, one) for one in (None, latency))
     assert np.array_equal(before[0], after[0])
     assert (after[1] > before[1]).all()
@@ -157,7 +159,7 @@ def test_leakage_that_a_table_does_not_tell_is_tried(
     assert entry["decides"]
     share = entry["tried"][-1]
     prepared = study.prepare(study.read_study(path))
-    (figure,) = left_out_of(prepared)
+    (figure,) = unspecified_figures(prepared)
     changed = figure.change(prepared.problem, share).stages[0].designs.metrics
     told = TABLE.replace("dynamic_power_mw", "dynamic_power_mw,leakage_power_mw")
     for power in (0.6, 96):
@@ -174,7 +176,7 @@ def test_leakage_that_a_table_does_not_tell_is_tried(
 def test_where_nothing_is_left_out_or_proven_nothing_is_said() -> None:
     device = OWN.replace("{overhead: 100 ns, link: 40 GB/s,", "{device: sandy_bridge,")
     assert probes(device) == {}
-    assert "left_out" not in dse.answer(OWN, flips=False).to_dict()
+    assert "unspecified" not in dse.answer(OWN, flips=False).to_dict()
     heuristic = f"{OWN}search: {{method: random, budget: 10}}\n"
     assert probes(heuristic) == {}
 

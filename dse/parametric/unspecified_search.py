@@ -10,7 +10,7 @@ from dse import search
 from dse.errors import TooLargeError
 from dse.model.preference import Preference
 from dse.model.space import Index
-from dse.parametric.flips import NOTHING_FITS, not_looked_at
+from dse.parametric.flips import NOTHING_FITS, not_checked
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
@@ -18,7 +18,7 @@ from dse.reports.words import listed, plural, unit_suffix
 from dse.search.budget import Budget
 from dse.search.exact.work import limited
 from dse.study.study import Study
-from dse.study.unspecified import LeftOut, left_out_of
+from dse.study.unspecified import UnspecifiedFigure, unspecified_figures
 
 HEADERS = ("unspecified", "assumed", "tried", "answer then")
 UNCHANGED = "the same"
@@ -31,7 +31,7 @@ class Probe:
     `becomes` is empty where no value changes the answer.
     """
 
-    figure: LeftOut
+    figure: UnspecifiedFigure
     tried: tuple[float, ...]
     becomes: tuple[str, ...] = ()
 
@@ -53,7 +53,7 @@ class Probe:
         }
 
 
-def left_out_section(
+def unspecified_section(
     study: Study,
     front: Index,
     preference: Preference,
@@ -66,7 +66,7 @@ def left_out_section(
     `exact` says whether the `front`, (n, d), is proven; only then searches can be compared.  It
     stops when the time is over.
     """
-    figures = tuple(left_out_of(study)) if exact else ()
+    figures = tuple(unspecified_figures(study)) if exact else ()
     if not figures:
         return None
     budget = budget or Budget()
@@ -77,12 +77,12 @@ def left_out_section(
         "largest, until another design is the answer. (!) marks what decides."
     )
     return Section(
-        "left_out",
+        "unspecified",
         "Unspecified inputs",
         (line,),
         HEADERS,
         tuple(probe.row for probe in probes),
-        (not_looked_at(unlooked, budget.seconds),) if unlooked else (),
+        (not_checked(unlooked, budget.seconds),) if unlooked else (),
         facts=[probe.to_dict() for probe in probes],
         brief=_brief(probes, unlooked),
     )
@@ -99,7 +99,7 @@ def _brief(probes: Sequence[Probe], unlooked: Sequence[str]) -> tuple[str, ...]:
 
 def _probes(
     study: Study,
-    figures: Sequence[LeftOut],
+    figures: Sequence[UnspecifiedFigure],
     front: Index,
     preference: Preference,
     budget: Budget,
@@ -120,7 +120,7 @@ def _probes(
 
 def _probe(
     study: Study,
-    figure: LeftOut,
+    figure: UnspecifiedFigure,
     tracked: TrackedAnswer,
     answer: AnswerDesigns,
     values: tuple[float, ...],
