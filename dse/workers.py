@@ -10,24 +10,15 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dse.errors import DseError
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-
-LOOK_S = 0.1
-"""Time after which processes at work are polled again."""
-
-WORTH = 1_000_000.0
-"""Work that a worker must expect, in designs evaluated: it takes about as long to start one."""
 
 
 def cores() -> int:
@@ -36,22 +27,11 @@ def cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
-def processes(jobs: int, tasks: int, work: float) -> int:
-    """Return how many processes share some tasks: up to `jobs`, as many as are worth their start.
-
-    `work` is that of all tasks together, in designs evaluated.
-    """
-    return max(1, int(min(jobs, tasks, work // WORTH)))
-
-
 @contextmanager
 def shared(
-    function: Callable[[Task], Answer],
-    tasks: Sequence[Task],
-    count: int,
-    stop: Callable[[], bool] | None = None,
+    function: Callable[[Task], Answer], tasks: Sequence[Task], jobs: int
 ) -> Iterator[Iterator[Answer]]:
-    """Yield an iterator over ``function(task)`` for each task, done by `count` processes.
+    """Yield an iterator over ``function(task)`` for each task, done by up to `jobs` processes.
 
     Processes end with the block, whether their work is done or not.
 
@@ -62,10 +42,8 @@ def shared(
         record.  Each gets it once, so that what a method keeps serves all tasks of its worker.
     tasks
         What a worker can be sent, like the answers: plain data, arrays, records.
-    count
-        As `processes` returns it; 1 is this process.
-    stop
-        Called while processes are at work; once it is True, there are no more answers.
+    jobs
+        Most processes; 1 is this process, which also does what is a single task.
 
     Raises
     ------
@@ -74,7 +52,8 @@ def shared(
     DseError
         A worker was ended from outside.
     """
-    if count == 1:
+    count = min(jobs, len(tasks))
+    if count <= 1:
         yield map(function, tasks)
         return
     from concurrent.futures import ProcessPoolExecutor  # takes longer than some commands
@@ -88,8 +67,8 @@ def shared(
     some = -(-len(tasks) // (8 * count))
     chunks = [tasks[first : first + some] for first in range(0, len(tasks), some)]
     sent = [pool.submit(_tried, chunk) for chunk in chunks]
-    parts = zip(chunks, _results(sent, stop), strict=False)
-    pairs = (pair for part in parts for pair in zip(*part, strict=True))
+    parts = zip(chunks, sent, strict=True)
+    pairs = (pair for part, one in parts for pair in zip(part, one.result(), strict=True))
     try:
         # a task that fails is done again here, where it fails as it does without workers
         yield (answer for task, tried in pairs for answer in tried or (function(task),))
@@ -101,18 +80,6 @@ def shared(
             if child.pid not in others:
                 child.terminate()
         pool.shutdown(cancel_futures=True)
-
-
-def _results(sent: Iterable[Future[Answer]], stop: Callable[[], bool] | None) -> Iterator[Answer]:
-    """Yield what futures hold, in their order, until there is to be no more."""
-    from concurrent.futures import wait
-
-    for future in sent:
-        while stop is not None and not future.done():
-            if stop():
-                return
-            wait([future], LOOK_S)
-        yield future.result()
 
 
 _FUNCTION: list[Callable[[Any], Any]] = []

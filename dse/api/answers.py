@@ -52,7 +52,6 @@ def answer(
     seed: Seed = 0,
     time: Duration | None = None,
     memory: Size | None = None,
-    jobs: Count = 1,
     callback: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
@@ -99,8 +98,6 @@ def answer(
         proof may take with ``flips=True``.  What there was no time for is named.
     memory
         Most memory: "2 GiB" (default: search.memory).
-    jobs
-        Most processes.  They search the samples, as in `run`.
     callback
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -168,7 +165,7 @@ def answer(
             reporter.report([section])
             found = found.with_section(section)
     if sampled is not None:
-        found = _with_certainty(found, fronts, preference, sampled, jobs)
+        found = _with_certainty(found, fronts, preference, sampled)
         reporter.report(found.sections[-2:-1])
     reporter.report(found.sections[-1:])
     return found
@@ -240,11 +237,7 @@ def _one_at_a_time(sweep: Sweep, what: str) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer,
-    fronts: KnownFronts,
-    preference: Preference,
-    sampled: SamplingOptions,
-    jobs: int,
+    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
 ) -> Answer:
     from dse.uncertainty.sampling import certainty
 
@@ -255,7 +248,6 @@ def _with_certainty(
         preference,
         sampled,
         settings=fronts.options.apply(first.study.settings),
-        jobs=jobs,
     )
     return replace(found.with_section(sure.section()), certainty=sure)
 

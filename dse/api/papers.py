@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @public
-def reproduce(*papers: str, jobs: Count = 1) -> Reproduction:
+def reproduce(*papers: str) -> Reproduction:
     """Check each number and statement of the papers against our models.
 
     >>> print(dse.reproduce("roofline"))
@@ -25,8 +25,6 @@ def reproduce(*papers: str, jobs: Count = 1) -> Reproduction:
     ----------
     papers : PAPER...
         Papers to check (default: all).
-    jobs
-        As in `run`.
 
     Raises
     ------
@@ -35,7 +33,7 @@ def reproduce(*papers: str, jobs: Count = 1) -> Reproduction:
     """
     from dse.reproduction.reproduce import check_papers
 
-    return check_papers(papers, jobs=jobs)
+    return check_papers(papers)
 
 
 @public

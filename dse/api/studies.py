@@ -97,7 +97,6 @@ def run(
     budget: Count | None = None,
     overrides: Overrides | None = None,
     plots: bool = True,
-    jobs: Count = 1,
     evaluate: Callable[..., Mapping[str, float | str]] | None = None,
     workers: Count | None = None,
     dask: str | None = None,
@@ -129,10 +128,6 @@ def run(
         Most designs to evaluate.
     plots
         Draw pictures (`dse plot` can do so later).
-    jobs
-        Most processes.  They share the values of a sweep, each with the memory that
-        ``search.memory`` allows.  More than 1 needs ``if __name__ == "__main__":`` around what a
-        script does.
     evaluate
         Measures a design, for a study with an ``evaluate`` section without a command: a function
         of keyword arguments named as its axes (numbers in SI, choices as texts) that returns a
@@ -211,7 +206,7 @@ def run(
     )
     with run_place(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
-            done = run_study(document, options, progress, jobs=jobs, stop=stop)
+            done = run_study(document, options, progress, stop=stop)
             require_any_feasible(done, stop)
         result = Result(done)
         result.resume, result.again = kept.command, kept.again

@@ -51,7 +51,7 @@ def reproduce(
     if library:
         raise typer.BadParameter("--library goes with --by-synthesis")
     with bar("claims", "checking claims"):
-        found = call.of("reproduce")()
+        found = call.of("reproduce", "claims are checked in one process")()
     pages = {} if out is None else found.pages(Path(out))
     for page, text in pages.items():
         from dse.files.folder import write_text

@@ -134,12 +134,12 @@ def made(entry: Entry) -> Function:
     for function in functions:
         helps = described(function) | helps
     shape = theirs | mine
-    defaults = {name: each.default for name, each in shape.items()}
+    defaults = {name: each.default for name, each in shape.items()} | {"jobs": cores()}
 
     def invoke(**words: Any) -> None:
         given = {name: value for name, value in words.items() if value not in (None, [])}
         if "jobs" in shape:
-            given.setdefault("jobs", cores())
+            given.setdefault("jobs", defaults["jobs"])
         check_kinds(
             *({_spelled(shape[name]): one[name] for name in given} for one in (shape, given))
         )

@@ -21,8 +21,6 @@ ALL = "all"
 FOLDER = Path("figures")
 BOTH, PAGE = ("png", "svg"), ("png",)
 """Formats of figures by themselves and of those of a gallery."""
-DRAWING = 300_000
-"""Drawing a figure takes as long as evaluating so many designs."""
 
 
 def draw_figures(name: str, out: Path | None, gallery: Path | None, *, jobs: int = 1) -> list[Path]:
@@ -43,8 +41,7 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None, *, jobs: int
         folder.mkdir(parents=True, exist_ok=True)
         formats = BOTH if gallery is None else PAGE
         names = [one.name for one in chosen]
-        count = workers.processes(jobs, len(names), len(names) * DRAWING)
-        with workers.shared(partial(_draw_named, folder, formats), names, count) as drawn:
+        with workers.shared(partial(_draw_named, folder, formats), names, jobs) as drawn:
             paths = [path for some in drawn for path in some]
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dse import workers
 from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
@@ -18,9 +16,6 @@ from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
 
 AnyClaim = TypeVar("AnyClaim", bound=Claim)
-
-CHECKING = 5_000
-"""Checking a claim takes as long as evaluating so many designs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,10 +76,8 @@ class Reproduction(Printable):
         }
 
 
-def check_papers(papers: Sequence[str] = (), *, jobs: int = 1) -> Reproduction:
+def check_papers(papers: Sequence[str] = ()) -> Reproduction:
     """Return every claim of some papers, or of all, with our answer and the verdict.
-
-    Up to `jobs` processes check.
 
     Raises
     ------
@@ -94,38 +87,16 @@ def check_papers(papers: Sequence[str] = (), *, jobs: int = 1) -> Reproduction:
         Claims fail to compute, or have a verdict that does not fit what is computed: each with
         its file and line.
     """
-    chosen = select_claims(_registered().values(), papers)
-    names = [claim.name for claim in chosen]
-    count = workers.processes(jobs, len(names), len(names) * CHECKING)
-    if count == 1:
-        return check_claims(chosen, StudyRunner())
-    with workers.shared(_check_named, names, count) as found:
-        return _reproduction(
-            outcome if isinstance(outcome, str) else CheckedClaim(claim=claim, **outcome)
-            for claim, outcome in zip(chosen, found, strict=True)
-        )
-
-
-def _check_named(name: str) -> dict[str, Any] | str:
-    """Return what is found of a claim but itself, which cannot be sent; its fault as text."""
-    found = _checked(_registered()[name], _laboratory())
-    if isinstance(found, str):
-        return found
-    return {field: value for field, value in vars(found).items() if field != "claim"}
-
-
-@cache
-def _laboratory() -> StudyRunner:
-    return StudyRunner()
-
-
-def _registered() -> Mapping[str, Claim]:
-    return registry.records(Claim)
+    claims = registry.records(Claim).values()
+    return check_claims(select_claims(claims, papers), StudyRunner())
 
 
 def check_claims(claims: Iterable[Claim], laboratory: Laboratory) -> Reproduction:
     """Return claims with our answers and verdicts; see `check_papers`."""
-    return _reproduction(_checked(claim, laboratory) for claim in claims)
+    every = [_checked(claim, laboratory) for claim in claims]
+    if faults := [one for one in every if isinstance(one, str)]:
+        raise ContractError("\n".join(faults))
+    return Reproduction(tuple(one for one in every if isinstance(one, CheckedClaim)))
 
 
 def _checked(claim: Claim, laboratory: Laboratory) -> CheckedClaim | str:
@@ -133,14 +104,6 @@ def _checked(claim: Claim, laboratory: Laboratory) -> CheckedClaim | str:
         return check_claim(claim, laboratory)
     except ContractError as fault:
         return str(fault)
-
-
-def _reproduction(found: Iterable[CheckedClaim | str]) -> Reproduction:
-    """Return rows, unless there are faults: all of them are raised together."""
-    every = list(found)
-    if faults := [one for one in every if isinstance(one, str)]:
-        raise ContractError("\n".join(faults))
-    return Reproduction(tuple(one for one in every if isinstance(one, CheckedClaim)))
 
 
 def select_claims(claims: Iterable[AnyClaim], papers: Sequence[str]) -> list[AnyClaim]:

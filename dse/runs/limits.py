@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-PREPARATION = 10_000
-"""Preparing one value of a sweep takes as long as evaluating so many designs."""
-
-COUNTED_DESIGNS = 1_000_000
-"""Designs of one value that count as work: of more, bounds leave few to evaluate."""
-
 ENUMERABLE = 10_000_000
 """A heuristic's front is held against the exact one on spaces up to this size."""
 

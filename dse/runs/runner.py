@@ -6,19 +6,15 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from dse import search, workers
-from dse.contract import Method
+from dse import search
 from dse.errors import DseError, MeasurementError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.spending import Spending
-from dse.plugins import registry
-from dse.runs.limits import COUNTED_DESIGNS, PREPARATION
 from dse.runs.quality import measure_front
-from dse.runs.solved import Options, Quality, Run, SolvedStudy
+from dse.runs.solved import Options, Run, SolvedStudy
 from dse.search import Outcome, Progress, Stop
 from dse.search.exact.work import limited
 from dse.study import study
@@ -34,10 +30,9 @@ def run_study(
     options: Options,
     progress: Progress | None = None,
     *,
-    jobs: int = 1,
     stop: Stop | None = None,
 ) -> Run:
-    """Run a study, or every point of its sweep, these on up to so many processes.
+    """Run a study, or every point of its sweep.
 
     `stop` is called before each batch of designs whether what is found so far is the answer.
 
@@ -51,14 +46,14 @@ def run_study(
     if document.measures:
         from dse.runs.measuring import with_shelves
 
-        document, jobs = with_shelves(document), 1  # measurements are in this process
+        document = with_shelves(document)
     with limited(stop=stop):
         if sweep is None:
             prepared = study.prepare(document)
             working = _working(options, options.spending(prepared.settings), stop, progress)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
-            answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
+            answers = [*_checked(_swept(document, sweep, options, progress, stop))]
     _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
     if document.measures:
@@ -101,44 +96,18 @@ def _swept(
     sweep: Sweep,
     options: Options,
     progress: Progress | None,
-    jobs: int,
     stop: Stop | None,
 ) -> Iterator[SolvedStudy]:
-    """Yield the answer for each value of a sweep, its invariants unchecked.
-
-    Where the size of a space does not tell the work of its proof, that of the first value does.
-    A study cannot be sent to another process: each prepares those that it needs.  Once the search
-    is to stop, the others are left to this process, in which nothing more is searched.
-    """
-    total = len(sweep.values)
+    """Yield the answer for each value of a sweep, its invariants unchecked."""
     points = points_of(document, sweep)
     first = study.prepare(points[0])
     spending = options.spending(first.settings)  # of all values together
-
-    def alone(prepared: Study) -> SolvedStudy:
+    for position, point in enumerate(points):
+        prepared = study.prepare(point, first) if position else first
         working = _working(options, spending, stop)
-        return _solved(prepared, options, None, partial=True, working=working)
-
-    begun: list[SolvedStudy] = []
-    method, work = options.apply(first.settings).method, first.problem.size
-    if work > COUNTED_DESIGNS and registry.get(Method, method).proves:
-        with limited() as taken:
-            begun.append(alone(first))
-        work = taken.spent
-    left = points[len(begun) :]
-    count = workers.processes(
-        jobs, len(left), len(left) * (PREPARATION + min(work, COUNTED_DESIGNS))
-    )
-    with workers.shared(partial(_found_at, options), left, count, stop) as found:
-        for position, point in enumerate(points):
-            if position < len(begun):
-                yield begun[position]
-            else:
-                prepared = study.prepare(point, first) if position else first
-                solved = next(found, None) if count > 1 else None
-                yield alone(prepared) if solved is None else SolvedStudy(prepared, *solved)
-            if progress is not None:
-                progress(position + 1, total)
+        yield _solved(prepared, options, None, partial=True, working=working)
+        if progress is not None:
+            progress(position + 1, len(points))
 
 
 def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
@@ -146,11 +115,6 @@ def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
     if sweep is None:
         return [document]
     return [at_value(document, sweep, position) for position in range(len(sweep.values))]
-
-
-def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, float]:
-    solved = _solved(study.prepare(point), options, None, partial=True)
-    return solved.outcome, solved.quality, solved.seconds
 
 
 def _checked(answers: Iterable[SolvedStudy]) -> Iterator[SolvedStudy]:

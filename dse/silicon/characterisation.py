@@ -253,7 +253,7 @@ def characterise_all(
     chosen = [wanted[place] for place in missing]
     if progress is not None and chosen:
         progress(kept, len(wanted), chosen[0].design.name)
-    with shared(characteriser.measured, chosen, max(1, min(jobs, len(chosen)))) as answers:
+    with shared(characteriser.measured, chosen, jobs) as answers:
         for count, (place, answer) in enumerate(zip(missing, answers, strict=True), start=1):
             found[place] = answer
             if progress is not None:

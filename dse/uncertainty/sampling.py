@@ -7,22 +7,21 @@ set of samples is searched to see how often a front has a design that is no cand
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import search, workers
+from dse import search
 from dse.errors import TooLargeError
-from dse.files.document import Assignments, Document, assignments
+from dse.files.document import Assignments, assignments
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search import Progress, SearchSettings
-from dse.study.study import Study, prepare
+from dse.study.study import Study
 from dse.uncertainty import draws, inputs
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.draws import Draws
@@ -38,8 +37,6 @@ MOST_ROUNDS, ROUND = 5, 10
 """Samples that no candidate answers are searched in rounds of so many."""
 CHECKS = 100
 """Samples that are searched after that, to see what the candidates lack."""
-SEARCH = 20_000
-"""Searching a sample takes as long as evaluating so many designs; less in small spaces."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +56,6 @@ def certainty(
     *,
     settings: SearchSettings | None = None,
     progress: Progress | None = None,
-    jobs: int = 1,
 ) -> Certainty:
     """Return how sure the answer of a study is.
 
@@ -75,25 +71,19 @@ def certainty(
         How to search; the study's own.
     progress
         Called with (samples answered, samples).
-    jobs
-        Most processes that search samples.
     """
     drawn = _draw(study, options)
     ranked = front[preference.order(study.problem, front)]
-    searches = _Searches(study.document, options, settings or study.settings, drawn)
-    order = _order(drawn)
-    work = min(len(order), QUIET + CHECKS) * min(study.problem.size, SEARCH)
-    count = workers.processes(jobs, len(order), work)
-    with workers.shared(searches.front, order, count) as fronts:
-        pool = _Pool(drawn, ranked, preference, searches, zip(order, fronts, strict=False))
-        pool.grow()
+    searches = _Searches(settings or study.settings, drawn)
+    pool = _Pool(drawn, ranked, preference, searches)
+    pool.grow()
+    outcomes = Outcomes(drawn, pool.index, preference)
+    for _ in range(MOST_ROUNDS):
+        if not pool.answer(outcomes.unanswered()):
+            break
         outcomes = Outcomes(drawn, pool.index, preference)
-        for _ in range(MOST_ROUNDS):
-            if not pool.answer(outcomes.unanswered()):
-                break
-            outcomes = Outcomes(drawn, pool.index, preference)
-        searched = len(pool.searched)
-        checked, beyond, beyond_answer = pool.check()
+    searched = len(pool.searched)
+    checked, beyond, beyond_answer = pool.check()
     outcomes = Outcomes(drawn, pool.index, preference, progress)
     return Certainty(
         uncertain=drawn.uncertain,
@@ -130,39 +120,22 @@ def _draw(study: Study, options: SamplingOptions) -> Draws:
     return draws.draw_study(study, found, options.samples if found else 1, options.seed)
 
 
-def _order(drawn: Draws) -> list[int]:
-    """Return the samples that may be searched whatever is found, in the order of their turn."""
-    first = drawn.extremes(MOST_EXTREMES)
-    most = MOST_EXTREMES + MOST_SEARCHES + MOST_ROUNDS * ROUND + CHECKS
-    return list(dict.fromkeys([*first, *range(min(most, drawn.count))]))
-
-
 @dataclass(frozen=True)
 class _Searches:
     """Finds the front of each sample of a study."""
 
-    document: Document
-    options: SamplingOptions
     settings: SearchSettings
-    drawn: Draws | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Omit what is drawn, which holds functions: where this is sent, it draws again."""
-        return type(self), (self.document, self.options, self.settings)
-
-    @cached_property
-    def _drawn(self) -> Draws:
-        return self.drawn or _draw(prepare(self.document), self.options)
+    drawn: Draws
 
     @cached_property
     def _brief(self) -> list[SearchSettings]:
         """What is tried first, without asking why nothing is feasible; none once it is too hard."""
-        exact = self.settings.method == SearchSettings.method and bool(self._drawn.problem.stages)
+        exact = self.settings.method == SearchSettings.method and bool(self.drawn.problem.stages)
         return [replace(self.settings, limit=1)] if exact else []
 
     def front(self, draw: int) -> Index:
         """Return the front of a sample, in one order whichever way it is found."""
-        found = self._found(self._drawn.at(draw))
+        found = self._found(self.drawn.at(draw))
         return found[np.lexsort(found.T[::-1])]
 
     def _found(self, problem: Problem) -> Index:
@@ -178,21 +151,15 @@ class _Pool:
     """Designs that may be an answer: the fronts of studies that were searched."""
 
     def __init__(
-        self,
-        drawn: Draws,
-        front: Index,
-        preference: Preference,
-        searches: _Searches,
-        coming: Iterator[tuple[int, Index]],
+        self, drawn: Draws, front: Index, preference: Preference, searches: _Searches
     ) -> None:
-        """Start from the nominal front; fronts of samples are `coming`, each in its turn."""
+        """Start from the nominal front."""
         self.drawn = drawn
         self.rows: list[tuple[int, ...]] = [tuple(row) for row in front.tolist()]
         self.searched: set[int] = set()
         self._known = set(self.rows)
         self._preference = preference
         self._searches = searches
-        self._coming = coming
 
     @property
     def index(self) -> Index:
@@ -212,7 +179,7 @@ class _Pool:
     def answer(self, draws: NDArray[np.intp]) -> bool:
         """Search the first of some samples; return whether their fronts added anything."""
         fresh = [draw for draw in draws.tolist() if draw not in self.searched]
-        return sum(self._add(draw, self._searches.front(draw))[0] for draw in fresh[:ROUND]) > 0
+        return sum(self._search(draw)[0] for draw in fresh[:ROUND]) > 0
 
     def check(self) -> tuple[int, int, int]:
         """Search further samples; return how many, and in how many candidates were lacking."""
@@ -221,14 +188,11 @@ class _Pool:
         return len(lacking), sum(new for new, _ in lacking), sum(best for _, best in lacking)
 
     def _search(self, draw: int) -> tuple[bool, bool]:
-        """Add the front of a sample when it is its turn; return what was new of it."""
+        """Add the front of a sample; return whether any of it, and its answer, was new."""
         if draw in self.searched:
             return False, False
-        return self._add(draw, next(front for turn, front in self._coming if turn == draw))
-
-    def _add(self, draw: int, front: Index) -> tuple[bool, bool]:
-        """Add the front of a sample; return whether any of it, and its answer, was new."""
         self.searched.add(draw)
+        front = self._searches.front(draw)
         new = [row for row in map(tuple, front.tolist()) if row not in self._known]
         best = False
         if new:
