@@ -10,8 +10,8 @@ from dse import search
 from dse.errors import DseError, TooLargeError
 from dse.model import tables
 from dse.model.space import Index
-from dse.parametric.change import NOTHING, Override, Repair
-from dse.parametric.loosen import EVALUATIONS
+from dse.parametric.change import NOTHING, Override, Repair, choice_words
+from dse.parametric.conflicts import MOST_SEARCHED
 from dse.reports.designs import described
 from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
@@ -22,11 +22,11 @@ from dse.study.study import Study
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
 
+EVALUATIONS = 10_000_000
+"""Designs that are always tried for a change, however few the study itself has."""
+
 SHARE = 0.1
 """Part of the time that is left which one change may take."""
-
-MOST_SEARCHED = 200_000_000
-"""Designs of a space that is not composed, up to which changes are looked for."""
 
 
 def changed_study(infeasible: Study, overrides: Sequence[Override]) -> Study | None:
@@ -67,10 +67,6 @@ def admitted(solved: Solved) -> dict[str, Any]:
     return {"design": described(problem, index)[0], "limit": limit}
 
 
-def _in_words(path: str, text: str) -> str:
-    return f"without {path}" if text in NOTHING else f"{path} = {text}"
-
-
 class Attempts:
     """Changes tried one after the other, where they are no more work than the study itself."""
 
@@ -80,12 +76,6 @@ class Attempts:
         self.composed = composed
         self.untried: list[str] = []
         self._limit = max(EVALUATIONS, min(infeasible.problem.size, MOST_SEARCHED))
-
-    def solve(self, *overrides: Override) -> Solved | None:
-        """Return what a change admits; None also where that is too much work, which is kept."""
-        with self.trying(*(_in_words(*override) for override in overrides)):
-            return solve(self.infeasible, overrides, self._limit)
-        return None
 
     @contextmanager
     def trying(self, *changes: str) -> Iterator[None]:
@@ -100,12 +90,18 @@ class Attempts:
         except DseError:
             pass  # a model that fails or overflows with it admits nothing
 
-    def repair(self, *overrides: Override, instead: str, rank: int) -> tuple[Repair, ...]:
+    def solve(self, *overrides: Override) -> Solved | None:
+        """Return what a change admits; None also where that is too much work, which is kept."""
+        words = [f"without {p}" if text in NOTHING else f"{p} = {text}" for p, text in overrides]
+        with self.trying(*words):
+            return solve(self.infeasible, overrides, self._limit)
+        return None
+
+    def choice(self, *overrides: Override, instead: str, rank: int) -> tuple[Repair, ...]:
         """Return the repair by a change without a size, none when it admits nothing."""
         solved = self.solve(*overrides)
         if solved is None:
             return ()
+        what, written = choice_words(overrides, instead), overrides[0][1]
         known = admitted(solved)
-        written = overrides[0][1]
-        repair = Repair(overrides=overrides, written=written, instead=instead, rank=rank, **known)
-        return (repair,)
+        return (Repair(overrides=overrides, written=written, what=what, rank=rank, **known),)

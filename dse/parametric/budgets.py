@@ -87,22 +87,17 @@ class Needed:
         alone = ", each on its own" if len(parts) > 1 else ""
         return f"without these bounds the study takes {listed(parts)}{alone} (proven)"
 
-    def pairs(self) -> Iterator[tuple[float, tuple[tuple[str, str], ...]]]:
-        """Yield changes of two bounds that admit a design: their sum, and paths with texts."""
+    def pairs(self) -> Iterator[tuple[float, tuple[tuple[int, str], ...]]]:
+        """Yield changes of two bounds that admit a design: their sum, and places with texts."""
         excess = self._excess
         missed = excess > 0.0
         for one, other in combinations(range(len(self.bounds)), 2):
             rows = np.flatnonzero(missed[:, one] & missed[:, other] & (missed.sum(axis=1) == 2))
             if len(rows):
                 best = rows[excess[rows].sum(axis=1).argmin()]
-                yield (
-                    float(excess[best].sum()),
-                    tuple(
-                        (f"constraints.{self.bounds[k].place}", self.bounds[k].text(value))
-                        for k in (one, other)
-                        for value in [float(self.values[best, k])]
-                    ),
-                )
+                two = [(self.bounds[k], float(self.values[best, k])) for k in (one, other)]
+                changes = tuple((bound.place, bound.text(value)) for bound, value in two)
+                yield float(excess[best].sum()), changes
 
 
 def needed_by(problem: Problem) -> Needed | None:

@@ -24,31 +24,43 @@ Override = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """A change that makes a study feasible.
+    """A change that makes a study feasible: of a choice, of a number, or of two bounds.
 
     Attributes
     ----------
-    overrides
-        What to set, as ``--set`` takes it.
-    written, instead
-        The new value, and what the study has instead.
-    design
-        The design that it admits: of several, the one preferred.
-    limit
-        What limits that design, by the study's labelled quantity.
-    rank
-        `RUN`, `NUMBER`, `PART` or `CATALOGUE`.
+    overrides, written
+        What to set, as ``--set`` takes it, and the new value.
+    what
+        The change in words.
+    design, limit
+        The design that it admits, of several the one preferred, and what limits that, by the
+        study's labelled quantity.
+    rank, size
+        `RUN`, `NUMBER`, `PART` or `CATALOGUE`, and how large the change is; inf without a size.
     constraints
         What it relaxes, in words.
+    name, nominal, value
+        Of a number: what it is, by a name whose suffix is the unit; today's value, of the design
+        named, and the nearest one that admits a design, in SI.  NaN for a choice.
+    violated
+        What the design violates when the number changes by 0.1 % less.
+    least
+        Whether no nearer number admits a design; False where that took too long to tell.
     """
 
     overrides: tuple[Override, ...]
     written: str
-    instead: str
+    what: str
     design: str
     limit: str
     rank: int
+    size: float = math.inf
     constraints: tuple[str, ...] = ()
+    name: str = ""
+    nominal: float = math.nan
+    value: float = math.nan
+    violated: tuple[str, ...] = ()
+    least: bool = True
 
     @property
     def path(self) -> str:
@@ -56,32 +68,33 @@ class Repair:
         return self.overrides[0][0]
 
     @property
+    def is_number(self) -> bool:
+        """Whether one number changes."""
+        return not math.isnan(self.value)
+
+    @property
     def is_constraint(self) -> bool:
         """Whether a constraint of the study changes, not a field."""
         return self.path.startswith("constraints.")
-
-    @property
-    def size(self) -> float:
-        """How large the change is; infinite where it has no size."""
-        return math.inf
 
     @property
     def order(self) -> tuple[int, float, str]:
         """Sorts repairs, the least first."""
         return self.rank, self.size, self.path
 
-    @property
-    def what(self) -> str:
-        """What changes, in words."""
-        new = listed([f"{path} = {text}" for path, text in self.overrides if text not in NOTHING])
-        return f"{new}{self.instead}" if self.instead.startswith(",") else f"{new} {self.instead}"
-
     def sentence(self, known: Collection[str] = ()) -> str:
-        """Return what changes, and which design that admits.
+        """Return what changes, which design that admits, and what stands against less of a change.
 
         `known` are constraints of which it is said already that nothing meets them.
         """
-        return f"{self.what}: {self.design}" + (f" ({self.limit}-bound)" if self.limit else "")
+        told = f"{self.what}: {self.design}"
+        others = [rule for rule in self.violated if rule not in {*self.constraints, *known}]
+        if self.least and others:
+            beyond = "lower" if self.value > self.nominal else "higher"
+            return f"{told}, any {beyond} value violates {listed([*map(rule_text, others)])}"
+        if self.limit and not (self.is_number and self.is_constraint):
+            told += f" ({self.limit}-bound)"
+        return told if self.least else f"{told}; less of a change may do"
 
     def command(self, given: Sequence[Override] = ()) -> str:
         """Return the same as options of a command line, and what was `given` that they replace."""
@@ -93,7 +106,7 @@ class Repair:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return {
+        facts = {
             "constraints": list(self.constraints),
             "set": self.path,
             "to": self.written,
@@ -101,97 +114,40 @@ class Repair:
             "design": self.design,
             "limit": self.limit,
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundsRepair(Repair):
-    """Two bounds of constraints that make a study feasible together; `excess` is their change."""
-
-    instead: str = ""
-    rank: int = NUMBER
-    excess: float
-
-    @property
-    def size(self) -> float:
-        """The sum of both changes, beyond all that one number needs."""
-        return 1e6 + self.excess
-
-    @property
-    def what(self) -> str:
-        """Both bounds."""
-        return f"{self.written} together"
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumberRepair(Repair):
-    """A number that makes a study feasible.
-
-    Attributes
-    ----------
-    name
-        Names what is changed; its suffix is the unit.
-    nominal, value
-        The number now (of the design named) and the nearest one that admits a design, in SI.
-    violated
-        What the design violates when the change is 0.1 % short.
-    least
-        Whether no nearer number admits a design; False where that took too long to tell.
-    """
-
-    instead: str = ""
-    rank: int = NUMBER
-    name: str
-    nominal: float
-    value: float
-    violated: tuple[str, ...]
-    least: bool = True
-
-    @property
-    def size(self) -> float:
-        """The logarithm of the factor, so that a tenth is as far as ten times; inf from 0."""
-        ratio = self.value / self.nominal if self.nominal else math.nan
-        if ratio > 0 and math.isfinite(ratio):
-            return abs(math.log(ratio))
-        return math.inf if self.relative is None else abs(self.relative)
-
-    @property
-    def relative(self) -> float | None:
-        """By how much the number changes, relative to the nominal one; None from 0."""
-        return relative_change(self.value, self.nominal)
-
-    @property
-    def what(self) -> str:
-        """What changes and by how much."""
-        nominal = units.show(self.nominal, self.name)
-        by = change(self.value, self.nominal, than=nominal) or f"instead of {nominal}"
-        if self.is_constraint:
-            return f"{self.written} ({by})"
-        most = "at least" if self.value > self.nominal else "at most"
-        return f"{self.path} {most} {self.written} ({by})"
-
-    def sentence(self, known: Collection[str] = ()) -> str:
-        """Return the same, and what stands against less of a change."""
-        if self.is_constraint:
-            return f"{self.what}: {self.design}"
-        if not self.least:
-            return f"{super().sentence()}; less of a change may do"
-        others = [rule for rule in self.violated if rule not in {*self.constraints, *known}]
-        if not others:
-            return super().sentence()
-        beyond = "lower" if self.value > self.nominal else "higher"
-        rules = listed([*map(rule_text, others)])
-        return f"{self.what}: {self.design}, any {beyond} value violates {rules}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        suffix = unit_suffix(self.name)
-        return super().to_dict() | {
-            f"nominal{suffix}": self.nominal,
-            f"value{suffix}": self.value,
-            "relative": math.inf if self.relative is None else abs(self.relative),
+        if not self.is_number:
+            return facts
+        relative = relative_change(self.value, self.nominal)
+        return facts | {
+            f"nominal{unit_suffix(self.name)}": self.nominal,
+            f"value{unit_suffix(self.name)}": self.value,
+            "relative": math.inf if relative is None else abs(relative),
             "violated_short_of_it": list(self.violated),
             "least": self.least,
         }
+
+
+def choice_words(overrides: Sequence[Override], instead: str) -> str:
+    """Return in words what is set, and what the study has `instead`."""
+    new = listed([f"{path} = {text}" for path, text in overrides if text not in NOTHING])
+    return f"{new}{instead}" if instead.startswith(",") else f"{new} {instead}"
+
+
+def number_words(path: str, written: str, name: str, nominal: float, value: float) -> str:
+    """Return in words which number changes, of a field or of a constraint, and by how much."""
+    now = units.show(nominal, name)
+    by = change(value, nominal, than=now) or f"instead of {now}"
+    if path.startswith("constraints."):
+        return f"{written} ({by})"
+    return f"{path} {'at least' if value > nominal else 'at most'} {written} ({by})"
+
+
+def size_of(value: float, nominal: float) -> float:
+    """Return the logarithm of the factor, so that a tenth is as far as ten times; inf from 0."""
+    ratio = value / nominal if nominal else math.nan
+    if ratio > 0 and math.isfinite(ratio):
+        return abs(math.log(ratio))
+    relative = relative_change(value, nominal)
+    return math.inf if relative is None else abs(relative)
 
 
 def _quoted(text: str) -> str:

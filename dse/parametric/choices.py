@@ -48,7 +48,7 @@ def _idle(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     known = get_args(schema.StageSection.model_fields["idle"].annotation)
     for other in known if written is not None else ():
         if other != written:
-            yield from attempts.repair(
+            yield from attempts.choice(
                 (stage.path("idle"), other), instead=f"instead of {written}", rank=RUN
             )
 
@@ -65,7 +65,7 @@ def _handing_over(attempts: Attempts) -> Iterator[Repair]:
         for other in known if path != LINK else _wider(known, now):
             if other not in now:
                 instead = f"instead of {listed(now, 'or')}"
-                found = attempts.repair((path, other), instead=instead, rank=RUN)
+                found = attempts.choice((path, other), instead=instead, rank=RUN)
                 yield from found
                 if found and path == LINK:  # the least that is enough
                     break
@@ -103,7 +103,7 @@ def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
         start = f"{stage.name}."
         used = [name.removeprefix(start) for name in counts if name.startswith(start)]
         chosen = [(stage.path("designs"), _names(used)), *(o for o in opened if o[1] == "{}")]
-        yield from attempts.repair(*chosen, instead=f", {LEFT_OUT}", rank=PART)
+        yield from attempts.choice(*chosen, instead=f", {LEFT_OUT}", rank=PART)
 
 
 def _has_more(infeasible: Study, opened: Sequence[Override]) -> bool:
@@ -124,7 +124,7 @@ def _rows(attempts: Attempts) -> Iterator[Repair]:
         label = solved[0].problem.space.axes[0].labels[int(solved[1][0, 0])]
         others = [override for override in opened if override[1] == "{}"]
         row = (evaluated.DESIGN, label)
-        yield from attempts.repair(row, *others, instead=f", {LEFT_OUT}", rank=PART)
+        yield from attempts.choice(row, *others, instead=f", {LEFT_OUT}", rank=PART)
 
 
 def _records(attempts: Attempts) -> Iterator[Repair]:
@@ -139,7 +139,7 @@ def _records(attempts: Attempts) -> Iterator[Repair]:
         instead = f"instead of {now[0]}" if len(now) == 1 else "besides those that the study tries"
         for other in registry.names(kind):
             if other not in now:
-                yield from attempts.repair((path, other), instead=instead, rank=CATALOGUE)
+                yield from attempts.choice((path, other), instead=instead, rank=CATALOGUE)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -19,8 +19,8 @@ from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index
 from dse.search import Outcome
 
-MOST_ENUMERATED = 1_000_000
-"""Spaces that cannot be composed are tried in full up to this size."""
+MOST_SEARCHED = 200_000_000
+"""Designs of a space that is not composed, up to which it is searched."""
 
 MOST_SETS = 500
 """Sets of constraints that are searched for conflicts."""
@@ -66,22 +66,10 @@ def any_design(problem: Problem) -> Index | None:
     space = replace(problem, beside=False)
     probe = _Probe(*(getattr(space, field.name) for field in fields(space)))
     try:
-        search.run_search(probe, search.SearchSettings(method="exact", limit=MOST_ENUMERATED))
+        search.run_search(probe, search.SearchSettings(method="exact", limit=MOST_SEARCHED))
     except _FoundError as found:
         return found.index
     return None
-
-
-def fixed(problem: Problem, columns: Mapping[str, Column]) -> Problem:
-    """Return a problem with columns that the space sets replaced by one value each."""
-    axes = []
-    for axis in problem.space.axes:
-        changed = {
-            name: np.full(axis.size, columns[name]) for name in columns.keys() & axis.columns
-        }
-        axes.append(replace(axis, columns={**axis.columns, **changed}))
-    constants = {**problem.space.constants, **columns}
-    return replace(problem, space=replace(problem.space, axes=tuple(axes), constants=constants))
 
 
 def keeping(problem: Problem, rules: Collection[str]) -> Problem:

@@ -14,10 +14,9 @@ from dse.errors import TooLargeError
 from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
-from dse.parametric.attempt import MOST_SEARCHED
 from dse.parametric.budgets import Needed, needed_by
 from dse.parametric.change import Override, Repair
-from dse.parametric.conflicts import with_conflicts
+from dse.parametric.conflicts import MOST_SEARCHED, with_conflicts
 from dse.parametric.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs

@@ -1,51 +1,66 @@
-"""How far a field of a study has to go until a design is feasible, over the whole space.
+"""How far a field or a bound of an infeasible study has to go until a design is feasible.
 
-For each design the field goes just as far as it takes to meet the constraints that the design
-violates now; where it violates others then, on until it meets those.  The nearest value at which
-a design meets everything is the answer.  That is done in rungs away from the nominal value, and is
-exact where each constraint of a design changes but once inside a rung.  A demanded rate also sets
-the least number of instances that carries it, so every rate at which one changes is a rung.
-Blocks that cannot improve on the best value so far are skipped.
+Values ever further from the nominal one are rungs, and the first rung that has a design is
+searched for the nearest value.  Spaces that can be enumerated are tried design by design: each
+goes just as far as it takes to meet what it violates now, and on where it violates something else
+then, which is exact where each constraint of a design changes but once inside a rung.  Larger ones
+are composed: a search proves that a value admits no design, or finds one, and the value at which
+that one just fits is the next to improve on; what fits only inside a rung may be skipped there.
 """
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
+from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
+from dse.errors import TooLargeError
+from dse.model.evaluation import Constraint
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
+from dse.parametric.attempt import EVALUATIONS, changed_study
+from dse.parametric.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
+from dse.search.exact.work import EffortError
+from dse.study.demand import RATE
 from dse.study.fields import Unit
 from dse.study.sections import neutral
+from dse.study.study import Study
 
 FIRST, FURTHEST = 0.05, 1e9
 """Distance of the first and the last rung from the nominal value, relative to it."""
 
-EVALUATIONS = 10_000_000
-FEWEST, MOST = 4, 40
-"""Rungs of a field: as many as this many evaluations allow, between these two."""
+FEWEST, MOST, COMPOSED = 4, 40, 24
+"""Rungs of a field: as many as `EVALUATIONS` allow, between the first two; where it is composed."""
 
-MOST_STEPS, RUNGS = 2_000, 200
-"""Rates at which an instance count changes; where there are more, that many even steps."""
+MOST_STEPS, EVEN = 2_000, 200
+"""Rates at which an instance count changes are rungs; where there are more, that many even ones."""
 
 MARGIN = 1e-9
-"""By how much a block has to improve on the best value so far, relative to it."""
+"""By how much designs have to improve on the best value so far, relative to it."""
 
-CONVERGED = 1e-13
+CONVERGED, NEAREST = 1e-13, 1e-7
+"""A value of a design is found to the first; none nearer by the second share admits another."""
 
 CROSSINGS = 4
 """How often a design may meet what it violated and violate something else instead."""
 
-RATE = "workload_rate_bit_per_s"
-"""The field that decides how many instances are the least that carry it."""
+ANYTHING = 1e300
+"""A bound that everything finite meets."""
+
+Within = Callable[[float, float], float | None]
+"""Takes a value that admits nothing and one beyond it: the nearest found between that admits a
+design, None where there is none at the far one."""
 
 
 @dataclass(frozen=True)
@@ -99,69 +114,135 @@ class Field:
         return math.floor(value) + 1.0 if looser else math.ceil(value) - 1.0
 
 
-def nearest_feasible(problem: Problem, field: Field) -> float | None:
-    """Return the value of `field` nearest to the nominal one that admits a design, or None."""
+def nearest_feasible(base: Study, field: Field, *, composed: bool) -> tuple[float, bool] | None:
+    """Return the value of `field` nearest to that of `base` that admits a design, or None.
+
+    And whether none nearer does, False where that takes too long to tell.
+
+    Raises
+    ------
+    TooLargeError
+        None was found in the time that one field may take.
+    """
+    problem = base.problem
     near = field.tightest(problem)
     if near is None:
         return None
-    for far in _steps(problem, field, near) or rungs(problem, field, near):
-        found = _within(problem, field, near, far)
-        if found is not None:
-            return found
+    if not composed:
+        for far in _steps(problem, field, near) or _rungs(problem, field, near, None):
+            value = _within(problem, field, near, far)
+            if value is not None:
+                return value, True
+            near = far
+        return None
+
+    def within(near: float, far: float) -> float | None:
+        return _within_composed(base, field, near, far)
+
+    unsure: TooLargeError | None = None
+    for far in _rungs(problem, field, near, COMPOSED):
+        try:
+            value = within(near, far)
+        except EffortError:
+            raise
+        except TooLargeError as error:  # a value further out may tell
+            unsure = error
+            continue
+        if value is not None:
+            found, least = _improved(
+                near,
+                value,
+                within,
+                lambda value: field.moved(value, -NEAREST),
+                lambda near, far: float(field.between(np.full(1, near), np.full(1, far))[0]),
+            )
+            return found, least and unsure is None
         near = far
+    if unsure is not None:
+        raise unsure
     return None
 
 
-def threshold_values(
-    problem: Problem, named: Mapping[int, Sequence[ConstraintThreshold]]
-) -> dict[tuple[int, int], float]:
-    """Return for threshold j of constraint k, under (k, j), the value that admits a design.
+def nearest_bound(
+    problem: Problem, place: int, threshold: ConstraintThreshold
+) -> tuple[float, bool] | None:
+    """Return the bound of a constraint nearest to today's that admits a design, or None.
 
-    Only a design that violates nothing but constraint k can be admitted by it.
+    And whether none nearer does, as of `nearest_feasible`.
     """
-    found: dict[tuple[int, int], float] = {}
-    for block in every_design(problem):
-        violation = problem.evaluate(block).violation
-        violated = violation > 0
-        alone = violated.sum(axis=1) == 1
-        for rule, thresholds in named.items():
-            rows = np.flatnonzero(alone & violated[:, rule])
-            if not len(rows) or not thresholds:
-                continue
-            if len(thresholds) == 1:  # its quantity decides by how much it is violated
-                least = violation[rows, rule].min()
-                rows = rows[violation[rows, rule] == least][:1]
-            columns = problem.describe(as_index(block, rows))
-            for number, threshold in enumerate(thresholds):
-                values = threshold.quantity.value(columns)[threshold.rest.violation(columns) <= 0]
-                best = [*values.tolist(), found.get((rule, number), math.nan)]
-                if (value := _nearest_to(threshold, best)) is not None:
-                    found[rule, number] = value
-    return found
+    sides = [True] * threshold.up + [False] * threshold.down
+    found = filter(None, [_bound(problem, place, threshold, up=up) for up in sides])
+    return min(found, key=lambda pair: abs(pair[0] - threshold.value), default=None)
 
 
-def every_design(problem: Problem) -> Iterator[Points]:
-    """Yield all designs, some at a time; the host alone comes last."""
-    yield from blocks(problem.sizes, CHUNK)
-    if len(problem.hosts):
-        yield problem.hosts
+def _bound(
+    problem: Problem, place: int, threshold: ConstraintThreshold, *, up: bool
+) -> tuple[float, bool] | None:
+    sign = 1.0 if up else -1.0
+
+    def within(near: float, far: float) -> float | None:
+        rules = list(problem.constraints)
+        rules[place] = _between(threshold, near, far, up=up)
+        design = any_design(replace(problem, constraints=tuple(rules)))
+        if design is None:
+            return None
+        return float(threshold.quantity.value(problem.describe(design))[0])
+
+    value = within(threshold.value, sign * ANYTHING)
+    if value is None or not math.isfinite(value):
+        return None
+    return _improved(
+        threshold.value,
+        value,
+        within,
+        lambda value: value - sign * NEAREST * abs(value),
+        lambda near, far: (near + far) / 2,
+    )
 
 
-def _nearest_to(threshold: ConstraintThreshold, values: Sequence[float]) -> float | None:
-    """Return the value nearest to the threshold among those on its loose side."""
-    loose = [
-        value
-        for value in values
-        if math.isfinite(value)
-        and (
-            (threshold.up and value >= threshold.value)
-            or (threshold.down and value <= threshold.value)
-        )
+def _between(threshold: ConstraintThreshold, near: float, far: float, *, up: bool) -> Constraint:
+    """Return the constraint with its bound anywhere between two numbers."""
+    sides = (ast.GtE(), ast.LtE()) if up else (ast.LtE(), ast.GtE())
+    parts: list[ast.expr] = [
+        ast.Compare(threshold.quantity.tree, [side], [ast.Constant(float(number))])
+        for side, number in zip(sides, (near, far), strict=True)
     ]
-    return min(loose, key=lambda value: abs(value - threshold.value), default=None)
+    tree = ast.BoolOp(ast.And(), [threshold.rest.tree, *parts])
+    names = threshold.rest.names | threshold.quantity.names
+    return Constraint(threshold.source, Expression(threshold.source, names, True, tree))
 
 
-def rungs(problem: Problem, field: Field, nominal: float, count: int | None = None) -> list[float]:
+def _improved(
+    near: float,
+    far: float,
+    within: Within,
+    short_of: Callable[[float], float],
+    middle: Callable[[float, float], float],
+) -> tuple[float, bool]:
+    """Return the value nearest to `near`, which admits nothing, that admits a design; `far` does.
+
+    And whether none nearer does.  `short_of` returns a value just short of one, `middle` one
+    between two; what is just short is tried first, as what was found mostly is the nearest.
+    """
+    with suppress(TooLargeError):
+        while True:
+            target = short_of(far)
+            value = within(near, target) if _is_inside(near, target, far) else None
+            if value is None:
+                return far, True
+            far, target = value, middle(near, value)
+            if not _is_inside(near, target, far):
+                return far, True
+            value = within(near, target)
+            near, far = (target, far) if value is None else (near, value)
+    return far, False
+
+
+def _is_inside(near: float, target: float, far: float) -> bool:
+    return min(near, far) < target < max(near, far)
+
+
+def _rungs(problem: Problem, field: Field, nominal: float, count: int | None) -> list[float]:
     """Return values ever further from the nominal one, more of them where a design costs less."""
     count = count or min(max(EVALUATIONS // problem.size, FEWEST), MOST)
     factors = 1.0 + np.geomspace(FIRST, FURTHEST, count)
@@ -190,41 +271,57 @@ def _steps(problem: Problem, field: Field, near: float) -> list[float]:
         for carried in np.outer(demanded, 1.0 / shares).ravel().tolist():
             most = math.floor(near / carried)
             if most > MOST_STEPS:
-                return [float(rung) for rung in np.geomspace(near, far, RUNGS)[1:]]
+                return [float(rung) for rung in np.geomspace(near, far, EVEN)[1:]]
             steps.update(count * carried * (1.0 + MARGIN) for count in range(1, most + 1))
     inside = sorted((step for step in steps if far < step < near), reverse=True)
     return [*inside, far] if inside else []
 
 
 def _within(problem: Problem, field: Field, near: float, far: float) -> float | None:
-    """Return the value between two nearest to `near` that admits a design, None without one."""
+    """Return the value between two nearest to `near` that admits one of all designs."""
     best = None
-    for block in every_design(problem):
+    for block in _every_design(problem):
         target = far if best is None else field.moved(best, -MARGIN)
         if best is not None and (target > near) != field.more:
             return best
         evaluation = problem.evaluate(block, field.columns(near))
         if evaluation.feasible.any():
             return near
-        violated = evaluation.violation > 0
-        still = problem.evaluate(block, field.columns(target)).violation > 0
-        rows = np.flatnonzero(~(violated & still).any(axis=1))
-        index, violated = as_index(block, rows), violated[rows]
-        nears = np.full(len(index), near)
+        rows = np.arange(len(evaluation.violation))
+        violated, nears = evaluation.violation > 0, np.full(len(rows), near)
         for _ in range(CROSSINGS):
-            if not len(index):
+            still = problem.evaluate(block, field.columns(target)).violation > 0
+            rows = np.flatnonzero(~(violated & still).any(axis=1))
+            block, violated = as_index(block, rows), violated[rows]
+            if not len(block):
                 break
-            found, index, nears = closest(problem, field, index, violated, nears, target)
+            found, block, nears = _closest(problem, field, block, violated, nears[rows], target)
             if found is not None:
                 best = target = found
-            violated = problem.evaluate(index, field.columns(nears)).violation > 0
-            still = problem.evaluate(index, field.columns(target)).violation > 0
-            open_ = ~(violated & still).any(axis=1)
-            index, violated, nears = index[open_], violated[open_], nears[open_]
+            violated = problem.evaluate(block, field.columns(nears)).violation > 0
     return best
 
 
-def closest(
+def _every_design(problem: Problem) -> Iterator[Points]:
+    """Yield all designs, some at a time; the host alone comes last."""
+    yield from blocks(problem.sizes, CHUNK)
+    if len(problem.hosts):
+        yield problem.hosts
+
+
+def _within_composed(base: Study, field: Field, near: float, far: float) -> float | None:
+    """Return the value between two at which a design that is found at `far` just fits."""
+    text = f"{far:.0f}" if field.unit.integer else units.exact_text(far, field.column)
+    changed = changed_study(base, field.overrides(text))
+    design = None if changed is None else any_design(changed.problem)
+    if changed is None or design is None:
+        return None
+    violated = changed.problem.evaluate(design, field.columns(near)).violation > 0
+    found, _, _ = _closest(changed.problem, field, design, violated, np.full(1, near), far)
+    return far if found is None else found
+
+
+def _closest(
     problem: Problem,
     field: Field,
     index: Index,

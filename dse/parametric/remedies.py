@@ -8,12 +8,15 @@ from typing import Any
 
 from dse.parametric.attempt import Attempts, admitted
 from dse.parametric.budgets import Needed
-from dse.parametric.change import BoundsRepair, Repair
+from dse.parametric.change import NUMBER, Repair
 from dse.parametric.choices import choices_of
 from dse.parametric.repair import as_yaml, repairs_of
 from dse.parametric.running import running_of
 from dse.reports.words import listed
 from dse.study.study import Study
+
+BOTH = 1e6
+"""Size of a change of two bounds, beyond all that one number needs, besides their excess."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,19 @@ def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Re
 
 
 def _pairs(attempts: Attempts, need: Needed | None) -> Iterator[Repair]:
-    """Yield the least changes of two bounds together."""
+    """Yield the least changes of two bounds together: larger than all of one number."""
+    rules = attempts.infeasible.problem.constraints
     for excess, changes in () if need is None else need.pairs():
-        solved = attempts.solve(*((path, as_yaml(text)) for path, text in changes))
+        overrides = tuple((f"constraints.{place}", as_yaml(text)) for place, text in changes)
+        solved = attempts.solve(*overrides)
         if solved is not None:
-            yield BoundsRepair(
-                overrides=tuple((path, as_yaml(text)) for path, text in changes),
-                constraints=tuple(
-                    attempts.infeasible.problem.constraints[int(path.partition(".")[2])].text
-                    for path, _ in changes
-                ),
-                written=listed([text for _, text in changes]),
-                excess=excess,
+            written = listed([text for _, text in changes])
+            yield Repair(
+                overrides=overrides,
+                constraints=tuple(rules[place].text for place, _ in changes),
+                written=written,
+                what=f"{written} together",
+                rank=NUMBER,
+                size=BOTH + excess,
                 **admitted(solved),
             )

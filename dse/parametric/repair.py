@@ -1,7 +1,6 @@
-"""What would make an infeasible study feasible: the least change of each threshold and field.
+"""The least change of each field and bound that makes an infeasible study feasible.
 
-Found over the whole space, in blocks, or by composed searches.  Every repair has been tried: the
-study with that one change has the design that is named.
+Every repair has been tried: the study with that one change has the design that is named.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,89 +19,103 @@ from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
-from dse.parametric import loosen, loosen_composed
 from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, solve
-from dse.parametric.change import NumberRepair, Override
+from dse.parametric.change import NUMBER, Override, Repair, number_words, size_of
 from dse.parametric.conflicts import any_design
-from dse.parametric.loosen import Field
-from dse.parametric.written import is_free, is_owned
+from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
+from dse.parametric.written import is_owned
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
 from dse.study.scenario import field_path
-from dse.study.sections import FIELDS, neutral
+from dse.study.sections import FIELDS, FREE, neutral
 from dse.study.study import Study
 
-STAGE_FIELDS = frozenset({"workload_rate_bit_per_s", "workload_streams"})
+STAGE_FIELDS = frozenset({RATE, "workload_streams"})
 """Fields that decide what fleets are and carry; others act through what takes them."""
 
 SHORT = 1e-3
 """How far short of a repair it is said what is still violated."""
 
 
-def repairs_of(attempts: Attempts) -> tuple[NumberRepair, ...]:
+def repairs_of(attempts: Attempts) -> tuple[Repair, ...]:
     """Return the numbers of a study that would admit a design, the least change first."""
-    found = [*_of_fields(attempts), *_of_thresholds(attempts)]
+    found = list(_of_bounds(attempts))
+    for field, rules in _fields(attempts.infeasible).items():
+        repair = field_repair(attempts, attempts.infeasible, field, rules)
+        found += [] if repair is None else [repair]
     return tuple(sorted(found, key=lambda repair: repair.order))
 
 
-def _of_thresholds(attempts: Attempts) -> Iterator[NumberRepair]:
-    infeasible, problem = attempts.infeasible, attempts.infeasible.problem
-    first = len(problem.constraint_names) - len(problem.constraints)
-    named = {
-        first + number: thresholds.thresholds_of(constraint.expression)
-        for number, constraint in enumerate(problem.constraints)
-    }
-    composed = loosen_composed.threshold_values_composed
-    find = composed if attempts.composed else loosen.threshold_values
-    for (rule, number), value in sorted(find(problem, named).items()):
-        threshold = named[rule][number]
-        text = problem.constraint_names[rule]
-        path = f"constraints.{rule - first}"
-        for shown in _threshold_texts(threshold, value):
-            written = threshold.text(shown)
-            override = (path, as_yaml(written))
-            solved = _solved(infeasible, [override])
-            if solved is not None:
-                yield NumberRepair(
-                    overrides=(override,),
-                    constraints=(text,),
-                    written=written,
-                    name=threshold.name,
-                    nominal=threshold.value,
-                    value=units.parse(shown, threshold.name),
-                    violated=(text,),
-                    **admitted(solved),
-                )
-                break
+def _of_bounds(attempts: Attempts) -> Iterator[Repair]:
+    for place, constraint in enumerate(attempts.infeasible.problem.constraints):
+        for threshold in thresholds.thresholds_of(constraint.expression):
+            with attempts.trying(f"another bound of {constraint.text}"):
+                found = _of_bound(attempts.infeasible, place, threshold)
+                yield from () if found is None else (found,)
 
 
-def _threshold_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
+def _of_bound(infeasible: Study, place: int, threshold: ConstraintThreshold) -> Repair | None:
+    found = nearest_bound(infeasible.problem, place, threshold)
+    if found is None:
+        return None
+    value, least = found
+    for shown in _bound_texts(threshold, value):
+        written = threshold.text(shown)
+        override = (f"constraints.{place}", as_yaml(written))
+        solved = _solved(infeasible, [override])
+        if solved is not None:
+            text, new = (
+                infeasible.problem.constraints[place].text,
+                units.parse(shown, threshold.name),
+            )
+            return replace(
+                _number((override,), written, threshold.name, threshold.value, new, solved),
+                constraints=(text,),
+                violated=(text,),
+                least=least,
+            )
+    return None
+
+
+def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
     if threshold.up and threshold.down:
         return [units.exact_text(value, threshold.name)]
     up = value > threshold.value
     return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
 
 
-def _of_fields(attempts: Attempts) -> Iterator[NumberRepair]:
-    for field, rules in _fields(attempts.infeasible).items():
-        repair = field_repair(attempts, attempts.infeasible, field, rules)
-        if repair is not None:
-            yield repair
+def _number(
+    overrides: tuple[Override, ...],
+    written: str,
+    name: str,
+    nominal: float,
+    value: float,
+    solved: Solved,
+) -> Repair:
+    known: dict[str, Any] = admitted(solved)
+    return Repair(
+        overrides=overrides,
+        written=written,
+        what=number_words(overrides[0][0], written, name, nominal, value),
+        rank=NUMBER,
+        size=size_of(value, nominal),
+        name=name,
+        nominal=nominal,
+        value=value,
+        **known,
+    )
 
 
 def field_repair(
     attempts: Attempts, base: Study, field: Field, rules: tuple[str, ...] = ()
-) -> NumberRepair | None:
+) -> Repair | None:
     """Return the repair by the value of a field nearest to that of `base`, None without one.
 
     `rules` are the requirements that it relaxes.
     """
     with attempts.trying(field.path):
-        if attempts.composed:
-            found = loosen_composed.nearest_composed(base, field)
-            return None if found is None else _confirmed(base, field, rules, *found)
-        value = loosen.nearest_feasible(base.problem, field)
-        return None if value is None else _confirmed(base, field, rules, value)
+        found = nearest_feasible(base, field, composed=attempts.composed)
+        return None if found is None else _confirmed(base, field, rules, *found)
     return None
 
 
@@ -112,21 +127,12 @@ def _fields(infeasible: Study) -> dict[Field, tuple[str, ...]]:
     problem = infeasible.problem
     found: dict[Field, tuple[str, ...]] = {}
     used = STAGE_FIELDS.union(*(step.arguments for step in problem.graph.steps))
-    used |= {
-        name
-        for requirement in problem.bound_requirements
-        for name in sum(argument_names(requirement), ())
-    }
-    wanted = [
-        (column, more, requirement.rule)
-        for requirement in problem.bound_requirements
-        for more, columns in (
-            (False, requirement.relaxed_by_less),
-            (True, requirement.relaxed_by_more),
-        )
-        for column in columns
-    ]
-    free = sorted(column for column in used if is_free(field_path(column)))
+    wanted: list[tuple[str, bool, str]] = []
+    for requirement in problem.bound_requirements:
+        used |= set(sum(argument_names(requirement), ()))
+        wanted += [(column, False, requirement.rule) for column in requirement.relaxed_by_less]
+        wanted += [(column, True, requirement.rule) for column in requirement.relaxed_by_more]
+    free = sorted(column for column in used if field_path(column) in FREE)
     wanted += [(column, more, "") for column in free for more in (False, True)]
     demands_tasks = TASKS in problem.space.constants
     for named, more, rule in wanted:
@@ -155,8 +161,8 @@ def _alone(problem: Problem, unit: Unit, column: str) -> bool:
 
 
 def _confirmed(
-    infeasible: Study, field: Field, rules: tuple[str, ...], value: float, least: bool = True
-) -> NumberRepair | None:
+    infeasible: Study, field: Field, rules: tuple[str, ...], value: float, least: bool
+) -> Repair | None:
     """Return the repair by `value`, or by the nearest value further on that is one.
 
     A demanded rate also sets how many instances are tried, so the study may need a little more.
@@ -173,16 +179,12 @@ def _confirmed(
     short = field.columns(field.moved(parsed, -SHORT))
     violated = repaired.problem.evaluate(index, short).violation[0] > 0
     names = np.array(repaired.problem.constraint_names, dtype=object)[violated]
-    return NumberRepair(
-        overrides=field.overrides(text),
+    nominal = _nominal(infeasible.problem, field, solved)
+    return replace(
+        _number(field.overrides(text), text, field.column, nominal, parsed, solved),
         constraints=rules,
-        written=text,
-        name=field.column,
-        nominal=_nominal(infeasible.problem, field, solved),
-        value=parsed,
         violated=tuple(names) if least else (),
         least=least,
-        **admitted(solved),
     )
 
 
@@ -232,10 +234,9 @@ def _has_design(infeasible: Study, field: Field, value: float) -> bool:
 
 
 def _solved(infeasible: Study, overrides: Sequence[Override]) -> Solved | None:
-    try:
+    with suppress(TooLargeError):
         return solve(infeasible, overrides)
-    except TooLargeError:
-        return None
+    return None
 
 
 def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
@@ -248,12 +249,12 @@ def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
         if choice >= 0
     }
     for axis in problem.space.axes:
-        if field.column not in axis.columns:
+        values = axis.columns.get(field.column)
+        if values is None:
             continue
         if chosen.get(axis.name) in axis.labels:
-            nominal = float(axis.columns[field.column][axis.labels.index(chosen[axis.name])])
+            nominal = float(values[axis.labels.index(chosen[axis.name])])
         else:
-            values = axis.columns[field.column]
             nominal = float(values.max() if field.more else values.min())
     return nominal
 

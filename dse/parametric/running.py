@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from dse.parametric.attempt import Attempts, changed_study
-from dse.parametric.change import NUMBER, RUN, NumberRepair, Override, Repair
-from dse.parametric.loosen import RATE, Field
+from dse.parametric.change import NUMBER, RUN, Override, Repair, choice_words
+from dse.parametric.loosen import Field
 from dse.parametric.repair import field_repair
 from dse.parametric.written import WrittenStage, stages_of
+from dse.study.demand import RATE
 from dse.study.fields import Unit
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
@@ -32,17 +34,35 @@ def running_of(attempts: Attempts) -> Iterator[Repair]:
         yield from _instances(attempts, stage)
 
 
-def _ways(attempts: Attempts) -> tuple[bool, ...]:
-    """Return in which directions a number is looked for: more; with constraints less as well.
+def _numbers(
+    attempts: Attempts,
+    path: str,
+    column: str,
+    *,
+    base: Study | None = None,
+    besides: tuple[Override, ...] = (),
+    ways: tuple[bool, ...] = (),
+) -> Iterator[Repair]:
+    """Yield the nearest values of a number that admit a design: more; with constraints also less.
 
     What the models require never asks for less of a clock or of instances.
     """
-    return (True, False) if attempts.infeasible.problem.constraints else (True,)
+    if not ways:
+        ways = (True, False) if attempts.infeasible.problem.constraints else (True,)
+    unit = Unit("", column, integer=not column.endswith(".clock"))
+    for more in ways:
+        field = Field(path, column, unit, more, besides)
+        found = field_repair(attempts, base or attempts.infeasible, field)
+        yield from () if found is None else (found,)
 
 
-def _field(path: str, column: str, *, more: bool, besides: tuple[Override, ...] = ()) -> Field:
-    whole = not column.endswith(".clock")
-    return Field(path, column, Unit("", column, integer=whole), more, besides)
+def _as_choice(found: Iterator[Repair], now: str) -> Iterator[Repair]:
+    """Yield a number in place of a policy, which has no size."""
+    for repair in found:
+        what = choice_words(repair.overrides, f"instead of {now}")
+        yield replace(
+            repair, what=what, rank=RUN, value=math.nan, size=math.inf, violated=(), least=True
+        )
 
 
 def _policies(attempts: Attempts, stages: tuple[WrittenStage, ...]) -> Iterator[Repair]:
@@ -57,16 +77,16 @@ def _policies(attempts: Attempts, stages: tuple[WrittenStage, ...]) -> Iterator[
     paths = paths or [stages[0].path("clock")]
     top, *rest = ((path, TOP) for path in paths)
     if meeting:
-        found = attempts.repair(top, *rest, instead=f"instead of {MEET}", rank=RUN)
+        found = attempts.choice(top, *rest, instead=f"instead of {MEET}", rank=RUN)
         base = changed_study(infeasible, [top, *rest])
-        if not found and base is not None and infeasible.problem.constraints:
-            column = f"{stages[0].name}.clock"
-            slower = _field(top[0], column, more=False, besides=tuple(rest))
-            found = _as_choice(field_repair(attempts, base, slower), MEET, RUN)
         yield from found
+        if not found and base is not None and infeasible.problem.constraints:
+            column, besides = f"{stages[0].name}.clock", tuple(rest)
+            slower = _numbers(attempts, top[0], column, base=base, besides=besides, ways=(False,))
+            yield from _as_choice(slower, MEET)
     elif infeasible.problem.constraints and RATE in infeasible.problem.available:
         met = [(path, MEET) for path in paths]
-        yield from attempts.repair(*met, instead="instead of a fraction of the top", rank=RUN)
+        yield from attempts.choice(*met, instead="instead of a fraction of the top", rank=RUN)
 
 
 def _meets(stage: WrittenStage) -> bool:
@@ -86,38 +106,29 @@ def _fractions(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
         return
     column, path = f"{stage.name}.clock", stage.path("clock")
     base = infeasible if written else changed_study(infeasible, [(path, TOP)])
-    for more in _ways(attempts):
-        if base is None or (more and not written):
-            continue  # unwritten, it runs at the top already
-        found = field_repair(attempts, base, _field(path, column, more=more))
-        if found is not None:
-            yield replace(found, rank=RUN)
+    if base is None or not (written or infeasible.problem.constraints):
+        return
+    # unwritten, it runs at the top already
+    found = _numbers(attempts, path, column, base=base, ways=() if written else (False,))
+    yield from (replace(one, rank=RUN) for one in found)
 
 
 def _instances(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     """Yield other numbers of instances than the study tries."""
-    infeasible, fields = attempts.infeasible, stage.fields
-    column, path = f"{stage.name}.instances", stage.path("instances")
+    fields, path, column = stage.fields, stage.path("instances"), f"{stage.name}.instances"
     written = fields.get("instances") not in (None, LEAST)
+    too_few = COMPUTE_ALONE in attempts.infeasible.notes  # the least may be, for all else
     if fields.get("counts"):
         yield from _counts(attempts, stage)
     elif fields.get("fleet") == "mixed":
-        if written or _counts_compute_alone(infeasible):
+        if written or too_few:
             yield from _of_each(attempts, stage, written=written)
     elif written:
-        for more in _ways(attempts):
-            found = field_repair(attempts, infeasible, _field(path, column, more=more))
-            yield from () if found is None else (found,)
-    elif _counts_compute_alone(infeasible):
-        base = changed_study(infeasible, [(path, "1")])
+        yield from _numbers(attempts, path, column)
+    elif too_few:
+        base = changed_study(attempts.infeasible, [(path, "1")])
         if base is not None:
-            found = field_repair(attempts, base, _field(path, column, more=True))
-            yield from _as_choice(found, LEAST, RUN)
-
-
-def _counts_compute_alone(infeasible: Study) -> bool:
-    """Tell whether the least instances that carry the rate may be too few for all else."""
-    return COMPUTE_ALONE in infeasible.notes
+            yield from _as_choice(_numbers(attempts, path, column, base=base, ways=(True,)), LEAST)
 
 
 def _counts(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
@@ -127,10 +138,7 @@ def _counts(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     ]
     for path, _ in counts if stage.is_named else ():
         others = tuple(entry for entry in counts if entry[0] != path)
-        for more in _ways(attempts):
-            field = _field(path, path, more=more, besides=others)
-            found = field_repair(attempts, attempts.infeasible, field)
-            yield from () if found is None else (found,)
+        yield from _numbers(attempts, path, path, besides=others)
 
 
 def _of_each(attempts: Attempts, stage: WrittenStage, *, written: bool) -> Iterator[Repair]:
@@ -145,23 +153,7 @@ def _of_each(attempts: Attempts, stage: WrittenStage, *, written: bool) -> Itera
     rank = NUMBER if written else RUN
     texts = [LEAST] if written and RATE in problem.available else []
     for text in [*texts, *(f"{{from: 0, to: {times * most}}}" for times in TIMES)]:
-        found = attempts.repair((path, text), instead=f"instead of up to {most}", rank=rank)
+        found = attempts.choice((path, text), instead=f"instead of up to {most}", rank=rank)
         if found:
             yield from found
             return
-
-
-def _as_choice(found: NumberRepair | None, now: str, rank: int) -> tuple[Repair, ...]:
-    """Return a number in place of a policy, which has no size."""
-    if found is None:
-        return ()
-    return (
-        Repair(
-            overrides=found.overrides,
-            written=found.written,
-            instead=f"instead of {now}",
-            design=found.design,
-            limit=found.limit,
-            rank=rank,
-        ),
-    )

@@ -46,11 +46,6 @@ def is_owned(document: Document, path: str) -> bool:
     return is_written(document, path) or not is_written(document, f"{section}.{record}")
 
 
-def is_free(path: str) -> bool:
-    """Tell whether a field says how a device or platform is used, which is a choice with any."""
-    return path in FREE
-
-
 def is_written(document: Document, path: str) -> bool:
     """Tell whether the study gives a field of a section, in the section or as an axis."""
     section, _, name = path.partition(".")

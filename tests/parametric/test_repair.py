@@ -218,7 +218,9 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
             "power <= 1 mW or area <= 1 um2",
             ["power <= 25.249 mW or area <= 1 um2", "power <= 1 mW or area <= 149690 um2"],
         ),
-        ("instances != 3 and instances < 3", []),  # no bound alone: 3 is also forbidden
+        # 3 is also forbidden, so that the bound goes on to 4
+        ("instances != 3 and instances < 3", ["instances != 3 and instances < 4.0001"]),
+        ("instances != 3 and instances < 3 and area <= 150000 um2", []),  # neither alone
     ],
 )
 def test_the_bound_of_a_constraint_is_rewritten(

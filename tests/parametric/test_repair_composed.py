@@ -18,7 +18,7 @@ from dse import search
 from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
-from dse.parametric import conflicts, explanation, loosen_composed, repair
+from dse.parametric import conflicts, explanation, loosen, repair
 from dse.parametric.budgets import needed_by
 from dse.parametric.remedies import remedies_of
 from dse.reports.text import table_text
@@ -134,7 +134,7 @@ def test_what_is_too_much_work_leaves_a_change_that_is_not_the_least(
         asked.append(design is not None)
         return design
 
-    monkeypatch.setattr(loosen_composed, "any_design", one)
+    monkeypatch.setattr(loosen, "any_design", one)
     text, facts = explanation.explain_infeasible(found, outcome, seconds=60)
     rate = facts["repairs"][0]
     assert (rate["set"], rate["least"], rate["violated_short_of_it"]) == (
@@ -202,7 +202,9 @@ objectives: {area: minimise}
     found = study.prepare(study.read_study(write(text)))
     fields = {field.column for field in repair._fields(found)}
     assert "interface_latency_s" in fields
-    both = conflicts.fixed(found.problem, {"interface_latency_cycles": np.full(1, 9.0)})
+    constants = found.problem.space.constants | {"interface_latency_cycles": np.full(1, 9.0)}
+    space = replace(found.problem.space, constants=constants)
+    both = replace(found.problem, space=space)
     fields = {field.column for field in repair._fields(replace(found, problem=both))}
     assert not any(name.startswith("interface_latency") for name in fields)
 
