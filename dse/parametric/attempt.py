@@ -11,8 +11,8 @@ from dse.errors import DseError, TooLargeError
 from dse.model import tables
 from dse.model.space import Index
 from dse.parametric.change import NOTHING, Override, Repair, choice_words
-from dse.parametric.conflicts import MOST_SEARCHED
 from dse.reports.designs import described
+from dse.runs.limits import MOST_SEARCHED
 from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
 from dse.study.evaluated import is_evaluated

@@ -17,10 +17,8 @@ from dse.contract import Column
 from dse.model.evaluation import Evaluation, Goal
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index
+from dse.runs.limits import MOST_SEARCHED
 from dse.search import Outcome
-
-MOST_SEARCHED = 200_000_000
-"""Designs of a space that is not composed, up to which it is searched."""
 
 MOST_SETS = 500
 """Sets of constraints that are searched for conflicts."""
