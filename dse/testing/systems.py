@@ -267,8 +267,9 @@ def calibrated_bound(systems: Systems, requirement: Requirement, seed: int) -> S
 def switches(systems: Systems) -> list[str]:
     """Return the columns that are no or yes whatever the fleets are."""
     found = [name for name in systems.inputs if code_count(name) == 2]
-    for step in systems.graph.steps:
-        if isinstance(step.plugin, Objective) and len(step.plugin.labels) == 2:
-            values = full(systems.columns([step.name])[step.name])
-            found += [step.name] * bool((values == values[:, :1]).all())
+    graph = systems.graph
+    pairs = {name for name, one in graph.quantities.items() if len(one.labels) == 2}
+    for name in filter(graph.provides, sorted(pairs - {*systems.inputs})):
+        values = full(systems.columns([name])[name])
+        found += [name] * bool((values == values[:, :1]).all())
     return found

@@ -44,6 +44,9 @@ HERE = (
 )
 """Pages whose commands are run by this file."""
 
+LONG = ("docs/characterise.md", "docs/evaluate.md", "docs/today.md")
+"""Of these, pages whose commands take ten seconds and more each: `make slow` runs them."""
+
 ASIDE = {
     "make mutants": "takes hours; tests/project/test_mutants.py runs some",
     "make mutants GROUP=front": "likewise",
@@ -98,7 +101,9 @@ def _hardware(path: Path) -> None:
     shutil.copy(TOY, path / "cells.lib")
 
 
-@pytest.mark.parametrize("page", HERE)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in HERE]
+)
 def test_commands_run(page: str, folder: Path) -> None:
     if page == "docs/characterise.md" and not found_yosys():
         pytest.skip("needs pyosys or yosys")
@@ -109,6 +114,7 @@ def test_commands_run(page: str, folder: Path) -> None:
             printed_by(folder, *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_spec("pyosys"), reason="needs pyosys, whose abc it shows")
 def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
     (shown,) = blocks("docs/characterise.md", "text")
@@ -118,6 +124,7 @@ def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
     assert shown in printed_by(folder, *shlex.split(command)[1:])
 
 
+@pytest.mark.slow
 def test_the_page_on_functions_shows_what_is_printed(folder: Path) -> None:
     asked = [line for line in commands("docs/today.md") if line not in ASIDE]
     printed = [printed_by(folder, *shlex.split(command)[1:]) for command in asked]
@@ -156,12 +163,15 @@ def test_every_command_is_run_or_set_aside() -> None:
     assert set(ASIDE) <= {command for page in PAGES for command in commands(page)}
 
 
-def test_commands_within_sentences_have_the_options_that_they_show() -> None:
+def test_commands_have_the_options_that_pages_show() -> None:
+    """In sentences, and in the blocks that are run, also of pages that take long."""
     program = typer.main.get_command(application())
     for page in PAGES:
         if page == "CHANGELOG.md":  # it tells what was
             continue
-        for shown in re.findall(r"`dse ([a-z][^`]*)`", (ROOT / page).read_text(encoding="utf-8")):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        lines = [line.removeprefix("dse ") for line in commands(page) if line.startswith("dse ")]
+        for shown in [*re.findall(r"`dse ([a-z][^`]*)`", text), *lines]:
             command, words = program, shown.split()
             while words and hasattr(command, "commands"):
                 assert words[0] in command.commands, f"{page}: dse {shown}"
