@@ -24,7 +24,7 @@ from typing import Protocol, Self, runtime_checkable
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import FOREIGN, DseError, OutputError
 from dse.evaluators.limits import WORKER_LAST_S, WORKER_PATIENCE_S
-from dse.evaluators.processes import how_it_ended
+from dse.evaluators.processes import end_idle, how_it_ended
 from dse.workers import follow_the_program
 
 
@@ -141,8 +141,9 @@ class Threads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End what runs."""
+        """End what runs, and what watches over it."""
         self.drop()
+        end_idle()
 
     def begin(self, attempt: Attempt) -> None:
         """Start a thread."""

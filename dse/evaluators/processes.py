@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -36,6 +37,8 @@ class Ended:
         How many processes it had left behind, which were ended.
     said
         The end of its standard error.
+    cpu_s
+        CPU time of it and of all that it has started.
     """
 
     status: int | None = None
@@ -45,6 +48,13 @@ class Ended:
     cut: bool = False
     left: int = 0
     said: str = ""
+    cpu_s: float = 0.0
+
+
+_IDLE: list[subprocess.Popen[bytes]] = []
+"""Supervisors whose program has ended: as many as programs ever ran at once."""
+
+os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 def supervised(
@@ -69,16 +79,36 @@ def supervised(
         "most_error": ERROR_BYTE,
     }
     try:
-        process = _supervisor()
+        process = _idle() or _supervisor()
     except OSError as error:
         return Ended(unstarted=error.strerror or str(error))
-    with process:
-        try:
-            text = _answer(process, json.dumps(task).encode() + b"\n", timeout_s, stop)
-        except BaseException:
+    text = b""
+    try:
+        text = _answer(process, json.dumps(task).encode() + b"\n", timeout_s, stop)
+    finally:
+        if text and process.stdin is not None and not process.stdin.closed:
+            _IDLE.append(process)
+        else:
             _let_go(process)
-            raise
-    return Ended(**json.loads(text)) if text.endswith(b"\n") else Ended()
+    return Ended(**json.loads(text)) if text else Ended()
+
+
+def end_idle() -> None:
+    """End the supervisors that wait for another program."""
+    while _IDLE:
+        _let_go(_IDLE.pop())
+
+
+def _idle() -> subprocess.Popen[bytes] | None:
+    """Return a supervisor that waits for another program, if there is one."""
+    while True:
+        try:
+            process = _IDLE.pop()  # of several threads, each gets another one
+        except IndexError:
+            return None
+        if process.poll() is None:
+            return process
+        _let_go(process)
 
 
 def _supervisor() -> subprocess.Popen[bytes]:
@@ -97,7 +127,7 @@ def _answer(
     timeout_s: float | None,
     stop: Callable[[], bool],
 ) -> bytes:
-    """Return what a supervisor prints; nothing if it was ended, or answers no more."""
+    """Return the line that a supervisor prints; nothing if it ends, or answers no more."""
     if process.stdin is None or process.stdout is None:
         return b""
     try:
@@ -114,6 +144,8 @@ def _answer(
                 chunk = os.read(process.stdout.fileno(), 1 << 16)
                 text += chunk
                 if not chunk:
+                    return b""
+                if text.endswith(b"\n"):
                     return text
             if not ended and stop():
                 ended, end = True, time.monotonic() + SUPERVISOR_PATIENCE_S
@@ -125,12 +157,16 @@ def _answer(
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:
     """Let a supervisor end all, for it hears that there is nobody any more."""
-    if process.stdin is not None and not process.stdin.closed:
-        process.stdin.close()
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and a task was not yet read
+            process.stdin.close()
     try:
         process.wait(SUPERVISOR_PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def how_it_ended(status: int) -> str:

@@ -1,16 +1,16 @@
-"""A small program that runs another one, and outlives neither it nor who started it.
+"""A small program that runs others, one after another, and outlives neither them nor its caller.
 
-``python -I -S supervisor.py`` reads one line of JSON from its standard input: `arguments`,
-`environment`, `folder`, `timeout_s` (null: none), `most_output` and `most_error` in bytes.  It
-runs the program in the folder, keeps the beginning of what it writes on standard output and the
-end of what it writes on standard error in files there, and prints one line of JSON about how it
-ended.  It ends the program and everything that the program has started when the time is over,
-when the program is over, and when its standard input ends, which it does with its caller, however
-that ends.
+``python -I -S supervisor.py`` reads lines of JSON from its standard input, the next one once it has
+answered: `arguments`, `environment`, `folder`, `timeout_s` (null: none), `most_output` and
+`most_error` in bytes.  It runs the program in the folder, keeps the beginning of what it writes on
+standard output and the end of what it writes on standard error in files there, and prints one line
+of JSON about how it ended.  It ends the program and everything that the program has started when
+the time is over, when the program is over, and when its standard input ends, which it does with
+its caller, however that ends.
 
 On Linux the supervisor adopts processes whose parent has gone (``PR_SET_CHILD_SUBREAPER``,
 prctl(2)), so that it also finds those that left their session; elsewhere it ends the process
-group.  It imports the standard library alone, for it starts once per measurement.
+group.  It imports the standard library alone, so that it starts fast.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ import ctypes
 import errno
 import json
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -46,7 +47,14 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _descendants() -> list[int]:
-    """Return the processes below this one that still run, the nearest first."""
+    """Return the processes below this one that still run, the nearest first.
+
+    Where it has no child, there are none: those whose parent has gone are its children.
+    """
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return []
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -166,30 +174,28 @@ def _term(watched: Watched) -> float:
 
 
 def _rest(watched: Watched) -> None:
-    """Read what is still in the pipes; nobody writes into them any more."""
+    """Read what is still in the pipes, and close them; nobody writes into them any more."""
     for stream, pipe in ((1, watched.program.stdout), (2, watched.program.stderr)):
         handle = pipe.fileno()  # type: ignore[union-attr]
         os.set_blocking(handle, False)
         with contextlib.suppress(BlockingIOError):
             while chunk := os.read(handle, 1 << 16):
                 watched.keep(stream, chunk)
+        pipe.close()  # type: ignore[union-attr]
 
 
-def _run(task: dict[str, Any]) -> dict[str, Any]:
+def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
     """Run a program, and return how it ended."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = _children_cpu_s()
+    with contextlib.suppress(BlockingIOError):  # signals that came since the one before
+        while os.read(wakeup, 1 << 16):
+            pass
     try:
         watched = Watched(task)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         lasting = getattr(error, "errno", None) in MISSING or isinstance(error, ValueError)
         return {"unstarted": getattr(error, "strerror", None) or str(error), "lasting": lasting}
-    why = _watch(watched, task["timeout_s"], reader)
+    why = _watch(watched, task["timeout_s"], wakeup)
     left = len(_descendants()) if _LINUX and not why else 0
     watched.end_all()
     _rest(watched)
@@ -198,10 +204,48 @@ def _run(task: dict[str, Any]) -> dict[str, Any]:
         (folder / OUTPUT).write_bytes(watched.output)
         (folder / ERROR).write_bytes(watched.error)
     said = bytes(watched.error).decode(errors="replace")
-    return {"why": why, "status": watched.status, "cut": watched.cut, "left": left, "said": said}
+    return {
+        "why": why,
+        "status": watched.status,
+        "cut": watched.cut,
+        "left": left,
+        "said": said,
+        "cpu_s": _children_cpu_s() - before,
+    }
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _line() -> bytes:
+    """Return the next line of standard input, of which nothing is read ahead; nothing at its end"""
+    line = b""
+    while not line.endswith(b"\n"):
+        chunk = os.read(sys.stdin.fileno(), 1 << 16)
+        if not chunk:
+            return b""
+        line += chunk
+    return line
+
+
+def _serve() -> None:
+    """Run programs until there are no more, or one has left what cannot be ended."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    reader, writer = os.pipe()
+    for end in (reader, writer):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while line := _line():
+        signal.signal(signal.SIGTERM, lambda *_: None)  # it ends the program, and that is told
+        print(json.dumps(_run(json.loads(line), reader)), flush=True)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if _LINUX and _descendants():
+            return
 
 
 if __name__ == "__main__":
-    line = sys.stdin.buffer.readline()
-    if line.endswith(b"\n"):
-        print(json.dumps(_run(json.loads(line))), flush=True)
+    _serve()

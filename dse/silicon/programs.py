@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +72,6 @@ def run_program(
         folder = Path(name)
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = supervised(
             [sys.executable, "-I", "-S", "-c", _INTO_LOG, *command],
             folder=folder,
@@ -84,14 +82,12 @@ def run_program(
         if ended.why == "timeout":
             rule = f"{what} took more than {time_limit_s:g} s"
             raise ToolTimeError(f"{rule}; raise the limit, or make the design smaller")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
             for path in folder.iterdir()
             if path.is_file() and path.name not in {*files, OUTPUT, ERROR}
         }
-    cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return Output(texts.pop("log", ended.unstarted), texts, cpu_s)
+    return Output(texts.pop("log", ended.unstarted), texts, ended.cpu_s)
 
 
 def raise_errors(
