@@ -11,10 +11,20 @@ from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
 from dse.answers.trade import Trade
 from dse.model.evaluation import Goal
-from dse.model.ledger import ledger_of, remedy_of
+from dse.model.ledger import LACKING, ledger_of, remedy_of
 from dse.model.preference import Preference
 from dse.reports.sections import Section
-from dse.reports.words import LARGE, ROUNDING, change, in_words, listed, multiple, percent, plural
+from dse.reports.words import (
+    LARGE,
+    ROUNDING,
+    change,
+    in_words,
+    lacking_text,
+    listed,
+    multiple,
+    percent,
+    plural,
+)
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 
@@ -90,6 +100,8 @@ def _proof(found: Mapping[str, Any]) -> str:
     if but := ledger_of(found).but:
         remedy = remedy_of(found)
         return f"{some}: {but}{f'; {remedy}' if remedy else ''}."
+    if lacking := found.get(LACKING):
+        return f"{some}; {lacking_text(lacking)}."
     return f"{some}; a better one may have been missed."
 
 

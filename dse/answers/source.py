@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
-from dse.model.ledger import AGAIN, ENTRY
+from dse.model.ledger import AGAIN, ENTRY, LACKING
 from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
@@ -18,9 +19,9 @@ from dse.study.overrides import override
 RATE = "workload.rate"
 
 
-COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, AGAIN)
-"""What is known of a search: counts, whether the front is exact, its ledger, and the command that
-measures again what failed, if any."""
+COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, AGAIN, LACKING)
+"""What is known of a search: counts, whether the front is exact, its ledger, the command that
+measures again what failed, and what the front lacks, where these are known."""
 
 
 def known_fronts(
@@ -74,6 +75,8 @@ def _of_run(run: Run) -> KnownFronts:
         size = problem.size + len(problem.hosts)
         counts = (size, outcome.evaluated, outcome.feasible, outcome.exact)
         found = dict(zip(COUNTS, (*counts, ledger), strict=False))
+        if outcome.lacking is not None:
+            found[LACKING] = asdict(outcome.lacking)
         points.append(KnownFront(entry.study, outcome.front_index, found))
     return KnownFronts(tuple(points), run.sweep, Options())
 

@@ -40,8 +40,48 @@ class Axes(Protocol):
         """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
 
 
+@dataclass(frozen=True)
+class Lacking:
+    """With `confidence`, the front lacks less than `share` of the hypervolume; both up to 1."""
+
+    share: float
+    confidence: float
+
+
+@dataclass
+class Ending:
+    """When a search ends before its room is used: once the front lacks no more than it may.
+
+    Attributes
+    ----------
+    until
+        What it may lack; None where the study does not say, and all of the room is used.
+    lacking
+        What it lacks, as a method that `estimates` it found last; None where nobody can say.
+    """
+
+    until: Lacking | None = None
+    lacking: Lacking | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Whether the front lacks no more than it may."""
+        both = self.lacking is not None and self.until is not None
+        return both and self.lacking.share <= self.until.share  # type: ignore[union-attr]
+
+    def estimate(self, found: Lacking | None) -> None:
+        """Take an estimate; no more is claimed than the study wants to know."""
+        if found is not None and self.until is not None:
+            found = Lacking(max(found.share, self.until.share), found.confidence)
+        self.lacking = found
+
+
 class Search(Axes, Protocol):
     """A search under way, as a method sees it: the space, and the one door to evaluations."""
+
+    @property
+    def ending(self) -> Ending:
+        """When it ends before its room is used."""
 
     @property
     def objective_count(self) -> int:
@@ -146,6 +186,8 @@ class Method:
     proves
         True for the methods of this program that account for every design: their function takes
         the problem itself.
+    estimates
+        Whether it tells what the front lacks, so that a search may end `until` that is little.
     """
 
     function: Callable[..., Any]
@@ -155,6 +197,7 @@ class Method:
     population: int = 100
     options: tuple[Option, ...] = ()
     proves: bool = False
+    estimates: bool = False
 
     @property
     def name(self) -> str:

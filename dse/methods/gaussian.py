@@ -9,6 +9,7 @@ from dse.contract import Index, Option, Search, method
     description="Gaussian process: for designs that take minutes each",
     budget=100,
     population=4,
+    estimates=True,
     options=(
         Option(
             name="candidates",

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-ENTRY, AGAIN = "ledger", "measure_again"
+ENTRY, AGAIN, LACKING = "ledger", "measure_again", "lacking"
 """The entries of a manifest that have it, and the command that measures again what failed."""
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.expression import Expression
-from dse.contract import Column
+from dse.contract import Column, Ending
 from dse.contract.evaluators import (
     INFEASIBLE,
     Evaluator,
@@ -84,6 +84,8 @@ class Bench:
         How often a design is measured at most; what is known of it is the mean.
     taken
         Keys of the measurements, each of several of a design by itself, that were requested.
+    ending
+        When the search under way ends, and what its front lacks.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Bench:
         self.cost = cost
         self.spending = Spending()
         self.repeats = repeats
+        self.ending = Ending()
         self.taken: set[str] = set()
         self._trial = Trial(repeats)
         self._ask: Ask | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dse.algebra import units
 from dse.algebra.tolerance import VIOLATED
@@ -54,6 +54,12 @@ def plural(number: int, word: str) -> str:
 def percent(share: float, digits: int = 3) -> str:
     """Return a share in per cent, to so many significant digits."""
     return f"{float(f'{100 * share:.{digits}g}'):g} %"
+
+
+def lacking_text(found: Mapping[str, float]) -> str:
+    """Return how much a front lacks, as a clause."""
+    sure, share = percent(found["confidence"]), percent(found["share"], 2)
+    return f"with {sure} confidence the front lacks less than {share} of hypervolume"
 
 
 def multiple(factor: float) -> str:

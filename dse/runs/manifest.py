@@ -6,16 +6,18 @@ import hashlib
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dse.contract import Lacking
 from dse.files import inputs
 from dse.files.document import Document
 from dse.model import tables
-from dse.model.ledger import AGAIN, ENTRY
+from dse.model.ledger import AGAIN, ENTRY, LACKING
 from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
@@ -67,6 +69,7 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         "exact": run.ledger.exact,
         ENTRY: run.ledger.to_dict(),
         **({AGAIN: again} if again and run.ledger.failed else {}),
+        **({LACKING: asdict(lacking)} if (lacking := _lacking(run.answers)) else {}),
         **({UNMET: counts.unmet} if any(counts.unmet) else {}),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
@@ -74,6 +77,13 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         **front_facts(run.document, run.sweep, parts, counts),
         **_measured(run.answers),
     }
+
+
+def _lacking(answers: Sequence[SolvedStudy]) -> Lacking | None:
+    """Return what fronts lack at most, None where that is not known of each."""
+    found = [answer.outcome.lacking for answer in answers]
+    known = [one for one in found if one is not None]
+    return max(known, key=lambda one: one.share) if len(known) == len(found) else None
 
 
 def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:

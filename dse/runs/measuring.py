@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -183,7 +183,7 @@ class _Watch:
 
     path: Path
     workers: Workers
-    unit_names: Mapping[str, str]
+    bench: Bench
     since: float = field(default_factory=time.time)
     shown: list[float] | None = None
     written: float = 0.0
@@ -194,11 +194,13 @@ class _Watch:
         if self.shown == begun or now - self.written < WATCH_PERIOD_S:
             return
         self.shown, self.written = begun, now
+        lacking = self.bench.ending.lacking
         begin_manifest(
             self.path,
+            lacking=None if lacking is None else asdict(lacking),
             since=self.since,
             workers=self.workers.size,
-            unit_names=dict(self.unit_names),
+            unit_names=dict(self.bench.unit_names),
             running=[{"design": dict(one), "since": since} for one, since in running.values()],
         )
 
@@ -223,7 +225,7 @@ def opened_bench(
         with crew as workers:
             path, watch = working.record, None
             if path is not None:
-                watch = _Watch(path, workers, bench.unit_names)
+                watch = _Watch(path, workers, bench)
             ask = _Asking(bench, workers, said, folder, working, planned, watch)
             with bench.measuring(ask, workers.size, working.spending):
                 yield

@@ -35,6 +35,9 @@ FAILED, VALUED = "failed", "measured"
 SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
 
+ENDS = ("time_s", "cost", "missing")
+"""Settings that end a search before its budget of designs is used."""
+
 
 def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return what a run is: its study, how it is searched, what measures, how it was called."""
@@ -52,8 +55,8 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             "seed": settings.seed,
             "budget": settings.budget,
             "options": dict(settings.options),
-            **({} if settings.time_s is None else {"time_s": settings.time_s}),
-            **({} if settings.cost is None else {"cost": settings.cost}),
+            **{name: each for name in ENDS if (each := getattr(settings, name)) is not None},
+            **({} if settings.missing is None else {"confidence": settings.confidence}),
         },
         "identity": {path: parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},

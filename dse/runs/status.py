@@ -17,13 +17,13 @@ from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
 from dse.files.working import under_way
 from dse.model.design_text import design_text
-from dse.model.ledger import ENTRY, Ledger, ledger_of, remedy_of
+from dse.model.ledger import ENTRY, LACKING, Ledger, ledger_of, remedy_of
 from dse.model.measured import MeasuredColumns
 from dse.model.repeats import gathered
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.sections import Readable, Section
-from dse.reports.words import plural
+from dse.reports.words import lacking_text, plural
 from dse.runs.checksums import MANIFEST, begun_manifest
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
@@ -158,6 +158,7 @@ def _state_section(
         *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(kept, facts),
+        *_lacking(watch, manifest, state),
     ]
     if state == "running":
         pairs.append(("time left", _left_text(facts["left_s"], rows, watch)))
@@ -201,6 +202,15 @@ def _spent(kept: StoredRun, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if (most := settings.get("cost")) is not None:
         said += f" of {cost.show(most)} spent, {cost.show(max(most - facts['cost'], 0.0))} left"
     yield "cost", said
+
+
+def _lacking(
+    watch: Mapping[str, Any], manifest: Mapping[str, Any] | None, state: str
+) -> Iterator[tuple[str, str]]:
+    """Yield what the front lacks, as far as the search could say."""
+    said = manifest if manifest is not None and state != "running" else watch
+    if found := said.get(LACKING):
+        yield "missing", lacking_text(found)
 
 
 def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:

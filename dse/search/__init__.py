@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dse.contract import Index, Method
+from dse.contract import Ending, Index, Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation
@@ -98,13 +98,16 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
     from dse.search.heuristic.start import coarse_grid
 
     total = planned(problem, settings)
-    if total >= left_of(problem) and not settings.pays:
+    if total >= left_of(problem) and not settings.pays and settings.until is None:
         return prove.enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
     warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
+    ending = Ending(settings.until)
+    if (measured := getattr(problem, "measured", None)) is not None:
+        measured.bench.ending = ending  # for those who look at the run meanwhile
     return run_method(
         method,
-        Archive(problem, total=total, progress=progress),
+        Archive(problem, total=total, progress=progress, ending=ending),
         seed=settings.seed,
         population=population,
         start=coarse_grid(problem, warm if settings.warm_start else 0),
@@ -166,6 +169,8 @@ def run_method(
             f"method {method.name} fails: {type(error).__name__}: {error}; repair its plug-in, or "
             f"search with another method"
         ) from error
+    if archive.ending.enough:
+        return archive.outcome(Certificate(reason="the front lacks no more than it may"))
     return archive.outcome()
 
 

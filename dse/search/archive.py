@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Column
+from dse.contract import Column, Ending
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation
@@ -47,13 +47,19 @@ class Archive:
     """Evaluates designs for a search and keeps what matters of all that it ever saw."""
 
     def __init__(
-        self, problem: Searchable, *, total: int, progress: Progress | None = None
+        self,
+        problem: Searchable,
+        *,
+        total: int,
+        progress: Progress | None = None,
+        ending: Ending | None = None,
     ) -> None:
-        """Start empty; the search may evaluate `total` distinct designs."""
+        """Start empty; the search may evaluate `total` distinct designs, if it does not end."""
         check_constraints(problem)
         self.problem = problem
         self._before = beforehand(problem)
         self.total = total
+        self.ending = ending or Ending()
         self.compiled = False  # whether machine code was found to be worth it
         self._progress = progress
         self.forget()
@@ -306,6 +312,7 @@ class Archive:
             feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate,
+            lacking=None if self.ledger.exact else self.ending.lacking,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),

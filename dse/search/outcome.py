@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract import Lacking
 from dse.model.ledger import Ledger
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
@@ -72,6 +73,8 @@ class Outcome:
         Designs evaluated besides, to have something to compare bounds with.
     certificate
         How it is accounted for.
+    lacking
+        What the front lacks, as the method estimates; None where it does not.
     nearest_index, nearest_violation
         When nothing is feasible: the design (d,) with the least largest violation, the first of
         equals, and its violations (k,).  Otherwise None.
@@ -92,6 +95,7 @@ class Outcome:
     feasible_in_space: int | None
     reference_evaluations: int
     certificate: Certificate
+    lacking: Lacking | None = None
     nearest_index: NDArray[np.int64] | None
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]

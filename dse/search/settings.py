@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from dse.contract import Method, Option
+from dse.contract import Lacking, Method, Option
 from dse.contract.methods import OptionValue
 from dse.errors import Fault, StudyError, nearest
 from dse.plugins import registry
@@ -25,6 +25,9 @@ DESIGNS_PER_S = 100_000_000
 
 MEMORY_BYTE = 2.0**30
 """Memory that it may take beyond what is in use when it begins."""
+
+CONFIDENCE = 0.9
+"""With which a front lacks no more than it may, where nobody says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +46,9 @@ class SearchSettings:
     time_s, cost
         The most that measuring may take: time in which something is measured, and the sum of
         what designs are said to cost; None for any.
+    missing, confidence
+        The share of the hypervolume that the front may lack when the search ends before its budget
+        is used, None to use all of it; and the confidence with which it lacks no more.
     seed
         Two searches with the same seed choose the same designs.
     population
@@ -67,6 +73,8 @@ class SearchSettings:
     assumed: bool = False
     time_s: float | None = None
     cost: float | None = None
+    missing: float | None = None
+    confidence: float = CONFIDENCE
     seed: int = 0
     population: int | None = None
     limit: int | None = None
@@ -86,6 +94,11 @@ class SearchSettings:
     def pays(self) -> bool:
         """Whether time or cost may end the search before its designs do: then order matters."""
         return self.time_s is not None or self.cost is not None
+
+    @property
+    def until(self) -> Lacking | None:
+        """What the front may lack when the search ends; None to use the budget."""
+        return None if self.missing is None else Lacking(self.missing, self.confidence)
 
     def __post_init__(self) -> None:
         """Refuse an unknown method, unknown options and values out of range."""

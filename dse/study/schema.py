@@ -218,6 +218,17 @@ class SpendingSection(StudySection):
     )
 
 
+class UntilSection(StudySection):
+    """When a front is good enough, so that nothing more is measured."""
+
+    word: ClassVar[str] = "end of a search"
+
+    missing: Amount = quantity("Share of the hypervolume that the front may lack", "missing_share")
+    confidence: Amount = quantity(
+        "How sure that is; 90 % unless told otherwise", "confidence_share"
+    )
+
+
 class SearchSection(StudySection):
     """How to look for the front."""
 
@@ -227,6 +238,10 @@ class SearchSection(StudySection):
         Discriminator(range_or_one),
         Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
     ] = None
+    until: UntilSection | None = Field(
+        default=None,
+        description="End before the budget is used: {missing: 2 %, confidence: 90 %}",
+    )
     seed: int = Field(default=1, ge=0, lt=2**32, description="Same seed, same front")
     population: int | None = Field(default=None, ge=2, le=100_000)
     effort: Amount = quantity(

@@ -17,7 +17,7 @@ from dse.model.space import Axis
 from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.searchable import left_of
-from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
+from dse.search.settings import CONFIDENCE, EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import schema
 from dse.study.faults import Faults, Path
 from dse.study.schema import SpendingSection, StudyFile
@@ -196,6 +196,7 @@ MOST_MEASURED_WHOLLY = 64
 def check_search_section(written: schema.StudyFile, faults: Faults) -> None:
     """Record what a method does not know, and budgets that do not fit what is measured."""
     check_spending(written, faults)
+    _check_until(written, faults)
     with faults.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
         for name, value in written.search.options.items():
@@ -203,11 +204,43 @@ def check_search_section(written: schema.StudyFile, faults: Faults) -> None:
                 faults.add(("search", "options", name), rule, remedy)
 
 
+MOST_GOALS = 3
+"""Objectives of a front of which it is estimated what it lacks: volumes of more take too long."""
+
+
+def _check_until(written: schema.StudyFile, faults: Faults) -> None:
+    """Refuse an end of the search that nobody can tell, or that is no share."""
+    until = written.search.until
+    if until is None:
+        return
+    path: Path = ("search", "until")
+    if until.missing is None:
+        faults.add(path, "it does not say how much may be missing", "add `missing: 2 %`")
+    for name in ("missing", "confidence"):
+        given = getattr(until, name)
+        if given is not None and not 0 < given.value < 1:
+            rule = "it must be more than 0 % and less than 100 %"
+            faults.add((*path, name), rule, "write for instance 2 % or 90 %")
+    search, known = written.search, contract.Method
+    method = search.method if "method" in search.model_fields_set else ""
+    able = [name for name in registry.names(known) if registry.get(known, name).estimates]
+    if written.evaluate is None:
+        rule = "only a search that measures designs says what is missing"
+        faults.add(path, rule, "remove it, or measure with `evaluate`")
+    elif method and method not in able:
+        rule = f"{method} cannot say what is missing"
+        faults.add(path, rule, f"add `method: {' or '.join(able)}`, or remove it")
+    if len(written.objectives) > MOST_GOALS:
+        rule = f"what is missing is estimated for up to {MOST_GOALS} objectives"
+        faults.add(path, rule, "remove it, or objectives")
+
+
 def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
     """Return method and budget of a search whose designs are measured."""
     known = registry.names(contract.Method)
     spending = search.spending
     budget, pays = spending.designs, spending.time is not None or spending.cost is not None
+    pays = pays or search.until is not None
     all_of_them = not pays and size <= min(MOST_MEASURED_WHOLLY, budget or MOST_MEASURED_WHOLLY)
     sampling = "gaussian" if "gaussian" in known else "tpe"
     default = "exact" if all_of_them else sampling
@@ -220,6 +253,7 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     """Return how a problem is searched: as written, the rest by what kind of problem it is."""
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
+    until = search.until
     if problem.measured is not None:
         method, budget = _measured_settings(search, left_of(problem))
     return SearchSettings(
@@ -230,6 +264,10 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         assumed=budget != spending.designs,
         time_s=None if spending.time is None else spending.time.value,
         cost=most_cost(spending, problem.measured),
+        missing=None if until is None or until.missing is None else until.missing.value,
+        confidence=CONFIDENCE
+        if until is None or until.confidence is None
+        else until.confidence.value,
         seed=search.seed,
         population=search.population,
         compiled=search.compiled,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import ndtr
@@ -105,8 +106,30 @@ class Believer:
     ) -> None:
         """Take designs: their features (q, f), and their means (q, m) with the front in [0, 1]."""
         self._processes = [one.process for one in objectives.known]
-        self._features, self._mean, self._span, self._chance = features, mean, span, chance
+        self._features, self._span = features, span
+        self.mean, self.chance = mean, chance
         self._explained = [process.whitened(features) for process in self._processes]
+
+    def deviation(self) -> Matrix:
+        """Return the standard deviations (q, m) of the losses, with the front in [0, 1]."""
+        variances = [
+            np.maximum(process.variance - (known**2).sum(axis=0), 1e-10)
+            for process, known in zip(self._processes, self._explained, strict=True)
+        ]
+        found: Matrix = np.sqrt(np.stack(variances, axis=1)) / self._span
+        return found
+
+    def covariances(self, rows: Index) -> Iterator[Matrix]:
+        """Yield the joint posterior covariance of some designs, (r, r), of each loss."""
+        some = self._features[rows]
+        pairs = zip(self._processes, self._explained, self._span, strict=True)
+        for process, known, span in pairs:
+            explained = known[:, rows].T @ known[:, rows]
+            yield (process.between(some, some) - explained) / span**2
+
+    def prior(self, k: int) -> float:
+        """Return the variance of a loss before anything was seen, with the front in [0, 1]."""
+        return self._processes[k].variance / float(self._span[k]) ** 2
 
     def choose(self, observed: Matrix, count: int) -> Index:
         """Return the rows of `count` designs, each the best if those before are as predicted.
@@ -117,20 +140,14 @@ class Believer:
         chosen: list[int] = []
         front, reference = observed, np.full(observed.shape[1], REFERENCE)
         while len(chosen) < count:
-            deviation = np.stack(
-                [
-                    np.sqrt(np.maximum(process.variance - (known**2).sum(axis=0), 1e-10))
-                    for process, known in zip(self._processes, self._explained, strict=True)
-                ],
-                axis=1,
-            )
-            gain = expected_improvement(self._mean, deviation / self._span, front, reference)
-            merit = gain * self._chance
+            deviation = self.deviation()
+            gain = expected_improvement(self.mean, deviation, front, reference)
+            merit = gain * self.chance
             if not merit[~np.isin(np.arange(len(merit)), chosen)].any():
-                merit = deviation.prod(axis=1) * self._chance
+                merit = (deviation * self._span).prod(axis=1) * self.chance
             merit[chosen] = -1.0
             chosen.append(_best(merit))
-            front = np.concatenate([front, self._mean[chosen[-1:]]])
+            front = np.concatenate([front, self.mean[chosen[-1:]]])
             self._believe(chosen[-1])
         return np.array(chosen, dtype=np.int64)
 

@@ -18,6 +18,7 @@ from dse.contract.methods import Axes
 from dse.model.front import nondominated
 from dse.search.expensive.choosing import Believer, explore, goals, shortlist
 from dse.search.expensive.features import Features
+from dse.search.expensive.missing import Missing
 from dse.search.expensive.pool import Drawn, Pool, Whole
 from dse.search.expensive.process import ModelledLosses, Process, fitted
 from dse.search.heuristic.start import Scales
@@ -94,7 +95,7 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
     first = _first(search, pool, random, warm)
     for at in range(0, len(first), population):
         seen.add(search, first[at : at + population])
-    objectives, chances = ModelledLosses(search.objective_count), Chances()
+    learning = Learning(search, seed)
     threads = ThreadpoolController()
     while search.room:
         with threads.limit(limits=1, user_api="blas"):  # matrices are small: more threads but wait
@@ -102,7 +103,9 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
             if not len(index):
                 return
             count = min(population, search.room, len(index))
-            chosen = _batch(search, pool, seen, objectives, chances, random, count)
+            chosen = learning.batch(pool, seen, random, count)
+        if search.ending.enough:
+            return
         seen.add(search, index[chosen])
 
 
@@ -122,32 +125,37 @@ def _first(search: Search, pool: Pool, random: np.random.Generator, warm: bool) 
     return pool.nearest(np.concatenate(wanted), min(search.room, max(LEAST, search.room // 2)))
 
 
-def _batch(
-    search: Search,
-    pool: Pool,
-    seen: _Seen,
-    objectives: ModelledLosses,
-    chances: Chances,
-    random: np.random.Generator,
-    count: int,
-) -> Index:
-    """Return the rows of the pool to evaluate next."""
-    features = pool.features_of(seen.index)
-    chances.learn(features, seen.violation)
-    chance = chances.of(pool.features)
-    finite, feasible = seen.finite, seen.feasible
-    if finite.sum() < LEAST or not feasible.any():
-        return explore(pool.features, features, chance, random, count)
-    index = seen.index[finite]
-    expected, errors = search.expected(index), search.errors(index)
-    objectives.learn(features[finite], seen.loss[finite], expected, errors)
-    mean = objectives.mean(pool.features, pool.index, search.expected)
-    observed = objectives.straightened(seen.loss[feasible])
-    low, span = goals(observed, mean, chance)
-    mean, observed = (mean - low) / span, (observed - low) / span
-    rows = shortlist(mean, chance, random)
-    believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
-    return rows[believer.choose(observed, count)]
+class Learning:
+    """What is learnt from all that was evaluated, anew for each batch."""
+
+    def __init__(self, search: Search, seed: int) -> None:
+        """Know nothing."""
+        self._search = search
+        self._objectives, self._chances = ModelledLosses(search.objective_count), Chances()
+        until = search.ending.until
+        self._missing = None if until is None else Missing(until.confidence, seed)
+
+    def batch(self, pool: Pool, seen: _Seen, random: np.random.Generator, count: int) -> Index:
+        """Return the rows of the pool to evaluate next; tell the search what its front lacks."""
+        search, objectives = self._search, self._objectives
+        features = pool.features_of(seen.index)
+        self._chances.learn(features, seen.violation)
+        chance = self._chances.of(pool.features)
+        finite, feasible = seen.finite, seen.feasible
+        if finite.sum() < LEAST or not feasible.any():
+            return explore(pool.features, features, chance, random, count)
+        index = seen.index[finite]
+        expected, errors = search.expected(index), search.errors(index)
+        objectives.learn(features[finite], seen.loss[finite], expected, errors)
+        mean = objectives.mean(pool.features, pool.index, search.expected)
+        observed = objectives.straightened(seen.loss[feasible])
+        low, span = goals(observed, mean, chance)
+        mean, observed = (mean - low) / span, (observed - low) / span
+        rows = shortlist(mean, chance, random)
+        believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
+        if self._missing is not None:
+            search.ending.estimate(self._missing.learn(believer, observed))
+        return rows[believer.choose(observed, count)]
 
 
 def extremes(axes: Axes, random: np.random.Generator) -> Index:
