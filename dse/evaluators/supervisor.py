@@ -240,7 +240,7 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while line := _line():
-        signal.signal(signal.SIGTERM, lambda *_: None)  # it ends the program, and that is told
+        signal.signal(signal.SIGTERM, lambda *_: None)  # it ends the program, which is reported
         print(json.dumps(_run(json.loads(line), reader)), flush=True)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if _LINUX and _descendants():

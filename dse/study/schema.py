@@ -225,7 +225,7 @@ class UntilSection(StudySection):
 
     missing: Amount = quantity("Share of the hypervolume that the front may lack", "missing_share")
     confidence: Amount = quantity(
-        "How sure that is; 90 % unless told otherwise", "confidence_share"
+        "How sure that is; 90 % where it is not given", "confidence_share"
     )
 
 
