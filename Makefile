@@ -40,9 +40,9 @@ mutants: $(VENV)/dev
 	$(BIN)/python -m tests.mutants --sample $(SAMPLE) $(GROUP)
 
 bench: $(VENV)/dev
-	$(BIN)/python -m benchmarks > docs/benchmarks.md.new
-	mv docs/benchmarks.md.new docs/benchmarks.md
-	cat docs/benchmarks.md
+	$(BIN)/python -m benchmarks > benchmarks/results.md.new
+	mv benchmarks/results.md.new benchmarks/results.md
+	cat benchmarks/results.md
 
 gallery: $(VENV)/run
 	$(BIN)/python docs/site/gallery.py

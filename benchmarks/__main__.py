@@ -1,4 +1,4 @@
-"""Run every benchmark and print Markdown: ``make bench`` keeps it as docs/benchmarks.md."""
+"""Run every benchmark and print Markdown: ``make bench`` keeps it as benchmarks/results.md."""
 
 from __future__ import annotations
 
