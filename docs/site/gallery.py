@@ -5,8 +5,10 @@ It runs what it shows, writes docs/gallery.md, docs/gallery/*.png.
 
 from __future__ import annotations
 
+import html
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,6 +104,8 @@ SHOWN = (
 )
 """Title, command, picture in the folder that it names, and what one sees."""
 
+TERMINAL = """<meta charset="utf-8"><body style="margin:0;background:#1e1e2e">
+<pre style="font:15px/1.45 DejaVu Sans Mono,monospace;color:#cdd6f4;padding:18px;margin:0">{}"""
 STATUSES = (0, 3)
 """Those of a command that did what it should: 3 for an infeasible study."""
 
@@ -118,10 +122,35 @@ def main() -> None:
             command = f"dse run studies/{study.name} --out runs/{study.stem}"
             parts += _section(study.stem, command, question)
             _draw(command, "front", folder, Path(place))
+        _draw("dse run first.yaml --out runs/first", "front", folder, Path(place))
+        _screenshots(folder, Path(place))
         for title, command, picture, words in SHOWN:
             parts += _section(title, command, words)
             _draw(command, picture, folder, Path(place))
     (DOCS / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def _screenshots(folder: Path, place: Path) -> None:
+    """Show the page and the answer of the README, where there is a browser."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        print("no chromium: page.png and answer.png stay as they are", file=sys.stderr)
+        return
+    dse, study = Path(sys.executable).parent / "dse", "studies/tls_100gbps.yaml"
+    subprocess.run([dse, "run", study, "--out", "runs/page", "--report"], cwd=place, check=True)
+    done = subprocess.run(
+        [dse, "answer", study], cwd=place, check=True, capture_output=True, text=True
+    )
+    shown = html.escape(f"$ dse answer {study}\n{done.stdout}")
+    (place / "answer.html").write_text(TERMINAL.format(shown), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=8000"]
+    for name, size, page in (
+        ("answer", "960,420", "answer.html"),
+        ("page", "1280,1200", "runs/page/report.html"),
+    ):
+        shot = [f"--window-size={size}", f"--screenshot={place / name}.png", str(place / page)]
+        subprocess.run([browser, *options, *shot], check=True, capture_output=True)
+        _keep(place / f"{name}.png", folder / f"{name}.png")
 
 
 def _section(title: str, command: str, words: str) -> list[str]:
@@ -143,6 +172,9 @@ def _draw(command: str, picture: str, kept: Path, place: Path) -> None:
         tables = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
         (table,) = (text for text in tables if "offload_us" in text)
         (place / "link.csv").write_text(table, encoding="utf-8")
+        page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+        first, *_ = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        (place / "first.yaml").write_text(first, encoding="utf-8")
     words = [*shlex.split(command)[1:]]
     out = place / _out(command)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -150,11 +182,16 @@ def _draw(command: str, picture: str, kept: Path, place: Path) -> None:
     if done.returncode not in STATUSES:
         sys.exit(f"{command}: status {done.returncode}")
     folder = out.parent if out.suffix else out
-    with Image.open(folder / f"{picture}.png") as image:
+    _keep(folder / f"{picture}.png", kept / f"{out.stem}.png")
+
+
+def _keep(drawn: Path, kept: Path) -> None:
+    """Save a picture in 256 colours."""
+    with Image.open(drawn) as image:
         flat = image.convert("RGB").quantize(
             256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
         )
-    flat.save(kept / f"{out.stem}.png", optimize=True)
+    flat.save(kept, optimize=True)
 
 
 if __name__ == "__main__":

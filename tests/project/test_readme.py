@@ -66,9 +66,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("readme")
     shutil.copytree(ROOT / "studies", path / "studies")
     (table,) = blocks("README.md", "csv")
-    _, own = blocks("README.md", "yaml")
+    own, _ = blocks("README.md", "yaml")
+    first, _ = blocks("docs/tutorial.md", "yaml")
     (path / "my_aes.csv").write_text(table, encoding="utf-8")
     (path / "my_study.yaml").write_text(own, encoding="utf-8")
+    (path / "first.yaml").write_text(first, encoding="utf-8")
     return path
 
 
@@ -129,7 +131,7 @@ def test_what_a_page_shows_is_what_the_program_prints(page: str, folder: Path) -
 
 
 def test_the_study_of_the_tutorial_is_the_shipped_one() -> None:
-    (text,) = blocks("docs/tutorial.md", "yaml")
+    _, text = blocks("docs/tutorial.md", "yaml")
     shown = study.read_study(text).data
     assert shown == study.read_study(ROOT / "studies" / "tls_100gbps.yaml").data
 
@@ -161,7 +163,7 @@ def test_python_of_the_page_on_answers_runs(folder: Path) -> None:
 
 
 def test_the_study_of_the_readme_is_the_shipped_one() -> None:
-    text, _ = blocks("README.md", "yaml")
+    _, text = blocks("README.md", "yaml")
     shown = study.read_study(text).data
     assert shown == study.read_study(ROOT / "studies" / "settop_116mbps.yaml").data
 
