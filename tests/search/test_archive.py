@@ -396,7 +396,10 @@ def test_more_constraints_than_bits_are_refused() -> None:
 
 def test_as_many_designs_are_kept_as_the_readme_says() -> None:
     kept = f"{archives.FEASIBLE_SAMPLE + archives.INFEASIBLE_SAMPLE:,}".replace(",", " ")
-    assert f"a uniform sample when there are more than {kept}" in (ROOT / "docs" / "studies.md").read_text()
+    assert (
+        f"a uniform sample when there are more than {kept}"
+        in (ROOT / "docs" / "studies.md").read_text()
+    )
 
 
 def test_what_the_archive_says_of_a_problem_is_the_problems() -> None:
