@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from dse.algebra import units
 from dse.answers.design import Pick, pick
-from dse.model.evaluation import Goal
-from dse.model.preference import KNEE, Preference, prefer
+from dse.model.evaluation import KNEE, Goal
+from dse.model.preference import Preference, prefer
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.words import in_words, listed

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dse.cli import environment as environment
-from dse.cli import own_data as own_data
-from dse.cli import questions as questions
-from dse.cli import studies as studies
 from dse.cli.options import COMMANDS, made
 from dse.errors import ArgumentError, gone
 from dse.reports import progress
@@ -26,6 +23,14 @@ GROUPS = {
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 """In the order in which they are listed."""
+
+MODULES = {
+    "studies": ("check", "run", "status", "plot", "report", "serve"),
+    "questions": (*GROUPS["Ask"], *GROUPS["Prove"]),
+    "own_data": GROUPS["Own data"],
+    "environment": ("new", *GROUPS["Papers"], *GROUPS["Environment"]),
+}
+"""Of this package, each with its commands; one is imported when a command of it is wanted."""
 
 INSIDE = {
     "fit": "Fit a core, interface or platform to your own data.",
@@ -130,6 +135,9 @@ def application(*names: str) -> typer.Typer:
     app.callback()(_main)
     groups: dict[str, typer.Typer] = {}
     wanted = names if names and {*names} <= {*NAMES} else NAMES
+    for module, its in MODULES.items():
+        if not {*its}.isdisjoint(wanted):
+            import_module(f"dse.cli.{module}")
     for words, entry in COMMANDS.items():
         first, _, inner = words.partition(" ")
         if first not in wanted:

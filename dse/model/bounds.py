@@ -25,7 +25,7 @@ from dse.model.failures import Failures
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Step
 from dse.model.matrices import rounded
-from dse.model.wired import Columns, Wired
+from dse.model.stage import Columns, Wired
 
 Ranges = Mapping[str, tuple[Column, Column]]
 """Ends of a range of a quantity."""

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from dse.algebra.expression import Expression
 from dse.model.space import Points
 
+KNEE = "knee"
+"""The preference for the design nearest to the best of every objective."""
+
 
 @dataclass(frozen=True)
 class Goal:

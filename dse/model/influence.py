@@ -24,7 +24,7 @@ from dse.contract import Column, Guard, Objective, Requirement
 from dse.model.bounds import MARGIN, Bounds, enclosure, largest_violation
 from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.graph import Step
-from dse.model.wired import Columns
+from dse.model.stage import Columns
 
 Wants = Mapping[str, NDArray[np.bool_]]
 """Whether low (first row) and high values (second row) are wanted, (2, scenarios), by name."""

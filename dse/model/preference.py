@@ -14,12 +14,11 @@ from dse.algebra.expression import parse_expression as parse_expression
 from dse.contract import Matrix
 from dse.errors import ExpressionError
 from dse.model import tables
-from dse.model.evaluation import Goal
+from dse.model.evaluation import KNEE, Goal
 from dse.model.front import bend
 from dse.model.problem import Problem
 from dse.model.space import Index
 
-KNEE = "knee"
 SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge", "lc")}
 """Words for the first objective in one of these units; without one they are expressions."""
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.model.designs import Designs
+from dse.model.evaluation import Constraint, Goal
 from dse.model.fleet import Fleet
+from dse.model.graph import Graph, Step
 from dse.model.matrices import full_column
 from dse.model.mixed import PAYLOAD_OFFLOADED
+from dse.model.space import Index, Space
 
 Groups = list[tuple[Column, NDArray[np.int64]]]
 """Of each group of equal instances in designs: how many (n,), and of which design of the stage."""
+
+Columns = dict[str, Any]
+"""A column or an enclosure of every input and quantity; those of stages as tuples."""
 
 ROUNDING = 1e-12
 """Relative slack when an instance count is rounded up, so that 2 x 50 Gbit/s carries 100."""
@@ -158,3 +164,50 @@ def dependent_streams(columns: Mapping[str, Column]) -> Column:
     chained = columns.get("workload_chained", np.zeros(1))
     streams = columns.get("workload_streams", np.full(1, np.inf))
     return np.where(chained > 0, streams, np.inf)
+
+
+class Wired(Protocol):
+    """What a problem is made of: what its bounds and its tape depend on."""
+
+    @property
+    def space(self) -> Space:
+        """Axes and constants."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The chain."""
+
+    @property
+    def graph(self) -> Graph:
+        """The quantities that the study can feed."""
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """Quantities that are minimised or maximised."""
+
+    @property
+    def constraints(self) -> Sequence[Constraint]:
+        """Constraints of the study."""
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether designs that cannot be evaluated are infeasible."""
+
+    @property
+    def search_plan(self) -> tuple[Step, ...]:
+        """Functions of quantities, in order."""
+
+    @property
+    def requirement_steps(self) -> tuple[Step, ...]:
+        """Functions of requirements."""
+
+    @property
+    def partial_in_use(self) -> tuple[str, ...]:
+        """Quantities that may not exist."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Columns of stages."""
+
+    def search_columns(self, index: Index) -> dict[str, Any]:
+        """Return the columns that losses and violations are made of."""

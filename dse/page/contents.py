@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.thresholds import thresholds_of
-from dse.model.preference import KNEE, Preference
+from dse.model.evaluation import KNEE
+from dse.model.preference import Preference
 from dse.page.columns import column_facts, packed, single, unit_facts
 from dse.page.page_run import PageRun, merged
 from dse.reports import front_view

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.parametric.attempt import Attempts, admitted
+from dse.parametric.attempt import Attempts, admitted, changed_study
 from dse.parametric.budgets import Needed
-from dse.parametric.change import NUMBER, Repair
+from dse.parametric.change import NUMBER, RUN, Override, Repair, choice_words
 from dse.parametric.choices import choices_of
-from dse.parametric.repair import as_yaml, repairs_of
-from dse.parametric.running import running_of
+from dse.parametric.loosen import Field
+from dse.parametric.repair import as_yaml, field_repair, repairs_of
+from dse.parametric.written import WrittenStage, stages_of
 from dse.reports.words import listed
+from dse.study.demand import RATE
+from dse.study.fields import Unit
+from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
 BOTH = 1e6
 """Size of a change of two bounds, beyond all that one number needs, besides their excess."""
+
+TOP = "1"
+MEET = "meet"
+LEAST = "least"
+
+TIMES = (2, 4, 8)
+"""How many times as many instances of each design a mixed fleet is given."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Re
     found = [
         *repairs_of(attempts),
         *_pairs(attempts, need),
-        *running_of(attempts),
+        *_running_of(attempts),
         *choices_of(attempts),
     ]
     ordered = tuple(sorted(found, key=lambda repair: repair.order))
@@ -74,3 +86,138 @@ def _pairs(attempts: Attempts, need: Needed | None) -> Iterator[Repair]:
                 size=BOTH + excess,
                 **admitted(solved),
             )
+
+
+def _running_of(attempts: Attempts) -> Iterator[Repair]:
+    """Yield clocks and numbers of instances that would admit a design."""
+    stages = stages_of(attempts.infeasible.document)
+    if stages:
+        yield from _policies(attempts, stages)
+    for stage in stages:
+        yield from _fractions(attempts, stage)
+        yield from _instances(attempts, stage)
+
+
+def _numbers(
+    attempts: Attempts,
+    path: str,
+    column: str,
+    *,
+    base: Study | None = None,
+    besides: tuple[Override, ...] = (),
+    ways: tuple[bool, ...] = (),
+) -> Iterator[Repair]:
+    """Yield the nearest values of a number that admit a design: more; with constraints also less.
+
+    What the models require never asks for less of a clock or of instances.
+    """
+    if not ways:
+        ways = (True, False) if attempts.infeasible.problem.constraints else (True,)
+    unit = Unit("", column, integer=not column.endswith(".clock"))
+    for more in ways:
+        field = Field(path, column, unit, more, besides)
+        found = field_repair(attempts, base or attempts.infeasible, field)
+        yield from () if found is None else (found,)
+
+
+def _as_choice(found: Iterator[Repair], now: str) -> Iterator[Repair]:
+    """Yield a number in place of a policy, which has no size."""
+    for repair in found:
+        what = choice_words(repair.overrides, f"instead of {now}")
+        yield replace(
+            repair, what=what, rank=RUN, value=math.nan, size=math.inf, violated=(), least=True
+        )
+
+
+def _policies(attempts: Attempts, stages: tuple[WrittenStage, ...]) -> Iterator[Repair]:
+    """Yield the top clock in place of one that meets the rate, and the reverse.
+
+    All stages that state theirs change together; else that of one decides.
+    """
+    infeasible = attempts.infeasible
+    meeting = _following(infeasible)
+    stated = [stage for stage in stages if stage.fields.get("clock") is not None]
+    paths = [stage.path("clock") for stage in stated if _meets(stage) or not meeting]
+    paths = paths or [stages[0].path("clock")]
+    top, *rest = ((path, TOP) for path in paths)
+    if meeting:
+        found = attempts.choice(top, *rest, instead=f"instead of {MEET}", rank=RUN)
+        base = changed_study(infeasible, [top, *rest])
+        yield from found
+        if not found and base is not None and infeasible.problem.constraints:
+            column, besides = f"{stages[0].name}.clock", tuple(rest)
+            slower = _numbers(attempts, top[0], column, base=base, besides=besides, ways=(False,))
+            yield from _as_choice(slower, MEET)
+    elif infeasible.problem.constraints and RATE in infeasible.problem.available:
+        met = [(path, MEET) for path in paths]
+        yield from attempts.choice(*met, instead="instead of a fraction of the top", rank=RUN)
+
+
+def _meets(stage: WrittenStage) -> bool:
+    return bool(stage.fields.get("clock") == MEET)
+
+
+def _following(study: Study) -> bool:
+    """Tell whether clocks that are not written follow the rate."""
+    return RATE in study.problem.available and any(one.common for one in study.problem.stages)
+
+
+def _fractions(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
+    """Yield other fractions of the top clock, the nearest."""
+    infeasible = attempts.infeasible
+    written = stage.fields.get("clock") is not None
+    if _meets(stage) if written else _following(infeasible):
+        return
+    column, path = f"{stage.name}.clock", stage.path("clock")
+    base = infeasible if written else changed_study(infeasible, [(path, TOP)])
+    if base is None or not (written or infeasible.problem.constraints):
+        return
+    # unwritten, it runs at the top already
+    found = _numbers(attempts, path, column, base=base, ways=() if written else (False,))
+    yield from (replace(one, rank=RUN) for one in found)
+
+
+def _instances(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
+    """Yield other numbers of instances than the study tries."""
+    fields, path, column = stage.fields, stage.path("instances"), f"{stage.name}.instances"
+    written = fields.get("instances") not in (None, LEAST)
+    too_few = COMPUTE_ALONE in attempts.infeasible.notes  # the least may be, for all else
+    if fields.get("counts"):
+        yield from _counts(attempts, stage)
+    elif fields.get("fleet") == "mixed":
+        if written or too_few:
+            yield from _of_each(attempts, stage, written=written)
+    elif written:
+        yield from _numbers(attempts, path, column)
+    elif too_few:
+        base = changed_study(attempts.infeasible, [(path, "1")])
+        if base is not None:
+            yield from _as_choice(_numbers(attempts, path, column, base=base, ways=(True,)), LEAST)
+
+
+def _counts(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
+    """Yield other counts of one design of a fixed fleet."""
+    counts = [
+        (f"{stage.name}.{name}", str(count)) for name, count in stage.fields["counts"].items()
+    ]
+    for path, _ in counts if stage.is_named else ():
+        others = tuple(entry for entry in counts if entry[0] != path)
+        yield from _numbers(attempts, path, path, besides=others)
+
+
+def _of_each(attempts: Attempts, stage: WrittenStage, *, written: bool) -> Iterator[Repair]:
+    """Yield a larger mixed fleet: as many of each as the rate needs, or several times more."""
+    path = stage.path("instances")
+    problem = attempts.infeasible.problem
+    most = max(
+        int(axis.columns[axis.unit_name].max())
+        for axis in problem.space.axes
+        if axis.name.startswith(f"{stage.name}.") and not axis.name.endswith(".clock")
+    )
+    rank = NUMBER if written else RUN
+    texts = [LEAST] if written and RATE in problem.available else []
+    for text in [*texts, *(f"{{from: 0, to: {times * most}}}" for times in TIMES)]:
+        found = attempts.choice((path, text), instead=f"instead of up to {most}", rank=rank)
+        if found:
+            yield from found
+            return

@@ -17,7 +17,8 @@ from dse.algebra.tolerance import TOLERANCE
 from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
 from dse.model.space import Axis
-from dse.search.exact.prove import ENOUGH, composable
+from dse.search.exact.enumeration import composable
+from dse.search.exact.prove import ENOUGH
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""

@@ -79,9 +79,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
-        from dse.search.exact.enumeration import (
-            compiling,  # the engine, only now: see `check_search`
-        )
+        from dse.search.exact.enumeration import compiling  # see `check_search`
 
         with (
             limited(seconds=settings.effort_s, byte=settings.memory_byte),
@@ -94,12 +92,12 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
             raise TooLargeError(outcome.certificate.reason)
         return outcome
     from dse.search.archive import Archive
-    from dse.search.exact import prove
+    from dse.search.exact.enumeration import enumerated
     from dse.search.heuristic.start import coarse_grid
 
     total = planned(problem, settings)
     if total >= left_of(problem) and not settings.pays and settings.until is None:
-        return prove.enumerated(problem, progress, "the budget covers the space")
+        return enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
     warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
     ending = Ending(settings.until)
@@ -190,8 +188,6 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     few = left_of(problem) <= min(settings.budget or math.inf, settings.most_enumerated)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
         return
-    from dse.search.exact import prove  # the engine, only now
+    from dse.search.exact.enumeration import check_provable  # the engine, only now
 
-    prove.check_provable(
-        problem, settings.method, budget=settings.budget, limit=settings.most_enumerated
-    )
+    check_provable(problem, settings.method, budget=settings.budget, limit=settings.most_enumerated)

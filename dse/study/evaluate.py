@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from dse.algebra import units
+from dse.algebra.durations import duration
 from dse.algebra.expression import parse_expression
 from dse.contract import Column, Objective
 from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, Value, key
@@ -15,13 +17,13 @@ from dse.model.design_text import unit_names_of
 from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
 from dse.model.spending import Cost
+from dse.search.settings import SearchSettings
 from dse.study import schema, sections
 from dse.study.axes import written_unit
 from dse.study.evaluator import Outputs, evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
 from dse.study.pool import rows_of
 from dse.study.scenario import Scenario
-from dse.study.settings import cost_of
 
 
 def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
@@ -148,3 +150,70 @@ def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, faults:
         if name in written.axes and name not in sections.FIELDS:
             rule = "it is an output as well, and a name stands for one of them"
             faults.add(("axes", name), rule, "rename the axis or the output", repr(name))
+
+
+def cost_of(
+    written: schema.StudyFile, axes: Sequence[Axis], outputs: Mapping[str, str], faults: Faults
+) -> Cost | None:
+    """Return what a design costs, None where nobody says so; faults are added."""
+    text = None if written.evaluate is None else written.evaluate.cost
+    if text is None:
+        return None
+    choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
+    columns = {name for axis in axes for name in axis.columns} | {*outputs}
+    with faults.at(("evaluate", "cost")):
+        expression = parse_expression(str(text), columns - choices.keys(), choices)
+        if expression.is_constraint:
+            raise UnitError("a cost is a number", "write an expression without <=")
+        (name,) = expression.names if len(expression.names) == 1 else ("",)
+        alone = str(text).strip() in (name, units.stem(name))
+        cost = Cost(expression, axes, units.suffix(name) if alone else "")
+        with faults.at(schema.COST):
+            _most(written.search.spending, cost)
+        return cost
+    return None
+
+
+def most_cost(spending: schema.SpendingSection, measured: MeasuredColumns) -> float | None:
+    """Return the most that a search may spend, in SI; None for any sum."""
+    cost = measured.bench.cost
+    return None if cost is None else _most(spending, cost)
+
+
+def most_spent(
+    section: schema.EvaluateSection | None,
+    settings: SearchSettings,
+    designs: int,
+    cost: Cost | None,
+    each: str,
+) -> Iterator[str]:
+    """Yield what measuring up to so many designs takes at most, as far as anybody can say.
+
+    `each` tells of which values of a sweep the designs are.
+    """
+    if section is not None and section.timeout is not None:
+        longest = section.timeout.value * (1 + section.retries) * section.repeats
+        whole = duration(math.ceil(designs / section.workers) * longest)
+        attempts = f" x {1 + section.retries} attempts" if section.retries else ""
+        attempts += f" x {section.repeats} measurements" if section.repeats > 1 else ""
+        workers = f" / {section.workers} workers" if section.workers > 1 else ""
+        yield (
+            f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"
+            f"{workers} = {whole}{each}"
+        )
+    if settings.time_s is not None:
+        yield (
+            f"budget of time: {duration(settings.time_s)}; no design is begun that would not end "
+            f"within it if it took as long as the longest before"
+        )
+    if settings.cost is not None and cost is not None:
+        yield f"budget of cost: {cost.show(settings.cost)}, of {cost.expression.text} for a design"
+
+
+def _most(spending: schema.SpendingSection, cost: Cost) -> float | None:
+    if spending.cost is None:
+        return None
+    found = units.parse(spending.cost, cost.unit)
+    if found <= 0:
+        raise UnitError("it must be more than 0", "write more than 0")
+    return found

@@ -20,12 +20,11 @@ from dse.model.space import Axis, Space
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import free_axis, written_unit
-from dse.study.evaluate import bench_of, design_values
+from dse.study.evaluate import bench_of, design_values, most_spent
 from dse.study.evaluator import evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
 from dse.study.models import MOST_DESIGNS
 from dse.study.scenario import Scenario
-from dse.study.settings import most_spent
 
 UNMEASURED = "1"
 """What stands for each figure of a core before it is measured, so that the rest can be checked."""

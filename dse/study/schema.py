@@ -204,6 +204,10 @@ class DesignsSection(StudySection):
     uncertainty: Uncertainty
 
 
+TIME = ("search", "budget", "time")
+COST = ("search", "budget", "cost")
+
+
 class SpendingSection(StudySection):
     """What a search may take."""
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-
 from dse import contract
 from dse.algebra import units
-from dse.algebra.durations import duration
-from dse.algebra.expression import parse_expression
 from dse.errors import ExpressionError, UnitError, followed
-from dse.model.measured import MeasuredColumns
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
-from dse.model.space import Axis
-from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.searchable import left_of
 from dse.search.settings import CONFIDENCE, EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import schema
 from dse.study.faults import Faults, Path
-from dse.study.schema import SpendingSection, StudyFile
-
-TIME: Path = ("search", "budget", "time")
-COST: Path = ("search", "budget", "cost")
+from dse.study.schema import StudyFile
 
 
 def check_spending(written: schema.StudyFile, faults: Faults) -> None:
@@ -32,14 +21,16 @@ def check_spending(written: schema.StudyFile, faults: Faults) -> None:
     if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
         _check_cores(written, faults)
     elif written.evaluate is None:
-        for path, said in ((TIME, spending.time), (COST, spending.cost)):
+        for path, said in ((schema.TIME, spending.time), (schema.COST, spending.cost)):
             if said is not None:
                 rule = "it limits measuring, and nothing of this study is measured"
                 remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
                 faults.add(path, rule, remedy)
     elif spending.cost is not None and written.evaluate.cost is None:
         rule = "nothing says what it costs to measure a design"
-        faults.add(COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs")
+        faults.add(
+            schema.COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs"
+        )
 
 
 def _check_cores(written: schema.StudyFile, faults: Faults) -> None:
@@ -50,78 +41,12 @@ def _check_cores(written: schema.StudyFile, faults: Faults) -> None:
             faults.add(("stages", position, "core", "cost"), rule, "remove it")
     spending = written.search.spending
     if spending.cost is not None:
-        faults.add(COST, rule, "remove it; `designs` limits a search")
+        faults.add(schema.COST, rule, "remove it; `designs` limits a search")
     if spending.time is not None:
         rule = "designs of a core are all measured before the search, whatever that takes"
-        faults.add(TIME, rule, "remove it; `designs: [NAME]` of the stage names those to measure")
-
-
-def cost_of(
-    written: schema.StudyFile, axes: Sequence[Axis], outputs: Mapping[str, str], faults: Faults
-) -> Cost | None:
-    """Return what a design costs, None where nobody says so; faults are added."""
-    text = None if written.evaluate is None else written.evaluate.cost
-    if text is None:
-        return None
-    choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
-    columns = {name for axis in axes for name in axis.columns} | {*outputs}
-    with faults.at(("evaluate", "cost")):
-        expression = parse_expression(str(text), columns - choices.keys(), choices)
-        if expression.is_constraint:
-            raise UnitError("a cost is a number", "write an expression without <=")
-        (name,) = expression.names if len(expression.names) == 1 else ("",)
-        alone = str(text).strip() in (name, units.stem(name))
-        cost = Cost(expression, axes, units.suffix(name) if alone else "")
-        with faults.at(COST):
-            _most(written.search.spending, cost)
-        return cost
-    return None
-
-
-def most_cost(spending: SpendingSection, measured: MeasuredColumns | None) -> float | None:
-    """Return the most that a search may spend, in SI; None for any sum."""
-    if measured is None or measured.bench.cost is None:
-        return None
-    return _most(spending, measured.bench.cost)
-
-
-def most_spent(
-    section: schema.EvaluateSection | None,
-    settings: SearchSettings,
-    designs: int,
-    cost: Cost | None,
-    each: str,
-) -> Iterator[str]:
-    """Yield what measuring up to so many designs takes at most, as far as anybody can say.
-
-    `each` tells of which values of a sweep the designs are.
-    """
-    if section is not None and section.timeout is not None:
-        longest = section.timeout.value * (1 + section.retries) * section.repeats
-        whole = duration(math.ceil(designs / section.workers) * longest)
-        attempts = f" x {1 + section.retries} attempts" if section.retries else ""
-        attempts += f" x {section.repeats} measurements" if section.repeats > 1 else ""
-        workers = f" / {section.workers} workers" if section.workers > 1 else ""
-        yield (
-            f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"
-            f"{workers} = {whole}{each}"
+        faults.add(
+            schema.TIME, rule, "remove it; `designs: [NAME]` of the stage names those to measure"
         )
-    if settings.time_s is not None:
-        yield (
-            f"budget of time: {duration(settings.time_s)}; no design is begun that would not end "
-            f"within it if it took as long as the longest before"
-        )
-    if settings.cost is not None and cost is not None:
-        yield f"budget of cost: {cost.show(settings.cost)}, of {cost.expression.text} for a design"
-
-
-def _most(spending: SpendingSection, cost: Cost) -> float | None:
-    if spending.cost is None:
-        return None
-    found = units.parse(spending.cost, cost.unit)
-    if found <= 0:
-        raise UnitError("it must be more than 0", "write more than 0")
-    return found
 
 
 PER_CENT = "write it in per cent, from 0 % to 100 %, for instance '1 %'"
@@ -253,9 +178,12 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     """Return how a problem is searched: as written, the rest by what kind of problem it is."""
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
-    until = search.until
+    cost, until = None, search.until
     if problem.measured is not None:
+        from dse.study.evaluate import most_cost  # few studies measure
+
         method, budget = _measured_settings(search, left_of(problem))
+        cost = most_cost(spending, problem.measured)
     return SearchSettings(
         effort_s=EFFORT_S if search.effort is None else search.effort.value,
         memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
@@ -263,7 +191,7 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         budget=budget,
         assumed=budget != spending.designs,
         time_s=None if spending.time is None else spending.time.value,
-        cost=most_cost(spending, problem.measured),
+        cost=cost,
         missing=None if until is None or until.missing is None else until.missing.value,
         confidence=CONFIDENCE
         if until is None or until.confidence is None

@@ -11,7 +11,7 @@ from dse.algebra.expression import parse_expression
 from dse.contract import Core, Interface, Kernel, Method, Objective, Platform
 from dse.errors import StudyError, UnitError, nearest
 from dse.files.document import Document, is_record
-from dse.model.preference import KNEE
+from dse.model.evaluation import KNEE
 from dse.plugins import registry
 from dse.study.faults import Faults, Path, lookup, validate_as
 from dse.study.schema import StudyFile

@@ -14,9 +14,8 @@ from dse.contract import Column, Requirement
 from dse.errors import FOREIGN
 from dse.model.graph import Step
 from dse.model.matrices import SPLIT
-from dse.model.stage import SHARED_COLUMNS, Stage
+from dse.model.stage import SHARED_COLUMNS, Stage, Wired
 from dse.model.tape.traced import Recorder, Tape, Traced, floats
-from dse.model.wired import Wired
 
 Inputs = dict[str, Any]
 """A traced column, or a constant, of every column of the study; those of stages as tuples."""

@@ -14,11 +14,11 @@ from dse.errors import DseError
 from dse.model.space import Block, Boxes, Index, Points
 
 if TYPE_CHECKING:
+    from dse.model.stage import Wired
     from dse.model.tape.compiled import Candidates, Compiled
     from dse.model.tape.layout import Layout
     from dse.model.tape.run import Results
     from dse.model.tape.traced import Tape
-    from dse.model.wired import Wired
 
 WORTH = 30_000
 """Designs that are evaluated function by function in the time that tracing takes."""

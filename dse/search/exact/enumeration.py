@@ -15,16 +15,29 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import TooLargeError
+from dse.errors import BudgetError, DseError, TooLargeError
 from dse.model.cells import CellBounds, Cells, cells_of
 from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
-from dse.search.archive import Archive, Searchable
-from dse.search.exact.work import CALL, ROW, spend
-from dse.search.searchable import left_of
+from dse.search.archive import Archive, Progress, Searchable
+from dse.search.exact.work import CALL, ROW, EffortError, StopError, spend
+from dse.search.outcome import UNFINISHED, Certificate, Outcome
+from dse.search.searchable import left_of, pool_of
 from dse.search.settings import Choice
 
 Flags = NDArray[np.bool_]
+
+REMEDY = (
+    "raise search.effort and search.memory, give axes fewer values, add constraints, or search "
+    "with another method, for instance nsga2"
+)
+
+MOST_SHARE = 0.999
+"""The largest share of designs that an unfinished proof says are settled: 1 would claim too much.
+"""
+
+MEASURED_TOGETHER = 16
+"""Designs that are measured before the next ones are requested, where all of them are."""
 
 CHUNK = 65_536
 """Designs evaluated at once: what bounds the memory."""
@@ -60,6 +73,22 @@ PIVOTS = 128
 """Points of the front that machine code compares each design with, until one dominates it."""
 
 _CHOICE: ContextVar[Choice] = ContextVar("_CHOICE", default="auto")
+
+
+def check_provable(problem: Searchable, method: str, *, budget: int | None, limit: int) -> None:
+    """Raise `TooLargeError` when a method cannot prove the front; evaluates nothing."""
+    if method == "enumerate" or problem.continuous or not composable(problem):
+        check_enumerable(problem, budget=budget, limit=limit)
+
+
+def composable(problem: Searchable) -> bool:
+    """Tell whether a problem is made of stages and scenarios, and may be composed."""
+    return bool(getattr(problem, "stages", ())) and not is_measured(problem)
+
+
+def is_measured(problem: Searchable) -> bool:
+    """Tell whether designs are measured: no bounds say anything of those that are not."""
+    return getattr(problem, "measured", None) is not None
 
 
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
@@ -124,6 +153,44 @@ def enumerate_all(
         archive.forget(every=True)  # what conflicts is known only where every design was evaluated
     for block in blocks(problem.sizes, chunk):
         evaluate_part(archive, block)
+
+
+def enumerated(
+    problem: Searchable, progress: Progress | None, reason: str, rivals: Index | None = None
+) -> Outcome:
+    """Return the front of a space of which every design is evaluated or pruned.
+
+    `rivals` are good designs (n, d) that are known already.
+    """
+    archive = Archive(problem, total=left_of(problem), progress=progress)
+    way = "enumerated"
+    try:
+        pool = pool_of(problem)
+        if pool is not None:
+            evaluate_rows(archive, pool, MEASURED_TOGETHER)
+        elif is_measured(problem):
+            enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
+        else:
+            enumerate_all(archive, rivals=rivals)
+    except (EffortError, BudgetError) as error:
+        way, reason = unfinished_at(error, archive.evaluated + archive.pruned, archive)
+    else:
+        reason = archive.ledger.measured if is_measured(problem) else reason
+    closed = archive.closed
+    return archive.outcome(
+        Certificate(way=way, reason=reason, dominated=closed[True], infeasible=closed[False])
+    )
+
+
+def unfinished_at(error: DseError, settled: int, archive: Archive) -> tuple[str, str]:
+    """Return the way of a proof that ended before it was done, why it did, and how far it was."""
+    share = min(settled / archive.problem.size, MOST_SHARE)
+    reason = f"{error}; {share:.3g} of the designs are settled"
+    if isinstance(error, StopError):
+        return error.way, reason
+    if isinstance(error, BudgetError):
+        return UNFINISHED, reason
+    return UNFINISHED, f"{reason}; {REMEDY}"
 
 
 def evaluate_rows(archive: Archive, rows: Index, chunk: int) -> None:

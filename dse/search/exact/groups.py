@@ -16,8 +16,7 @@ from dse.model.bounds import Bounds
 from dse.model.fleet import Traits
 from dse.model.influence import Influence, beside_stages
 from dse.model.space import Index
-from dse.model.stage import SHARED_COLUMNS
-from dse.model.wired import Columns
+from dse.model.stage import SHARED_COLUMNS, Columns
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
 from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure

@@ -34,7 +34,7 @@ from dse.contract import Column
 from dse.model.fleet import Traits
 from dse.model.matrices import distinct
 from dse.model.space import Index
-from dse.model.wired import Columns
+from dse.model.stage import Columns
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
 from dse.search.exact.groups import Group, Lists, bounds_of

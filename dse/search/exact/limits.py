@@ -18,7 +18,7 @@ from dse.contract import Column
 from dse.model.bounds import Bounds
 from dse.model.fleet import Traits
 from dse.model.space import Index
-from dse.model.wired import Columns
+from dse.model.stage import Columns
 from dse.search.exact.measures import Matrix, Measure, joined
 from dse.search.exact.shortlists import NEAR, Box, Case, Together
 from dse.search.exact.work import CALL, ROW, spend

@@ -8,8 +8,7 @@ from typing import Any
 
 from dse.algebra.enclosure import Enclosure
 from dse.model.space import Space
-from dse.model.stage import Stage
-from dse.model.wired import Columns, Wired
+from dse.model.stage import Columns, Stage, Wired
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from dse.contract import Column
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
-from dse.model.wired import Columns
+from dse.model.stage import Columns
 from dse.search.exact.chains import Chains
 from dse.search.exact.fleets import Fleets, signed_traits
 from dse.search.exact.groups import Group, Lists
