@@ -27,6 +27,9 @@ CONSTRAINTS = "constraints"
 MOST_ASSIGNED = 20_000
 """A front of more designs has none as assignments, which would be most of its page."""
 
+MOST_BYTE = 5_000_000
+"""Size of a page that holds answers."""
+
 FLIPS_TIME = "10 s"
 """CPU time for what would change the answer of a run, where nobody says how much it may take."""
 
@@ -38,6 +41,7 @@ def report(
     prefer: str | None = None,
     tolerance: Percent | None = None,
     flips: bool = False,
+    living: bool = False,
     time: Duration | None = None,
     memory: Size | None = None,
     cloud: Limit = 100_000,
@@ -58,12 +62,17 @@ def report(
         As in `answer`.
     flips
         Include flip points: what would change the answer.
+    living
+        Include proven answers with the rate and other numbers moved, at most three of those that
+        change the answer, on a grid with their flip points; for one run.  The page has 5 MB at
+        most.
     time
-        Most CPU time for the flip points of each run: "1 min" (default: 10 s).
+        Most CPU time for the flip points of each run: "1 min" (default: 10 s), and for the answers
+        of a living page (default: 5 min).
     cloud
         Most feasible designs to draw, over all runs.
     progress
-        Called with how many assumptions were checked, and how many there are.
+        Called with how many assumptions were checked, or answers found, and how many there are.
 
     Returns
     -------
@@ -88,6 +97,7 @@ def report(
         prefer=prefer,
         tolerance=tolerance,
         flips=flips,
+        living=living,
         time=time,
         memory=memory,
         cloud=cloud,
@@ -105,6 +115,7 @@ def page_text(
     tolerance: Percent | None = None,
     cloud: Limit = 100_000,
     live: Mapping[str, Any] | None = None,
+    living: bool = False,
     **changing: Any,
 ) -> str:
     """Return the page of runs; `live` is what a served page knows of its program.
@@ -136,7 +147,28 @@ def page_text(
         parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }
-    return document.page_html(data["title"], parts, data, live=live)
+    if not living:
+        return document.page_html(data["title"], parts, data, live=live)
+    how = {"prefer": prefer, "tolerance": tolerance}
+    room = MOST_BYTE - len(document.page_html(data["title"], parts, data).encode())
+    moved = _living(shown, how, room, changing.get("time"), changing.get("progress"))
+    return document.page_html(data["title"], parts, data, living=moved)
+
+
+def _living(
+    shown: Sequence[PageRun], how: dict[str, Any], byte: int, time: str | None, progress: Any
+) -> dict[str, Any]:
+    """Return the answers that a page holds, in `byte` at most; see `living_facts`."""
+    from dse.api.living import LIVING_TIME_S, living_facts
+    from dse.search.budget import budget_of
+
+    if len(shown) > 1:
+        raise ArgumentError("living: a page holds the answers of one run; make one of each")
+    if byte < MOST_BYTE // 10:
+        raise ArgumentError("living: the page has no room for answers; draw less: --cloud 10000")
+    seconds = budget_of(time, None).seconds if time else LIVING_TIME_S
+    (run,) = shown
+    return living_facts(run.run.document, **how, seconds=seconds, byte=byte, progress=progress)
 
 
 def _sections(shown: Sequence[PageRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:

@@ -39,6 +39,7 @@ def page_html(
     data: Mapping[str, Any] | None,
     picture: bytes = b"",
     live: Mapping[str, Any] | None = None,
+    living: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a page that needs no other file.
 
@@ -56,18 +57,23 @@ def page_html(
         An SVG that stands below the answer.
     live
         What moves, for a page that is served by the program; None for one that is a file.
+    living
+        What moves on a page that is a file, with the answers.
     """
+    moving = "live" if live is not None else "living" if living is not None else ""
     slots = {
         "title": html.escape(title),
         "style": _read("page.css"),
         "data": inert_json(data) if data is not None else "null",
         "library": _script(_read(LIBRARY)) if data is not None else "",
         "scripts": (_function(_scripts()) if data else "")
-        + (_function(_read("live.js")) if live else ""),
+        + (_function(_read(f"{moving}.js")) if moving else ""),
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
         "summary": "Why, what limits it, what else would cost" if data else "All that was found",
-        "live": _read("live.html").replace("{{facts}}", inert_json(live)) if live else "",
+        "live": _read(f"{moving}.html").replace("{{facts}}", inert_json(live or living))
+        if moving
+        else "",
         "connect": "; connect-src 'self'" if live else "",
         "picture": _image(picture) if picture else "",
         **{
@@ -76,7 +82,7 @@ def page_html(
         },
     }
     kept = {name for name, found in parts.items() if found}
-    kept |= {name for name, found in (("pictures", data), ("live", live)) if found}
+    kept |= {name for name, found in (("pictures", data), ("live", moving)) if found}
     return _SLOT.sub(
         lambda slot: slots[slot[1]], _PART.sub(partial(_part, kept), _read("page.html"))
     )

@@ -92,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
             "run": session.live,
             "moved": dict(pairs),
             "running": session.live and session.status()["state"] == "running",
-            "sliders": [one.to_dict() for one in session.sliders.values()],
+            "sliders": [one.to_dict() for one in session.sliders],
         }
 
     def do_POST(self) -> None:

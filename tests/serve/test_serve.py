@@ -93,7 +93,7 @@ def test_a_move_has_the_answer_of_the_program_and_what_todays_would_cost(rate: s
 
 def test_bounds_of_constraints_move_and_what_is_infeasible_says_why() -> None:
     with serving(NIC) as server:
-        path = next(one for one in server.session.sliders if one.startswith("constraints."))
+        path = next(o.path for o in server.session.sliders if o.path.startswith("constraints."))
         found = answered(server, moved={path: 0.6e-6})
         assert found["set"] == [f"{path}=area <= 600000 um2"]
         assert "area 507720 of 600000 um2" in found["html"]

@@ -38,8 +38,11 @@ const state = { filters: {}, limits: {}, ...atStart, chosen: -1 };
 const followers = [];
 
 // The state as the fragment of the address, so that a link keeps it; what is as at the start is not in it.
+const OWN = /^(prefer|within|design|limit\..*|filter\..*)$/;
+
 function fragment() {
-  const parts = new URLSearchParams();
+  const others = location.hash.includes("=") ? [...new URLSearchParams(location.hash.slice(1))] : [];
+  const parts = new URLSearchParams(others.filter(([key]) => !OWN.test(key)));
   if (state.by !== atStart.by) parts.set("prefer", state.by);
   if (state.tolerance !== atStart.tolerance) parts.set("within", state.tolerance);
   for (const [name, limit] of Object.entries(state.limits)) parts.set(`limit.${name}`, limit);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ class Slider:
     ----------
     path
         What ``--set`` takes.
-    words
+    name
         What it is called: the path, or the constraint.
     quantity
         A name whose suffix is the unit of `value`, which is in SI.
@@ -31,14 +32,18 @@ class Slider:
         The bound that it is, of a constraint.
     first
         Whether it stands before the rest.
+    whole, among
+        Whether only whole numbers make sense, or only some.
     """
 
     path: str
-    words: str
+    name: str
     quantity: str
     value: float
     bound: ConstraintThreshold | None = None
     first: bool = False
+    whole: bool = False
+    among: tuple[float, ...] = ()
 
     def written(self, value: float | str) -> str:
         """Return what ``--set`` gives the path: of a number in SI, or of a text as typed."""
@@ -49,12 +54,19 @@ class Slider:
         """Return in SI what was moved to."""
         return units.parse(value, self.quantity) if isinstance(value, str) else value
 
+    def rounded(self, value: float, *, away: bool) -> float:
+        """Return a value in SI with five digits, towards the slider's own value or away from it."""
+        factor, unit = units.scale([value], self.quantity)
+        digit = 10.0 ** (math.floor(math.log10(value / factor)) - 4)
+        towards = math.ceil if (value > self.value) == away else math.floor
+        return units.parse(f"{towards(value / factor / digit) * digit:.5g} {unit}", self.quantity)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for the page."""
         factor, unit = units.scale([self.value], self.quantity)
         return {
             "path": self.path,
-            "words": self.words,
+            "words": self.name,
             "value": self.value,
             "factor": factor,
             "unit": unit,
@@ -71,7 +83,15 @@ def sliders_of(study: Study) -> Iterator[Slider]:
         plain = entry.touched is None and entry.metric is None and entry.bound is None
         if plain and isinstance(fields, Mapping) and field in fields and entry.value > 0:
             first = entry.name in FIRST
-            yield Slider(entry.name, entry.name, entry.quantity, entry.value, first=first)
+            yield Slider(
+                entry.name,
+                entry.name,
+                entry.quantity,
+                entry.value,
+                first=first,
+                whole=entry.integer,
+                among=entry.among,
+            )
     for place, constraint in enumerate(study.problem.constraints):
         bounds = thresholds_of(constraint.expression)
         if len(bounds) == 1 and bounds[0].up != bounds[0].down and bounds[0].value > 0:
