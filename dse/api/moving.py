@@ -122,8 +122,8 @@ class Moving:
         found = answer(
             source, prefer=prefer, tolerance=within, all=False, flips=False, time=self._time
         )
-        told = [one for one in found.sections if one.key in BRIEF or not isinstance(found, Answer)]
-        brief = [sections.Section(one.key, lines=one.brief or one.lines) for one in told]
+        shown = [one for one in found.sections if one.key in BRIEF or not isinstance(found, Answer)]
+        brief = [sections.Section(one.key, lines=one.brief or one.lines) for one in shown]
         facts: dict[str, Any] = {"html": sections.html("", brief)}
         if isinstance(found, Answer):
             facts["pick"] = found.pick.line
@@ -147,13 +147,13 @@ class Moving:
         if not terms.feasible:
             return f"{today.line}, the answer of the study, does not meet the constraints here."
         values = {t.name: t.value for t in terms.terms if isinstance(t.value, float)}
-        told = [
+        changes = [
             f"{in_words(name)} {units.show(values[name], name)} "
             f"({change(values[name], best.quantities[name])})"
             for name in self._goals
             if name in values
         ]
-        return f"{today.line}, the answer of the study, would have {listed(told)}."
+        return f"{today.line}, the answer of the study, would have {listed(changes)}."
 
     def flips(self, path: str) -> list[dict[str, Any]]:
         """Return where the answer changes as one number moves alone, nearest on either side, in SI.

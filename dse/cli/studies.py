@@ -94,9 +94,9 @@ def run(
             with INTERRUPT.deferred() as stop:
                 result = call(out=folder, progress=progress, stop=stop, callback=first)
             if report:
-                from dse.api import reports
+                from dse.api import pages
 
-                reports.report(folder)
+                pages.write_page([folder])
     except OutputError:  # what was found is printed all the same
         if json and found:
             show_json({"folder": None} | found[0].to_dict())
@@ -140,13 +140,13 @@ def _infeasible(
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
-        from dse.api import reports, studies
+        from dse.api import pages, studies
 
         again = {"overrides": call.given.get("overrides")}
         if named and call.given["plots"]:
             _draw_missed(studies.load(call.given["study"], **again).question, error, folder)
         if report:
-            reports.report_infeasible(studies.load(call.given["study"], **again), error, folder)
+            pages.report_infeasible(studies.load(call.given["study"], **again), error, folder)
         raise
 
 

@@ -1,4 +1,4 @@
-"""Values of the numbers that move on a page without the program, and in which order they are asked.
+"""Values of the numbers that move on a page without the program, and their order.
 
 A grid of few numbers: the study's own values, the points where the answer changes, and between them
 values of two digits.  What is coarse comes first, so that a grid that ends early is even.

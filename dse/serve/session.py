@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.api.moving import Moving
-from dse.api.reports import begun_page, infeasible_page, page_text
+from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.runs import status
 from dse.api.sources import known, study_of
 from dse.api.studies import load, run
