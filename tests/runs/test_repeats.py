@@ -117,7 +117,7 @@ def test_a_run_that_is_killed_between_measurements_loses_none(tmp_path: Path) ->
         (tmp_path / name / "study.yaml").write_text(KILLED)
         (tmp_path / name / "model.py").write_text(MODEL)
     assert run(tmp_path / "whole", -1) == 0
-    for kill in (2, 8, 20):
+    for kill in (2, 20):
         assert run(tmp_path / "killed", kill) == -signal.SIGKILL
     status = dse.status(tmp_path / "killed" / "run")
     assert "20 measurements, up to 3 of a design" in str(status)

@@ -42,7 +42,7 @@ objectives:
   total_power: minimise
   offload_latency: minimise
 """
-INSTANCES = 240
+FEW, MANY = range(96), range(96, 480)
 GOALS = {
     "area": "minimise",
     "power": "minimise",
@@ -154,9 +154,10 @@ def front(problem: Problem, method: str) -> search.Outcome:
     return search.run_search(problem, SearchSettings(method=method))
 
 
+@pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("block", range(8))
 def test_the_composed_front_is_that_of_all_designs(
-    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    block: int, seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if block % 2:  # stages with more fleets than this are grown behind the others
         monkeypatch.setattr(compose.Composer, "few", 10)
@@ -165,7 +166,7 @@ def test_the_composed_front_is_that_of_all_designs(
         monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
     if block in (6, 7):  # without shortlists of fleets
         monkeypatch.setattr(replacing.Replacing, "pays", lambda *_: False)
-    for seed in range(block, INSTANCES, 8):
+    for seed in seeds[block::8]:
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
         assert np.array_equal(composed.front_index, every.front_index), seed
