@@ -145,7 +145,7 @@ design_space = Figure(
     source=f"{PAPER}, figure 9",
     caption="A DES fleet in front of an FFT fleet from 1 to 240 Gbit/s, one design per fleet, "
     "clocked to meet the demand: the best of the 36 pairs, with its DES design as marker (where "
-    "it begins, and every 10 Gbit/s) and its FFT design as shading, beside the worst pair and the "
+    "it begins, and every 10 Gbit/s) and its FFT design as shading, with the worst pair and the "
     "pair that is best in the other quantity. Computed by the engine every 2 Gbit/s.",
     draw=_figure_9,
 )

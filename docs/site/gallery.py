@@ -83,7 +83,7 @@ SHOWN = (
         "The recommended design's objectives, with all assumptions moving at once.",
     ),
     (
-        "A simulation beside the model",
+        "Simulation against the model",
         'dse simulate studies/nic_crypto_100gbps.yaml --set "workload.granularity=1500 B" '
         "--out runs/simulation",
         "simulation",

@@ -228,7 +228,7 @@ class ExpressionReader:
             bare, unit = (one[0], right) if left == _NUMBER else (other[0], left)
             if unit not in ("", _UNKNOWN) and not _is_zero(bare):
                 raise ExpressionError(
-                    f"{self._shown(node)} sets {self._shown(bare)}, which has no unit, beside a "
+                    f"{self._shown(node)} sets {self._shown(bare)}, which has no unit, with a "
                     f"value in {units.label(unit)}",
                     f"write it with its unit, such as {units.example(unit)!r}",
                 )

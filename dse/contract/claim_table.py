@@ -208,7 +208,7 @@ def _judgement_faults(cells: Mapping[str, str]) -> Iterator[str]:
             else f"readings belong to the verdict {READING!r}; leave them out"
         )
     if verdict == READING and cells["ours"]:
-        yield "ours has no place beside readings; make it one of them"
+        yield "ours has no place with readings; make it one of them"
     if verdict and verdict != READING and not cells["ours"]:
         yield f"ours is empty, and {verdict!r} needs it; fill it in"
     if (verdict or not cells["ours"]) and not (cells["reason"] or cells["refers_to"]):

@@ -30,7 +30,7 @@ _COUNTED = {
 _TITLE = "# Claims of the papers and our models"
 _LEGEND = """\
 - **contradicts itself**: two printed things cannot both hold, whatever the rounding and however
-  they are read; what follows from one of them stands beside the other.
+  they are read; what follows from one of them stands next to the other.
 - **agrees**: what follows from the printed inputs rounds to what is printed.
 - **agrees within the inputs' rounding**: it does for some values that the inputs may have had
   before they were rounded; the range of ours is given.

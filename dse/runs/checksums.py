@@ -27,6 +27,9 @@ in bytes, and ``both``, of all that."""
 SINCE = "feasible_in_space"
 """An entry that runs have had no longer than checksums."""
 
+FORMAT = 1
+"""Of the folder of a run, in its manifest; one without it has the first."""
+
 MANIFEST = "manifest.json"
 """The record of a run, from its first second on: in its hidden folder it says who writes it, and it
 is closed with what came out when that takes its place."""

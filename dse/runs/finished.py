@@ -25,7 +25,7 @@ from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
 from dse.reports.front_view import FrontView
 from dse.runs import checksums, stored
-from dse.runs.checksums import MANIFEST
+from dse.runs.checksums import FORMAT, MANIFEST
 from dse.runs.limits import TOLERANCE
 from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
@@ -158,6 +158,11 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
         raise not_a_run(folder, error) from error
     if not isinstance(found, dict):
         raise not_a_run(folder, TypeError("its manifest holds no entries"))
+    if isinstance(later := found.get("format"), int) and later > FORMAT:
+        raise OutputError(
+            f"{folder} was written by a later version of dse (format {later}; this one reads "
+            f"{FORMAT}); update dse, or run its study again"
+        )
     wrong = [] if changed or not checksums.are_due(found) else [*_changed(found, folder)]
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

@@ -22,6 +22,7 @@ from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
+from dse.runs.checksums import FORMAT
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.solved import Run, SolvedStudy, inputs_of
 from dse.study.overrides import Sweep
@@ -54,6 +55,7 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         [unmet(answer) for answer in run.answers] if run.sweep else (),
     )
     return {
+        "format": FORMAT,
         **study_facts(run.document, [part.study for part in parts]),
         "versions": {"python": platform.python_version()}
         | {name: found for name in LIBRARIES if (found := _version(name))},

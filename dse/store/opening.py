@@ -111,7 +111,7 @@ def _checked(path: Path, connection: sqlite3.Connection, tally: Tally | None) ->
     """Return a store of which every row was read, and how often rows were written."""
     name = database.check(connection, path)
     if tally and tally.store != name:
-        raise database.damaged(path, f"{TALLY} beside it belongs to another store")
+        raise database.damaged(path, f"{TALLY} next to it belongs to another store")
     count = sum(1 for _ in Store(path, connection, name).rows())
     changes = database.changes_in(connection)
     _require_nothing_lost(path, tally, changes)

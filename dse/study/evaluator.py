@@ -352,9 +352,7 @@ def _require_program(program: str, path: Path, faults: Faults) -> None:
     if "/" not in program:
         if shutil.which(program) is None:
             rule = f"no program {program!r} is found in PATH"
-            faults.add(
-                path, rule, f"install it, or write './{program}' for one beside the study", ""
-            )
+            faults.add(path, rule, f"install it, or write './{program}' for one in its folder", "")
         return
     place = locate(document, program)
     if not place.is_file():

@@ -75,7 +75,7 @@ class EvaluateSection(StudySection):
     )
     function: str | None = Field(
         default=None,
-        description="A function of a file beside the study, `model.py:area`, in place of a command",
+        description="A function of a file in its folder, `model.py:area`, in place of a command",
     )
     using: str | None = Field(
         default=None, description="A plug-in of the group dse.evaluators, in place of a command"
@@ -130,7 +130,8 @@ class StageSection(StudySection):
         Field(description="Core family, `dse list` shows them; or what measures its designs"),
     ] = None
     table: str | None = Field(
-        default=None, description="CSV file of designs, beside the study, in place of `core`"
+        default=None,
+        description="CSV file of designs, in the folder of the study, in place of `core`",
     )
     provides: str | None = Field(
         default=None, description="A function, in place of `core`: all cores that provide it"
@@ -193,7 +194,7 @@ class StageSection(StudySection):
 class DesignsSection(StudySection):
     """Designs that are evaluated already: a row each, with any parameters and any metrics."""
 
-    table: str = Field(description="CSV file, beside the study")
+    table: str = Field(description="CSV file, in the folder of the study")
     columns: Columns = Field(default_factory=dict)
     parameters: dict[str, Values] = Field(
         default_factory=dict, description="Values of columns to consider; all of them"

@@ -104,7 +104,7 @@ class InterfaceSection(StudySection):
     attachment: Annotated[
         str | None,
         Field(
-            description="Where the engine is: `inline`, on the way of the data, or beside them: "
+            description="Where the engine is: `inline`, on the way of the data, or next to them: "
             "look_aside, or a word of one's own such as pcie_card"
         ),
         Coded("interface_attachment", ATTACHMENTS, ("attachment",)),

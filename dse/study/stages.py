@@ -295,7 +295,7 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> 
             )
             faults.add(path, rule, remedy)
         elif not (inside[row] or scaled[row] or study.stages):
-            rule = f"{record.name} holds no computing, beside others that do"
+            rule = f"{record.name} holds no computing, unlike others that do"
             faults.add(path, rule, "compare it in a study with `stages`")
     return not study.stages
 

@@ -35,10 +35,10 @@ NEAR = 1e-9
     # clocked to meet R it is the least of T1 at r = R and k * 8 g / R
     settled_while={"stream_rate_bit_per_s": "clocks_meet"},
     undeclared={
-        "rounds_s settled": "stages at their own clocks have rounds beside others that meet R",
+        "rounds_s settled": "stages at their own clocks have rounds next to others that meet R",
         "passing_s_per_byte settled": "what comes late leaves less to wait for in rounds",
         "common_rounds_bit settled": "what settles rounds in random systems bounds their sum",
-        "serial_tasks settled": "no random system shows it beside common clocks: no proof",
+        "serial_tasks settled": "no random system shows it with common clocks: no proof",
     },
     report=True,
 )

@@ -206,7 +206,7 @@ def accelerator_s(
         "passing_s_per_byte",
         "serial_tasks",
     ),
-    undeclared={"settled_while": "stages at their own clocks have rounds beside others"},
+    undeclared={"settled_while": "stages at their own clocks have rounds next to others"},
 )
 def offload_limit_bit_per_s(
     *,

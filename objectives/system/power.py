@@ -46,7 +46,7 @@ def power_w(
     falls_with=("stage_clocked",),
     over_stages="sum",
     undeclared={
-        "throughput_bit_per_s settled": "no random system shows it beside a transfer: no proof",
+        "throughput_bit_per_s settled": "no random system shows it with a transfer: no proof",
     },
 )
 def base_power_w(
@@ -83,7 +83,7 @@ def base_power_w(
         "budget_constant_power_w",
     ),
     undeclared={
-        "attachment_power_w settled": "no random system shows it beside a transfer: no proof",
+        "attachment_power_w settled": "no random system shows it with a transfer: no proof",
     },
     report=True,
 )

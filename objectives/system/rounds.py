@@ -20,7 +20,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 ROUNDING = 1e-12
 """Relative; what rounding may add to a whole number of rounds."""
 
-UNSEEN = "no random system shows it beside clocks that meet R, which is no proof"
+UNSEEN = "no random system shows it with clocks that meet R, which is no proof"
 
 
 def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:

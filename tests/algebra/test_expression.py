@@ -185,12 +185,12 @@ def test_a_comparison_is_no_quantity():
     [
         (
             "area <= 100000",
-            "'area <= 100000' sets '100000', which has no unit, beside a value in m2",
+            "'area <= 100000' sets '100000', which has no unit, with a value in m2",
         ),
-        ("3 <= power", "'3 <= power' sets '3', which has no unit, beside a value in W"),
-        ("power + 1 <= 2 W", "'power + 1' sets '1', which has no unit, beside a value in W"),
-        ("max(power, 2 * 3) <= 9 W", "sets '2 * 3', which has no unit, beside a value in W"),
-        ("1 mW <= power <= 30", "sets '30', which has no unit, beside a value in W"),
+        ("3 <= power", "'3 <= power' sets '3', which has no unit, with a value in W"),
+        ("power + 1 <= 2 W", "'power + 1' sets '1', which has no unit, with a value in W"),
+        ("max(power, 2 * 3) <= 9 W", "sets '2 * 3', which has no unit, with a value in W"),
+        ("1 mW <= power <= 30", "sets '30', which has no unit, with a value in W"),
     ],
 )
 def test_a_number_beside_a_unit_needs_one(text, shown):

@@ -281,6 +281,12 @@ def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -
     assert explained.objectives == first.objectives
 
 
+def test_a_run_of_a_later_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"format": 2}', encoding="utf-8")
+    with pytest.raises(OutputError, match=r"a later version of dse \(format 2; .* 1\); update"):
+        verify_run(tmp_path)
+
+
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is not the folder of a run"):
         verify_run(tmp_path)

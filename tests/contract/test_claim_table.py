@@ -221,7 +221,7 @@ def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
             row(readings="one = quantity(u1)"),
             "readings belong to the verdict 'depends on a reading'; leave them out",
         ),
-        (reading(ours="quantity(u1)"), "ours has no place beside readings; make it one of them"),
+        (reading(ours="quantity(u1)"), "ours has no place with readings; make it one of them"),
         (
             reading("one = quantity(u1)"),
             "1 readings, 1 of them with a call; a verdict that depends",

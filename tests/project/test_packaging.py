@@ -161,6 +161,26 @@ def test_the_wheel_holds_everything_under_one_name(built: Path) -> None:
     assert held == sources()
 
 
+def test_text_files_in_place_of_links_make_the_same_wheel(
+    checkout: Path, built: Path, tmp_path: Path
+) -> None:
+    """As git leaves them where links are not allowed, on Windows for instance."""
+    ignored = shutil.ignore_patterns("dist", "build", "*.egg-info")
+    copy = shutil.copytree(checkout, tmp_path / "copy", symlinks=True, ignore=ignored)
+    for name in ("cores", "objectives", "studies"):
+        link = copy / "dse" / name
+        if not link.is_symlink():
+            pytest.skip("an sdist has folders in place of links")
+        link.unlink()
+        link.write_text(f"../{name}", encoding="utf-8")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=copy)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    wheels = [*built.glob("*.whl"), *copy.glob("dist/*.whl")]
+    one, other = ({*zipfile.ZipFile(wheel).namelist()} for wheel in wheels)
+    assert one == other
+
+
 def test_the_sdist_holds_everything(built: Path) -> None:
     """The repository, so that its tests run, and what the wheel is made of."""
     (archive,) = built.glob("*.tar.gz")

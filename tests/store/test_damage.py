@@ -68,7 +68,7 @@ EDITS = {
         f"is damaged: its tables are not those of a store; {COPY}"
     ),
     "UPDATE store SET id = 'another'": (
-        f"is damaged: {TALLY} beside it belongs to another store; {COPY}"
+        f"is damaged: {TALLY} next to it belongs to another store; {COPY}"
     ),
     "DELETE FROM store": f"is damaged: it has no name; {COPY}",
     "INSERT INTO runs VALUES (1, '{}', 'wrong')": (

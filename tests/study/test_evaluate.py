@@ -105,7 +105,7 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             "no_such_tool",
             [
                 "study.yaml:6:13: evaluate.command.0: no program 'no_such_tool' is found in PATH; "
-                "install it, or write './no_such_tool' for one beside the study"
+                "install it, or write './no_such_tool' for one in its folder"
             ],
         ),
         (

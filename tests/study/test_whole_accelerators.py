@@ -62,7 +62,7 @@ def test_an_interface_without_computing_is_no_whole_accelerator(path: Path) -> N
     assert "a study needs `stages`" in faults(path, interface="{overhead: 1 us}")
     axes = "{interface.device: [link.yaml, dsa]}"
     said = faults(path, interface="null", axes=axes)
-    assert "axes.interface.device.1: 'dsa'; dsa holds no computing, beside others that do" in said
+    assert "axes.interface.device.1: 'dsa'; dsa holds no computing, unlike others that do" in said
     assert "area" in faults(path, objectives="{area: minimise}")
 
 
