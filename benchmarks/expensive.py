@@ -222,15 +222,25 @@ def spaces(arguments: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Ta
             )
 
 
-def trial(table: Table, name: str, seed: int, budget: int) -> dict[str, Any]:
-    """Run a method once: CPU seconds, and shares of the true hypervolume after each design."""
+def noisy(table: Table, noise: float, seed: int) -> Table:
+    """Return a table whose losses have normal noise of so much, relative to them."""
+    normal = np.random.default_rng([seed, len(table.loss)]).standard_normal(table.loss.shape)
+    return replace(table, loss=table.loss * np.exp(noise * normal))
+
+
+def trial(table: Table, name: str, seed: int, budget: int, noise: float = 0.0) -> dict[str, Any]:
+    """Run a method once: CPU seconds, and shares of the true hypervolume after each design.
+
+    With noise, the method sees other losses than those that count.
+    """
+    seen = noisy(table, noise, seed) if noise else table
     prior, _, plain = name.partition(" without ")
     if plain:
-        table = replace(table, expected=None)
+        seen = replace(seen, expected=None)
     method = _gp_sampler() if prior == "gp-sampler" else registry.get(Method, prior)
     population = POPULATION[prior]
-    archive = Rows(table, total=min(budget, len(table.knobs)))
-    start = coarse_grid(table, min(budget // 10, 4 * population))
+    archive = Rows(seen, total=min(budget, len(table.knobs)))
+    start = coarse_grid(seen, min(budget // 10, 4 * population))
     before = time.process_time()
     run_method(method, archive, seed=seed, population=population, start=start)
     spent = time.process_time() - before
@@ -316,10 +326,12 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=200)
     parser.add_argument("--methods", nargs="*", default=["gaussian", "tpe", "nsga2", "random"])
     parser.add_argument("--only", nargs="*", help="names of spaces")
+    parser.add_argument("--noise", type=float, default=0.0, help="relative, of each loss")
     parser.add_argument("--results", type=Path, default=Path("expensive.jsonl"))
     arguments = parser.parse_args()
     arguments.results.touch()
     lines = [json.loads(line) for line in arguments.results.read_text().splitlines()]
+    lines = [line for line in lines if line.get("noise", 0.0) == arguments.noise]
     done = {(line["space"], line["method"], line["seed"]) for line in lines}
     wanted = [pair for pair in spaces(arguments) if not arguments.only or pair[0] in arguments.only]
     for name, make in wanted:
@@ -329,8 +341,9 @@ def main() -> None:
                 continue
             if " without " in method and table.expected is None:
                 continue
-            found = trial(table, method, seed, arguments.budget)
-            line = {"space": name, "method": method, "seed": seed, **found}
+            found = trial(table, method, seed, arguments.budget, arguments.noise)
+            line = {"space": name, "method": method, "seed": seed, "noise": arguments.noise}
+            line |= found
             with arguments.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
             lines.append(line)

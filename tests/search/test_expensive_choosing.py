@@ -61,11 +61,34 @@ def test_goals_are_those_of_fronts_that_span_some_of_what_is_feasible():
     assert (goals(observed[:1], far[:0], np.zeros(0))[1] > 0).all()  # of one design, too
 
 
-def test_what_is_best_is_not_decided_by_rounding():
-    assert _best(np.array([1.0, 1.0 + 3e-10])) == 0
-    assert _best(np.array([1.0, 1.0 + 3e-9])) == 1
-    assert _best(np.array([1e-12, 2e-12, -1.0])) == 1
-    assert _best(np.array([-1.0, 0.0])) == 1
+def test_what_is_best_is_not_decided_by_rounding_or_by_order():
+    random = generator()
+
+    def taken(*merit):
+        return {_best(np.array(merit), random) for _ in range(40)}
+
+    assert taken(1.0, 1.0 + 3e-10) == {0, 1}
+    assert taken(1.0, 1.0 + 3e-9) == {1}
+    assert taken(1e-12, 2e-12, -1.0) == {1}
+    assert taken(-1.0, 0.0) == {1}
+    assert taken(0.0, 0.0, -1.0) == {0, 1}
+
+
+def test_a_knob_that_makes_no_difference_is_not_pushed_to_its_ends():
+    """The posterior is widest there, and the best are at its ends; any place is as good."""
+    random = generator()
+    seen, grid = random.random((30, 2)), np.linspace(0, 1, 11)
+    loss = np.stack([np.exp(3 * seen[:, 0]), np.exp(-np.sin(3 * seen[:, 0]))], axis=1)
+    objectives = ModelledLosses(2)
+    objectives.learn(seen, loss, np.full((30, 2), np.nan))
+    assert [one.process.idle.tolist() for one in objectives.known] == [[False, True]] * 2
+    pool = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    mean = np.stack([one.process.mean(pool) for one in objectives.known], axis=1)
+    believer = Believer(objectives, pool, mean, np.ones(2), np.ones(len(pool)))
+    front = objectives.straightened(loss)
+    places = [pool[believer.choose(front, 1, random)[0], 1] for _ in range(60)]
+    assert np.isin(places, [0.0, 1.0]).mean() < 0.4  # 2 of 11 by chance
+    assert len({*places}) > 6
 
 
 def batch(observed, mean, span, count):
@@ -75,7 +98,9 @@ def batch(observed, mean, span, count):
     objectives = ModelledLosses(2)
     objectives.learn(features, loss, np.full((25, 2), np.nan))
     pool, chance = data(len(mean), seed=5)[0], generator().uniform(0.2, 1.0, len(mean))
-    found = Believer(objectives, pool, mean, span, chance).choose(observed, count).tolist()
+    found = (
+        Believer(objectives, pool, mean, span, chance).choose(observed, count, generator()).tolist()
+    )
     expected, front = [], observed
     while len(expected) < count:
         seen = np.concatenate([features, pool[expected]])

@@ -30,7 +30,11 @@ LEAST_SPAN = 0.1
 """Of the range of all feasible designs: least range of a front."""
 
 DIGITS = 9
-"""Improvements that agree to so many digits are tied, and the first design is taken."""
+"""Improvements that agree to so many digits are tied, and one of the designs is taken at random."""
+
+NEARLY = 0.5
+"""Designs that differ from the best in idle knobs alone, and have this share of its merit, are as
+good: the posterior is widest at the ends of a knob, also of one that makes no difference."""
 
 
 Box = tuple[tuple[float, float], ...]
@@ -87,7 +91,7 @@ def explore(
     for _ in range(min(count, len(rows))):
         merit = chance[rows] * np.sqrt(distance)
         merit[chosen] = -1.0
-        chosen.append(_best(merit))
+        chosen.append(_best(merit, random))
         point = features[rows[chosen[-1]]]
         distance = np.minimum(distance, ((features[rows] - point) ** 2).sum(axis=1))
     return rows[chosen]
@@ -131,8 +135,10 @@ class Believer:
         """Return the variance of a loss before anything was seen, with the front in [0, 1]."""
         return self._processes[k].variance / float(self._span[k]) ** 2
 
-    def choose(self, observed: Matrix, count: int) -> Index:
+    def choose(self, observed: Matrix, count: int, random: np.random.Generator) -> Index:
         """Return the rows of `count` designs, each the best if those before are as predicted.
+
+        What no process learnt to matter is chosen at random, as ties are.
 
         Kriging believer (Ginsbourger, Le Riche and Carraro 2010): a design that was chosen counts
         as seen with its mean, which leaves all means as they are and lowers the variances.
@@ -146,10 +152,18 @@ class Believer:
             if not merit[~np.isin(np.arange(len(merit)), chosen)].any():
                 merit = (deviation * self._span).prod(axis=1) * self.chance
             merit[chosen] = -1.0
-            chosen.append(_best(merit))
+            chosen.append(self._alike(_best(merit, random), merit, random))
             front = np.concatenate([front, self.mean[chosen[-1:]]])
             self._believe(chosen[-1])
         return np.array(chosen, dtype=np.int64)
+
+    def _alike(self, row: int, merit: Column, random: np.random.Generator) -> int:
+        """Return a design as good as a row but for idle knobs."""
+        idle = np.all([process.idle for process in self._processes], axis=0)
+        if not idle.any() or merit[row] <= 0:
+            return row
+        same = (self._features[:, ~idle] == self._features[row, ~idle]).all(axis=1)
+        return int(random.choice(np.flatnonzero(same & (merit >= NEARLY * merit[row]))))
 
     def _believe(self, row: int) -> None:
         """Add a row to what the processes explain, as if the design had been observed."""
@@ -161,12 +175,11 @@ class Believer:
             self._explained[k] = np.concatenate([known, left[None] / scale])
 
 
-def _best(merit: Column) -> int:
-    """Return the row of the most merit; rounding decides nothing."""
+def _best(merit: Column, random: np.random.Generator) -> int:
+    """Return the row of the most merit, one of equals at random; rounding decides nothing."""
     most = float(merit.max())
-    if most <= 0:
-        return int(merit.argmax())
-    return int(np.round(np.maximum(merit, 0.0) / most, DIGITS).argmax())
+    scaled = np.round(np.maximum(merit, 0.0) / most, DIGITS) if most > 0 else merit
+    return int(random.choice(np.flatnonzero(scaled == scaled.max())))
 
 
 def boxes(front: Matrix, reference: Column) -> Matrix:

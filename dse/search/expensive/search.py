@@ -155,7 +155,7 @@ class Learning:
         believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
         if self._missing is not None:
             search.ending.estimate(self._missing.learn(believer, observed))
-        return rows[believer.choose(observed, count)]
+        return rows[believer.choose(observed, count, random)]
 
 
 def extremes(axes: Axes, random: np.random.Generator) -> Index:
