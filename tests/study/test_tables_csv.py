@@ -29,7 +29,7 @@ from dse.runs import finished
 from dse.runs.result import FILES
 from dse.search.exact.enumeration import CHUNK
 from dse.study import study
-from tests.conftest import ROOT, STUDIES, everything, problem_of, run_dse, solved
+from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
 
 # Figures of no real core: they only have to be possible.
 AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
@@ -231,14 +231,6 @@ def test_what_a_run_writes_grows_in_a_line_with_a_table_of_cores(write, tmp_path
         assert "is on the front (row 1)" in str(dse.explain(tmp_path / "run", said))
     with pytest.raises(StudyError, match=f"aes.instances: 9; in this study it is {instances};"):
         dse.explain(tmp_path / "run", {"aes.design": design, "aes.instances": 9})
-
-
-def test_the_example_of_the_documentation_answers_as_it_says(write) -> None:
-    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
-    section = text.partition("## Your own cores and designs")[2]
-    table, example, answer = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)[:3]
-    write(table, "aes.csv")
-    assert answer in dse.run(write(example)).text() + "\n"
 
 
 def test_uncertainty_is_kept_beside_the_metrics_it_belongs_to(write) -> None:
