@@ -228,7 +228,15 @@ def noisy(table: Table, noise: float, seed: int) -> Table:
     return replace(table, loss=table.loss * np.exp(noise * normal))
 
 
-def trial(table: Table, name: str, seed: int, budget: int, noise: float = 0.0) -> dict[str, Any]:
+def trial(
+    table: Table,
+    name: str,
+    seed: int,
+    budget: int,
+    noise: float = 0.0,
+    *,
+    population: int | None = None,
+) -> dict[str, Any]:
     """Run a method once: CPU seconds, and shares of the true hypervolume after each design.
 
     With noise, the method sees other losses than those that count.
@@ -238,7 +246,7 @@ def trial(table: Table, name: str, seed: int, budget: int, noise: float = 0.0) -
     if plain:
         seen = replace(seen, expected=None)
     method = _gp_sampler() if prior == "gp-sampler" else registry.get(Method, prior)
-    population = POPULATION[prior]
+    population = population or POPULATION[prior]
     archive = Rows(seen, total=min(budget, len(table.knobs)))
     start = coarse_grid(seen, min(budget // 10, 4 * population))
     before = time.process_time()
@@ -292,8 +300,8 @@ def report(lines: Sequence[Mapping[str, Any]]) -> None:
         groups.setdefault((line["space"], line["method"]), []).append(line)
     for (space, method), runs in sorted(groups.items(), key=_place):
         curves = [run["curve"] for run in runs]
-        cells = [_shares([run[at - 1] for run in curves if at <= len(run)]) for at in BUDGETS]
-        cells += [_needed(curves, share) for share in (0.9, 0.95)]
+        cells = [shares_text([run[at - 1] for run in curves if at <= len(run)]) for at in BUDGETS]
+        cells += [needed_text(curves, share) for share in (0.9, 0.95)]
         cpu = statistics.median(1e3 * run["cpu"] / len(run["curve"]) for run in runs)
         name = f"**{space}**" if space in NEW else space
         print(f"| {name} | {method} | {len(runs)} | {' | '.join(cells)} | {cpu:.1f} |")
@@ -303,13 +311,15 @@ def _place(group: tuple[tuple[str, str], Any]) -> tuple[bool, str, str]:
     return group[0][0] not in NEW, *group[0]
 
 
-def _shares(found: Sequence[float]) -> str:
+def shares_text(found: Sequence[float]) -> str:
+    """Return the median and the range of shares."""
     if not found:
         return "-"
     return f"{statistics.median(found):.3f} ({min(found):.2f}-{max(found):.2f})"
 
 
-def _needed(curves: Sequence[Sequence[float]], share: float) -> str:
+def needed_text(curves: Sequence[Sequence[float]], share: float) -> str:
+    """Return the median number of evaluations to a share, and how many searches got there."""
     found = [needed(run, share) for run in curves]
     middle = statistics.median(found)
     reached = sum(map(math.isfinite, found))

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dse.contract import Column, Index, Matrix
@@ -144,6 +145,7 @@ class Believer:
         as seen with its mean, which leaves all means as they are and lowers the variances.
         """
         chosen: list[int] = []
+        idle = np.all([process.idle for process in self._processes], axis=0)
         front, reference = observed, np.full(observed.shape[1], REFERENCE)
         while len(chosen) < count:
             deviation = self.deviation()
@@ -152,14 +154,15 @@ class Believer:
             if not merit[~np.isin(np.arange(len(merit)), chosen)].any():
                 merit = (deviation * self._span).prod(axis=1) * self.chance
             merit[chosen] = -1.0
-            chosen.append(self._alike(_best(merit, random), merit, random))
+            chosen.append(self._alike(_best(merit, random), merit, idle, random))
             front = np.concatenate([front, self.mean[chosen[-1:]]])
             self._believe(chosen[-1])
         return np.array(chosen, dtype=np.int64)
 
-    def _alike(self, row: int, merit: Column, random: np.random.Generator) -> int:
+    def _alike(
+        self, row: int, merit: Column, idle: NDArray[np.bool_], random: np.random.Generator
+    ) -> int:
         """Return a design as good as a row but for idle knobs."""
-        idle = np.all([process.idle for process in self._processes], axis=0)
         if not idle.any() or merit[row] <= 0:
             return row
         same = (self._features[:, ~idle] == self._features[row, ~idle]).all(axis=1)
