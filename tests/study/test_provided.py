@@ -12,10 +12,12 @@ import pytest
 
 import dse
 from dse.contract import Core
+from dse.cores._families import FAMILIES
 from dse.errors import PluginError, StudyError
 from dse.plugins import registry
 from dse.study import provided, study
 from tests.conftest import ROOT, run_dse
+from tests.cores.test_characterised import rows_of
 
 AEAD = """
 workload: {rate: 100 Gbit/s}
@@ -117,6 +119,19 @@ def test_scaled_areas_are_printed_ones_over_the_entry_and_have_no_power(write: W
 def test_a_node_against_itself_is_no_scaling() -> None:
     assert provided.scaled_area("65 nm", "65 nm") == (1.0, 0.0)
     assert provided.scaled_area("32 nm", "7 nm")[0] == pytest.approx(1 / 7.8)
+
+
+def test_areas_of_our_own_cores_scale_within_a_factor_of_two() -> None:
+    """From 130 nm to a predictive 7 nm; docs/studies.md says so."""
+    factor, _ = provided.scaled_area("130 nm", "7 nm")
+    off = [
+        factor * float(row["area_um2"]) / float(rows_of(f"{family}_asap7")[name]["area_um2"])
+        for family in FAMILIES
+        for library in ("sky130", "ihp130")
+        for name, row in rows_of(f"{family}_{library}").items()
+    ]
+    assert len(off) > 100
+    assert 0.5 < min(off) < 0.6 < 1.4 < max(off) < 1.5
 
 
 POWER = "objectives: {area: minimise, power: minimise}"
