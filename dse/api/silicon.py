@@ -31,6 +31,9 @@ def verilog(
     written: str | None = None,
     clock_port: str = "clk",
     warm_up: Count | None = None,
+    include: Paths = (),
+    define: Values = (),
+    sv: bool = False,
 ) -> Verilog:
     """Describe hardware of one's own, for `characterise` and `characterise_device`.
 
@@ -40,7 +43,7 @@ def verilog(
     Parameters
     ----------
     files
-        Files of Verilog.
+        Files of Verilog or SystemVerilog, and lists of them (.f).
     top
         Verilog: name of the outermost module.
     check : VECTORS.csv
@@ -61,12 +64,29 @@ def verilog(
         Verilog: name of the clock input.
     warm_up
         Verilog: cycles not counted (default: to the first answer).
+    include : FOLDER
+        Verilog: folder of included files.
+    define : NAME[=VALUE]
+        Verilog: macro.
+    sv
+        Verilog: read .v as SystemVerilog.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        What is wrong with lists, folders or macros.
     """
     from dse.silicon.requests import FIGURES, Verilog
+    from dse.silicon.sources import sources_of
 
     figures = (payload, cycles_per_task, latency, tasks_in_flight, read, written)
     return Verilog(
-        files=tuple(map(str, paths(files))),
+        sources=sources_of(
+            [*map(str, paths(files))],
+            include=[*map(str, paths(include))],
+            define=texts(define),
+            sv=sv,
+        ),
         top=top,
         check=None if check is None else str(check),
         clock_port=clock_port,

@@ -26,6 +26,8 @@ SPELLED = {
     "corners": ("--corner",),
     "from_": ("--from",),
     "out": ("--out", "-o"),
+    "include": ("--include", "-I"),
+    "define": ("--define", "-D"),
 }
 """Options that are not called as the argument is, or not only."""
 

@@ -219,14 +219,14 @@ def characterise(
 def _hardware(call: Call, words: Sequence[str]) -> Any:
     """Return a generator's name, or files of Verilog as the options describe them."""
     from dse.silicon.requests import are_files
-    from dse.silicon.tasks import SOURCES
+    from dse.silicon.sources import ENDINGS
 
     if are_files(words):
         return call.of("verilog", "", "characterise", "characterise_device")(words)
     call.of("characterise", "a generator says this itself", "characterise_device")
     if len(words) != 1:
         rule = "one generator at a time, or files of Verilog"
-        remedy = f"name one generator, or files that end in {' or '.join(SOURCES)}"
+        remedy = f"name one generator, or files that end in {' or '.join(ENDINGS[:2])}"
         raise ArgumentError(f"hardware: {' '.join(words)}; {rule}; {remedy}")
     return words[0]
 

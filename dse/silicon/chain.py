@@ -146,14 +146,20 @@ class LibraryCharacteriser(Characteriser):
             parameters=dict(design.parameters),
             figures=self._figures(task, netlist, timing, power) | counts,
             facts=self._facts(task, mapped, vectors, activity),
-            notes=(*timing.notes, *activity.notes, *power.notes, *self.library.notes),
+            notes=(
+                *filter(None, [mapped.refused]),
+                *timing.notes,
+                *activity.notes,
+                *power.notes,
+                *self.library.notes,
+            ),
         )
 
     def _mapped(self, task: DesignTask) -> Mapped:
         design, conditions = task.design, self.conditions
         given = (
-            partial(map_files, task.files, parameters=design.parameters)
-            if task.files
+            partial(map_files, task.sources, parameters=design.parameters)
+            if task.sources.files
             else partial(map_text, design.verilog)
         )
         return given(

@@ -79,7 +79,7 @@ class Characteriser(ABC):
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""
-        if self.kept is None or not task.is_wholly_read:
+        if self.kept is None:
             return None
         found = self.kept.read(self.key(task))
         return None if found is None else of_kept(found)
@@ -98,11 +98,6 @@ class Characteriser(ABC):
 
     def _keep(self, kept: KeptResults, task: DesignTask, found: CharacterisedDesign) -> str:
         """Keep a result; return why it could not be, for hours of work are worth more than that."""
-        if not task.is_wholly_read:
-            return (
-                "a file is read whose name is a macro or a parameter, so that a change of it would "
-                "not be seen; write the name as a text"
-            )
         try:
             kept.write(self.key(task), asdict(found))
         except OutputError as error:

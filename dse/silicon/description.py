@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.silicon.netlist import placed
 from dse.silicon.programs import Output, raise_errors
-from dse.silicon.yosys import Yosys, run_yosys
+from dse.silicon.sources import Sources
+from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
+TIME_LIMIT_S = 600.0
+"""The longest that reading alone may take."""
+_WAS_READ = "was_read"
+_FLOATING = """\
+(* techmap_celltype = "$buf" *)
+module floating (A, Y);
+  parameter WIDTH = 1, _TECHMAP_CONSTMSK_A_ = 0, _TECHMAP_CONSTVAL_A_ = 0;
+  input [WIDTH-1:0] A;
+  output [WIDTH-1:0] Y;
+  genvar at;
+  for (at = 0; at < WIDTH; at = at + 1)
+    if (!_TECHMAP_CONSTMSK_A_[at] || _TECHMAP_CONSTVAL_A_[at] !== 1'bx) assign Y[at] = A[at];
+endmodule
+"""
+"""Undoes how slang drives what nothing drives: by a buffer of an unknown value."""
 _REMEDIES = (
+    ("^expected ", "correct the line"),
+    ("does not exist in", "name a parameter of the top module"),
+    ("not a valid top-level module", "name a module of these files as the top"),
+    ("latch inferred", "assign the signal on every path through its process, or clock it"),
+    ("unknown module", "give the file that has this module, or correct its name"),
+    ("No such file", "give its folder: --include FOLDER"),
     ("is not part of the design", "give the file that has this module, or correct its name"),
     (
         "syntax error",
@@ -36,8 +62,42 @@ _SELECTIONS = (
 """What an error without a place is about: a regular expression, and cells of Yosys."""
 
 
-def reading(sources: Sequence[str | Path]) -> list[str]:
-    """Return the commands that read files of Verilog or SystemVerilog (``.sv``).
+@dataclass(frozen=True)
+class Reading:
+    """How a description is read, the first way that succeeds; see `run_description`.
+
+    Attributes
+    ----------
+    ways
+        Commands of each.
+    files
+        Texts by name that they read beside the sources.
+    places
+        Paths of sources as slang writes them, which are relative, and as they are.
+    """
+
+    ways: Sequence[Sequence[str]]
+    files: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_text(cls, verilog: str) -> Reading:
+        """Return how a text is read, by Yosys itself."""
+        return cls([["read_verilog design.v"]], {"design.v": verilog})
+
+
+class Read(NamedTuple):
+    """What a run said and wrote, the commands that read, and why others did not; else empty."""
+
+    output: Output
+    commands: Sequence[str]
+    refused: str
+
+
+def reading(
+    sources: Sources, yosys: Yosys, top: str = "", parameters: Mapping[str, int | str] | None = None
+) -> Reading:
+    """Return how files are read: by slang, where the program has it, else by Yosys itself.
 
     Raises
     ------
@@ -45,21 +105,92 @@ def reading(sources: Sequence[str | Path]) -> list[str]:
         Files that are not there, or whose names cannot be handed on; all at once.
     """
     faults: list[Fault] = []
-    commands = []
-    for source in map(Path, sources):
-        if not source.exists():
-            faults += no_such(source, "file", "*.v").faults
-        elif '"' in str(source) or "\n" in str(source):
+    for source in (*sources.files, *sources.include):
+        if not Path(source).exists():
+            faults += no_such(Path(source), "file", "*.v").faults
+        elif '"' in source or "\n" in source:
             remedy = "rename it, without quotes and line breaks"
-            faults.append(
-                Fault(where="", written=repr(str(source)), rule="cannot be read", remedy=remedy)
-            )
-        else:
-            flag = " -sv" if source.suffix == ".sv" else ""
-            commands.append(f'read_verilog{flag} "{source.resolve()}"')
+            rule = "cannot be read"
+            faults.append(Fault(where="", written=repr(source), rule=rule, remedy=remedy))
+    faults += wrong_names(top or "top", parameters or {})
     if faults:
         raise StudyError(faults)
+    own = _own_reading(sources, top, parameters or {})
+    if not yosys.has_slang:
+        return Reading([own])
+    return Reading(
+        [[*_slang_reading(top, parameters or {})], own],
+        {**sources.data(), **_slang_files(sources, top, parameters or {})},
+        _places(sources),
+    )
+
+
+def _places(sources: Sources) -> dict[str, str]:
+    """Return paths from a folder of a run, the longest first."""
+    folder = Path(tempfile.gettempdir(), "run").resolve()
+    whole = {os.path.relpath(one.resolve(), folder): str(one.resolve()) for one in sources.texts}
+    return dict(sorted(whole.items(), key=lambda one: -len(one[0])))
+
+
+def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> Sequence[str]:
+    folders = "".join(f' "-I{Path(one).resolve()}"' for one in sources.include)
+    macros = "".join(f" -D{one}" for one in sources.define)
+    commands = []
+    for source in sources.files:
+        flag = " -sv" if sources.sv or source.endswith(".sv") else ""
+        commands.append(f'read_verilog{flag}{folders}{macros} "{Path(source).resolve()}"')
+    for name, value in parameters.items():
+        written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
+        commands.append(f"chparam -set {name} {written} {top}")
     return commands
+
+
+def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
+    """Yield commands; a parameter that is not there slang finds in an instance only."""
+    if parameters:
+        yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
+    yield f"read_slang -f sources.f{' -f top.f' if top else ''}"
+    yield "design -push-copy"
+    yield "techmap -map floating.v"
+    yield from ("flatten", "opt_clean -purge")
+    yield from ("tee -q -o floating check", "design -pop")
+
+
+def _slang_files(
+    sources: Sources, top: str, parameters: Mapping[str, int | str]
+) -> Mapping[str, str]:
+    lines = [f'-I "{Path(one).resolve()}"' for one in sources.include]
+    lines += (f'-D "{one}"' for one in sources.define)
+    lines += (f'"{Path(one).resolve()}"' for one in sources.files)
+    values = {
+        name: f'"{one}"' if isinstance(one, str) else str(one) for name, one in parameters.items()
+    }
+    given = [f"--top {top}"]
+    given += (
+        f"-G {name}={one.replace(chr(34), chr(92) + chr(34))}" for name, one in values.items()
+    )
+    inside = ", ".join(f".{name}({one})" for name, one in values.items())
+    return {
+        "sources.f": "\n".join(lines) + "\n",
+        "top.f": "\n".join(given) + "\n",
+        "parameters.sv": f"module dse_parameters; {top} #({inside}) dut (); endmodule\n",
+        "floating.v": _FLOATING,
+    }
+
+
+def elaborated(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> str:
+    """Return what a design is once it is read, without places in its sources; for a hash.
+
+    Raises
+    ------
+    StudyError
+        What is wrong with it.
+    """
+    yosys = chosen_yosys()
+    reads = reading(sources, yosys, top, parameters)
+    script = [f"hierarchy -check -top {top}", "proc", "write_rtlil read.il"]
+    found = run_description(yosys, reads, script, done="read.il", time_limit_s=TIME_LIMIT_S)
+    return re.sub(r"^ *attribute \\src .*\n", "", found.output.files["read.il"], flags=re.M)
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -79,14 +210,11 @@ def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault
             yield Fault(where=where, written=repr(value), rule=rule, remedy=remedy)
 
 
-def elaborating(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
-    """Yield the commands after reading: parameters, hierarchy, processes, no latches.
+def elaborating(top: str) -> Iterator[str]:
+    """Yield the commands after reading: hierarchy, processes, no latches.
 
     What has no driver is looked for in a copy without logic that no output needs.
     """
-    for name, value in parameters.items():
-        written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
-        yield f"chparam -set {name} {written} {top}"
     yield f"hierarchy -check -top {top}"
     yield "proc"
     yield f"tee -q -o latches dump {_LATCHES}"
@@ -97,13 +225,14 @@ def elaborating(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
 
 def run_description(
     yosys: Yosys,
+    reads: Reading,
     script: Sequence[str],
-    files: Mapping[str, str],
+    files: Mapping[str, str] | None = None,
     *,
     done: str,
     time_limit_s: float,
-) -> Output:
-    """Run a script that reads a description and writes the file `done` last; see `run_yosys`.
+) -> Read:
+    """Run a script after a description is read, which writes the file `done` last; `run_yosys`.
 
     Raises
     ------
@@ -111,8 +240,42 @@ def run_description(
         Latches, wires without a driver, loops (of a file ``check``) and errors; where it is
         known, with file and line.
     """
-    output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
-    reports = (("latches", _latches), ("check", _loops), ("undriven", _undriven))
+    given = {**reads.files, **(files or {})}
+    refused: StudyError | None = None
+    for way in reads.ways:
+        whole = [*way, f"tee -q -o {_WAS_READ} ls", *script]
+        output = run_yosys(yosys, whole, given, time_limit_s=time_limit_s)
+        for written, place in reads.places.items():
+            texts = {name: text.replace(written, place) for name, text in output.files.items()}
+            output = replace(output, log=output.log.replace(written, place), files=texts)
+        if refused is not None and _WAS_READ not in output.files:
+            raise refused
+        try:
+            _raise_faults(yosys, output, way, given, done=done, time_limit_s=time_limit_s)
+        except StudyError as error:
+            if _WAS_READ in output.files or len(reads.ways) == 1:
+                raise StudyError([*(refused.faults if refused else ()), *error.faults]) from None
+            refused = error
+            continue
+        return Read(output, way, f"slang does not read it: {refused.faults[0]}" if refused else "")
+    raise refused or StudyError([])
+
+
+def _raise_faults(
+    yosys: Yosys,
+    output: Output,
+    reads: Sequence[str],
+    files: Mapping[str, str],
+    *,
+    done: str,
+    time_limit_s: float,
+) -> None:
+    reports = (
+        ("latches", _latches),
+        ("check", _loops),
+        ("floating", _undriven),
+        ("undriven", _undriven),
+    )
     for file, faults in reports:
         found = [*faults(output.files.get(file, ""))]
         if found:
@@ -120,7 +283,6 @@ def run_description(
     try:
         raise_errors(output, _REMEDIES, done=done)
     except StudyError as error:
-        reads = [line for line in script if line.startswith("read_verilog")]
         for pattern, selection in _SELECTIONS:
             about = re.search(pattern, str(error))
             if about and not any(fault.file for fault in error.faults):
@@ -129,7 +291,6 @@ def run_description(
                 place = again.files.get("place", "")
                 raise StudyError([_at(place, fault) for fault in error.faults]) from None
         raise
-    return output
 
 
 def _undriven(checked: str) -> Iterator[Fault]:

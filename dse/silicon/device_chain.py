@@ -9,11 +9,10 @@ from typing import Any
 
 from dse.algebra import units
 from dse.contract.generators import Vectors
-from dse.errors import StudyError
 from dse.reports.words import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
-from dse.silicon.description import elaborating, reading, run_description, wrong_names
+from dse.silicon.description import Reading, elaborating, reading, run_description
 from dse.silicon.devices import Device, read_device_netlist
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.ice40 import ICE40
@@ -113,25 +112,23 @@ class DeviceCharacteriser(Characteriser):
     def _mapped(self, task: DesignTask) -> tuple[str, str]:
         """Return the netlist as Yosys writes it, and the script."""
         design, family = task.design, self.device.family
-        parameters = design.parameters if task.files else {}
-        faults = [*wrong_names(design.top, parameters)]
-        if faults:
-            raise StudyError(faults)
+        tool = chosen_yosys(self.conditions.tool)
         first, second = (one.format(top=design.top) for one in family.synthesis)
         script = [
-            *(reading(task.files) if task.files else ["read_verilog design.v"]),
-            *elaborating(design.top, parameters),
+            *elaborating(design.top),
             *(first, "tee -q -o check check", second),
             *("setundef -zero", "opt_clean -purge", "write_json mapped.json"),
         ]
-        output = run_description(
-            chosen_yosys(self.conditions.tool),
+        output, way, _ = run_description(
+            tool,
+            reading(task.sources, tool, design.top, design.parameters)
+            if task.sources.files
+            else Reading.of_text(design.verilog),
             script,
-            {} if task.files else {"design.v": design.verilog},
             done="mapped.json",
             time_limit_s=self.conditions.time_limit_s,
         )
-        return output.files["mapped.json"], "\n".join(script)
+        return output.files["mapped.json"], "\n".join((*way, *script))
 
     def _figures(
         self,

@@ -16,11 +16,12 @@ from dse.silicon.characterisers import of_library
 from dse.silicon.corners import SUPPLY, at_supplies
 from dse.silicon.figures import CharacterisedDesign, Conditions
 from dse.silicon.requests import FIGURES, Request, Verilog, positive_quantity
-from dse.silicon.tasks import DesignTask, with_included
+from dse.silicon.sources import sources_of
+from dse.silicon.tasks import DesignTask
 from dse.silicon.vectors import WrittenVectors
 from dse.silicon.yosys import chosen_yosys, full_name
 
-_OWN = ("top", "check", "clock_port", "warm_up", *FIGURES)
+_OWN = ("top", "check", "clock_port", "warm_up", "include", "define", "sv", *FIGURES)
 _SETTINGS = (*_OWN, "generator", "tasks", "seed", "corners", "wire", "time_limit", "cache_limit")
 CONDITIONS = ("library", "clock", "target", "supply")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
@@ -105,11 +106,14 @@ class Said:
         found = self.design.get(name, self.setup.settings.get(name, otherwise))
         return found if isinstance(found, str) else _number(found)
 
+    def texts(self, name: str) -> list[str]:
+        """Return what an axis or a setting says, one text or several."""
+        found = self.design.get(name, self.setup.settings.get(name, ()))
+        return [str(found)] if isinstance(found, str | float) else [*map(str, found)]
+
     def paths(self, name: str) -> list[str]:
         """Return files, which lie beside the study."""
-        found = self.design.get(name, self.setup.settings.get(name, ()))
-        each = [str(found)] if isinstance(found, str | float) else [*map(str, found)]
-        return [str(self.setup.folder / one) for one in each]
+        return [str(self.setup.folder / one) for one in self.texts(name)]
 
     def libraries(self) -> list[str]:
         """Return the files of the library that logic is mapped to."""
@@ -128,7 +132,12 @@ class Said:
         }
         tasks, seed = int(self.text("tasks", "200")), int(self.text("seed", "1"))
         hardware = self.text("generator") or Verilog(
-            files=tuple(str(self.setup.folder / one) for one in self.setup.files),
+            sources=sources_of(
+                [str(self.setup.folder / one) for one in self.setup.files],
+                include=self.paths("include"),
+                define=self.texts("define"),
+                sv=self.text("sv", "no") in ("yes", "true", "True", "1"),
+            ),
             top=self.text("top") or None,
             check=str(self.setup.folder / self.text("check")) if self.text("check") else None,
             clock_port=self.text("clock_port", "clk"),
@@ -195,9 +204,10 @@ characterise = measurer(
 
 def _read(task: DesignTask) -> Iterator[tuple[str, str]]:
     """Yield the hash of each file that a design is read from."""
-    for file in task.files:
-        for path, text in with_included(Path(file)).items():
-            yield str(path), hashlib.sha256(text.encode()).hexdigest()
+    for path, text in task.sources.texts.items():
+        yield str(path), hashlib.sha256(text.encode()).hexdigest()
+    if not task.sources.is_wholly_named:
+        yield f"{task.design.top}, elaborated", task.description_sha256
     if isinstance(task.vectors, WrittenVectors):
         yield task.vectors.table.file, task.vectors_sha256
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from dse.errors import Fault, StudyError
-from dse.silicon.description import elaborating, reading, run_description, wrong_names
+from dse.silicon.description import Reading, elaborating, reading, run_description, wrong_names
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
     CONSTANT_0,
@@ -18,6 +17,7 @@ from dse.silicon.netlist import (
     check_netlist,
     read_netlist,
 )
+from dse.silicon.sources import Sources
 from dse.silicon.usable_cells import UsableCells, usable_cells
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -46,6 +46,8 @@ class Mapped:
         Cells of the library that were not used, and why.
     cpu_s
         Processor time of the tool.
+    refused
+        Why slang did not read the files, where Yosys did instead.
     """
 
     netlist: Netlist
@@ -54,10 +56,11 @@ class Mapped:
     warnings: tuple[str, ...]
     omitted: Mapping[str, str]
     cpu_s: float
+    refused: str = ""
 
 
 def map_files(
-    sources: Sequence[str | Path],
+    sources: Sources,
     library: CellLibrary,
     *,
     top: str,
@@ -68,13 +71,12 @@ def map_files(
     tool: str | None = None,
     time_limit_s: float = 3600.0,
 ) -> Mapped:
-    """Return files of Verilog or SystemVerilog (``.sv``) as a netlist; see `map_text`."""
+    """Return files of Verilog or SystemVerilog as a netlist; see `map_text`."""
     return _mapped(
-        reading(sources),
-        {},
+        reading(sources, chosen_yosys(tool), top, parameters),
         library,
         usable or usable_cells(library),
-        _Wanted(top, dict(parameters or {}), target_period_s, most_fan_out),
+        _Wanted(top, target_period_s, most_fan_out),
         tool,
         time_limit_s,
     )
@@ -126,11 +128,10 @@ def map_text(
         It took too long.
     """
     return _mapped(
-        ["read_verilog design.v"],
-        {"design.v": verilog},
+        Reading.of_text(verilog),
         library,
         usable or usable_cells(library),
-        _Wanted(top, {}, target_period_s, most_fan_out),
+        _Wanted(top, target_period_s, most_fan_out),
         tool,
         time_limit_s,
     )
@@ -139,14 +140,12 @@ def map_text(
 @dataclass(frozen=True)
 class _Wanted:
     top: str
-    parameters: Mapping[str, int | str]
     target_period_s: float
     most_fan_out: int
 
 
 def _mapped(
-    commands: Sequence[str],
-    files: dict[str, str],
+    reads: Reading,
     library: CellLibrary,
     usable: UsableCells,
     wanted: _Wanted,
@@ -155,20 +154,27 @@ def _mapped(
 ) -> Mapped:
     yosys = chosen_yosys(tool)
     _check_wanted(wanted, usable, library)
-    script = [*commands, *_script(wanted)]
-    given = {**files, "usable.lib": usable.liberty}
-    output = run_description(yosys, script, given, done="mapped.json", time_limit_s=time_limit_s)
+    script, given = [*_script(wanted)], {"usable.lib": usable.liberty}
+    output, way, refused = run_description(
+        yosys, reads, script, given, done="mapped.json", time_limit_s=time_limit_s
+    )
     netlist = read_netlist(output.files["mapped.json"], top=wanted.top)
     netlist = replace(netlist, instances=tuple(_with_ties(netlist, usable)))
     check_netlist(netlist, library)
     warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", output.log, re.M))
     return Mapped(
-        netlist, full_name(yosys), "\n".join(script), tuple(warnings), usable.omitted, output.cpu_s
+        netlist,
+        full_name(yosys),
+        "\n".join((*way, *script)),
+        tuple(warnings),
+        usable.omitted,
+        output.cpu_s,
+        refused,
     )
 
 
 def _script(wanted: _Wanted) -> Iterator[str]:
-    yield from elaborating(wanted.top, wanted.parameters)
+    yield from elaborating(wanted.top)
     yield f"synth -flatten -noabc -top {wanted.top}"
     yield "tee -q -o check check"
     yield "dfflibmap -liberty usable.lib"
@@ -181,7 +187,7 @@ def _script(wanted: _Wanted) -> Iterator[str]:
 
 def _check_wanted(wanted: _Wanted, usable: UsableCells, library: CellLibrary) -> None:
     """Refuse what could not be mapped, or would be taken for something else by Yosys."""
-    faults = [*wrong_names(wanted.top, wanted.parameters)]
+    faults = [*wrong_names(wanted.top, {})]
     if not wanted.target_period_s > 0:
         rule, remedy = "a period is above 0 s", "write that of the wanted clock"
         written = f"{wanted.target_period_s:g} s"

@@ -20,7 +20,9 @@ from dse.evaluators.supervisor import ERROR, OUTPUT
 _ERROR = re.compile(
     r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
 )
-_NEVER_FILES = ("input", "<stdin>")
+_NEVER_FILES = ("input", "<stdin>", "parameters.sv")
+_SUMMARY = ("Design elaboration failed", "Bad command")
+"""What ends a log after the errors that say more."""
 _INTO_LOG = (
     "import os, sys; "
     "log = os.open('log', os.O_WRONLY | os.O_CREAT); os.dup2(log, 1); os.dup2(log, 2); "
@@ -71,6 +73,7 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="dse-") as name:
         folder = Path(name)
         for file, text in files.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(text, encoding="utf-8")
         ended = supervised(
             [sys.executable, "-I", "-S", "-c", _INTO_LOG, *command],
@@ -116,16 +119,18 @@ def raise_errors(
 
 
 def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iterator[Fault]:
-    for found in _ERROR.finditer(log):
+    errors = [*_ERROR.finditer(log)]
+    telling = [one for one in errors if not one["rule"].startswith(_SUMMARY)]
+    for found in telling or errors:
         rule = found["rule"].replace("`\\", "'").replace("`", "'").strip()
         remedy = next((text for pattern, text in remedies if re.search(pattern, rule)), "")
         file = found["file"] or ""
-        file = "" if file in _NEVER_FILES else file
+        file = "" if Path(file).name in _NEVER_FILES else file
         line, column = (int(found["line"]), int(found["column"] or 1)) if file else (0, 0)
         yield Fault(
             where="", written="", rule=rule, remedy=remedy, file=file, line=line, column=column
         )
-    if not _ERROR.search(log):
+    if not errors:
         last = log.strip().rpartition("\n")[2] or "nothing"
         rule = f"{program} ended before its work was done; its last line: {last}"
         yield Fault(where="", written="", rule=rule, remedy="was there enough memory?")

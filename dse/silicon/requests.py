@@ -14,13 +14,12 @@ from dse.contract.generators import Generator, Value
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followed
 from dse.plugins import registry
 from dse.silicon.characteriser import Characteriser
+from dse.silicon.sources import ENDINGS, Sources
 from dse.silicon.tasks import (
-    SOURCES,
     DesignTask,
     OwnHardware,
     combinations,
     generated,
-    with_included,
     written_by_hand,
 )
 from dse.silicon.vectors import WrittenVectors
@@ -48,14 +47,14 @@ NEEDED = ("payload", "cycles_per_task", "latency")
 
 def are_files(hardware: Iterable[str]) -> bool:
     """Return whether hardware is files of Verilog, not the name of a generator."""
-    return any(Path(one).suffix in SOURCES for one in hardware)
+    return any(Path(one).suffix in ENDINGS for one in hardware)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verilog:
     """Hardware of a user's own, as `dse.verilog` describes it."""
 
-    files: tuple[str, ...]
+    sources: Sources
     top: str | None
     check: str | None
     clock_port: str
@@ -82,7 +81,7 @@ class Verilog:
         _check_whole(over)
         chosen = combinations(over) if over else [{}]
         own = OwnHardware(
-            files=self.files,
+            sources=self.sources,
             top=self.top,
             clock=self.clock_port,
             check=self.check,
@@ -139,7 +138,7 @@ class Request:
         try:
             return generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
         except UnknownPluginError as error:
-            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(SOURCES)}")
+            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS[:2])}")
             fault = Fault(where="hardware", written="", rule=error.rule, remedy=remedy)
             raise StudyError([fault]) from None
 
@@ -153,7 +152,7 @@ class Request:
         """
         read = [*others]
         for task in tasks:
-            read += [inside for file in task.files for inside in with_included(Path(file))]
+            read += task.sources.texts
             if isinstance(task.vectors, WrittenVectors):
                 read.append(Path(task.vectors.table.file))
         if any(out.exists() and out.samefile(one) for one in read):
@@ -170,7 +169,7 @@ class Request:
             origin = f"{registry.get(Generator, what).source}; "
         else:
             stimulus = Path(str(what.check)).name
-            what = ", ".join(Path(one).name for one in what.files)
+            what = ", ".join(Path(one).name for one in what.sources.files)
         yield f"source: {origin}characterised by dse from {what}"
         yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets_hz))
         yield f"stimulus: {stimulus}"

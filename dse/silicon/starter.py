@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError
-from dse.silicon.description import reading, run_description
+from dse.silicon.description import TIME_LIMIT_S, reading, run_description
+from dse.silicon.sources import sources_of
 from dse.silicon.yosys import chosen_yosys
 
-TIME_LIMIT_S = 600.0
 _CLOCKS = ("clk", "clock", "clk_i", "i_clk", "aclk")
 _TEXT = """\
 # Which configuration of {top}, mapped for which clock?
@@ -70,10 +71,16 @@ def starting_study(files: Sequence[Path], folder: Path, top: str | None = None) 
 def _outermost(files: Sequence[Path], top: str | None) -> tuple[str, Mapping[str, Any]]:
     """Return name and description of the outermost module."""
     chosen = f"-top {top}" if top else "-auto-top"
-    script = [*reading(files), f"hierarchy -check {chosen}", "proc", "write_json module.json"]
+    script = [f"hierarchy -check {chosen}", "proc", "write_json module.json"]
+    yosys = chosen_yosys()
+    ways = reading(sources_of([*map(str, files)]), yosys, top or "")
     output = run_description(
-        chosen_yosys(), script, {}, done="module.json", time_limit_s=TIME_LIMIT_S
-    )
+        yosys,
+        replace(ways, ways=ways.ways[::-1]),  # slang does not say what parameters there are
+        script,
+        done="module.json",
+        time_limit_s=TIME_LIMIT_S,
+    ).output
     modules: Mapping[str, Any] = json.loads(output.files["module.json"])["modules"]
     return next(
         (name.removeprefix("\\"), one)

@@ -14,14 +14,11 @@ import numpy as np
 
 from dse.contract.generators import Design, Generator, Value, Vectors
 from dse.errors import ArgumentError, DseError, Fault, StudyError, nearest
-from dse.files.document import no_such
-from dse.files.folder import read_bytes
 from dse.plugins import registry
 from dse.silicon.answers import Answers
+from dse.silicon.description import elaborated
+from dse.silicon.sources import NO_SOURCES, Sources
 from dse.silicon.vectors import WrittenVectors, first_wrong
-
-SOURCES = (".v", ".sv")
-"""Endings of files that are descriptions; anything else is the name of a generator."""
 
 _WHOLE = re.compile(r"[+-]?\d+")
 
@@ -36,27 +33,26 @@ class DesignTask:
         Its description and what one task is.
     vectors
         Known answers: bits, or a table whose ports are known once the design is mapped.
-    files
-        Descriptions of the user's own; empty where `design` has the text.
+    sources
+        Descriptions of the user's own; no files where `design` has the text.
     target_period_s
         What its logic is mapped for; 0 for the fastest.
     """
 
     design: Design
     vectors: Vectors | WrittenVectors
-    files: tuple[str, ...] = ()
+    sources: Sources = NO_SOURCES
     target_period_s: float = 0.0
 
     @cached_property
-    def is_wholly_read(self) -> bool:
-        """Whether the hash of the description is that of every file that Yosys reads for it."""
-        texts = (text for file in self.files for text in with_included(Path(file)).values())
-        return not any(map(_UNNAMED.search, texts))
-
-    @cached_property
     def description_sha256(self) -> str:
-        """Hash of the description."""
-        return hashlib.sha256(self.design.verilog.encode()).hexdigest()
+        """Hash of the description: of every file, and where a macro or a parameter names one, of
+        what elaborates from it.
+        """
+        text = self.design.verilog
+        if not self.sources.is_wholly_named:
+            text += elaborated(self.sources, self.design.top, self.design.parameters)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
     def vectors_sha256(self) -> str:
@@ -92,8 +88,8 @@ class OwnHardware:
 
     Attributes
     ----------
-    files
-        Verilog, or SystemVerilog (``.sv``).
+    sources
+        Verilog or SystemVerilog, and how it is read.
     top, clock
         The outermost module, and its clock input.
     check
@@ -105,7 +101,7 @@ class OwnHardware:
         Cycles before transitions are counted; 0 for those before the first answer.
     """
 
-    files: tuple[str, ...]
+    sources: Sources
     top: str
     clock: str
     check: str
@@ -184,12 +180,11 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
         A file cannot be read, or a table of answers has a fault; all at once.
     """
     faults: list[Fault] = []
-    texts: list[str] = []
-    for file in own.files:
-        try:
-            texts += with_included(Path(file)).values()
-        except DseError as error:
-            faults += _faults(error)
+    texts: list[str] = [*own.sources.define]
+    try:
+        texts += own.sources.texts.values()
+    except StudyError as error:
+        faults += error.faults
     found = []
     for place, parameters in enumerate(own.chosen):
         name = "_".join(f"{key}{value}" for key, value in parameters.items()) or own.top
@@ -212,50 +207,10 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
             read_byte=figures["read_byte"],
             written_byte=figures["written_byte"],
         )
-        found.append(DesignTask(design, vectors, own.files))
+        found.append(DesignTask(design, vectors, own.sources))
     if faults:
         raise StudyError(faults)
     return found
-
-
-_INCLUDED = re.compile(r'`include\s+"([^"]+)"|\$readmem[hb]\s*\(\s*"([^"]+)"')
-_UNNAMED = re.compile(r'`include\s+(?!")|\$readmem[hb]\s*\(\s*(?!")')
-"""Files by a macro or a parameter: Yosys alone knows which."""
-_GUARD = re.compile(r"`ifn?def\b")
-_MOST_DEEP = 100
-
-
-def with_included(path: Path) -> dict[Path, str]:
-    """Return the text of a description and of all that it includes by name.
-
-    Raises
-    ------
-    StudyError
-        The file is not there, or files include each other without end.
-    """
-    if not path.is_file():
-        raise no_such(path, "file", "*.v", "*.sv")
-    found: dict[Path, str] = {}
-    _include(path, (), found)
-    return found
-
-
-def _include(path: Path, within: tuple[Path, ...], found: dict[Path, str]) -> None:
-    """Add a file, and what it includes, unless that is there."""
-    loop = next((within[at:] for at, one in enumerate(within) if one.samefile(path)), ())
-    if len(within) >= _MOST_DEEP or (loop and not any(_GUARD.search(found[one]) for one in loop)):
-        rule = f"{' and '.join(one.name for one in loop)} include each other without end"
-        if not loop:
-            rule = f"files include each other more than {_MOST_DEEP} deep"
-        remedy = "leave one out, or put what is read once between `ifndef NAME and `endif"
-        raise StudyError([Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)])
-    if any(one.samefile(path) for one in found):
-        return
-    found[path] = read_bytes(path).decode("utf-8", errors="replace")
-    for match in _INCLUDED.finditer(found[path]):
-        inside = path.parent / (match[1] or match[2])
-        if inside.is_file():
-            _include(inside, (*within, path), found)
 
 
 def _placed(written: str, parameters: Mapping[str, Value]) -> Path:

@@ -23,6 +23,11 @@ class Yosys:
     name: str
     command: tuple[str, ...]
 
+    @property
+    def has_slang(self) -> bool:
+        """Whether slang reads SystemVerilog in it, as it does in the wheel."""
+        return self.name == "pyosys"
+
 
 def found_yosys() -> tuple[Yosys, ...]:
     """Return what is installed, pyosys first: its version is that of the extra."""

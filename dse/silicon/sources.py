@@ -1,0 +1,217 @@
+"""Files of Verilog as a designer has them: lists of files, folders of includes, macros."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from dse.errors import DseError, Fault, StudyError
+from dse.files.document import no_such
+from dse.files.folder import read_bytes
+
+LIST = ".f"
+ENDINGS = (".v", ".sv", LIST)
+"""Of files that are descriptions, or lists of them; anything else is the name of a generator."""
+
+_TAKEN = re.compile(r'(`include\s+)?"([^"\n]{1,200})"')
+_UNNAMED = re.compile(r'`include\s+(?!")|\$readmem[hb]\s*\(\s*(?!")')
+"""Files by a macro or a parameter: who elaborates the design alone knows which."""
+_GUARD = re.compile(r"`ifn?def\b")
+_MACRO = re.compile(r"[A-Za-z_]\w*(=[\w .,:/+'\"-]*)?")
+_COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
+_MOST_DEEP = 100
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a design is read from; none of it where `files` is empty.
+
+    Attributes
+    ----------
+    files
+        Verilog and SystemVerilog, in the order in which they are read.
+    include
+        Folders in which included files are looked for, after that of the file.
+    define
+        Macros: ``NAME`` or ``NAME=VALUE``.
+    sv
+        Whether ``.v`` is SystemVerilog, too; slang takes it so anyway.
+    """
+
+    files: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    sv: bool = False
+
+    @cached_property
+    def texts(self) -> dict[Path, str]:
+        """Every file that is read, as far as texts in the sources name it, with its content.
+
+        Raises
+        ------
+        StudyError
+            Files that are not there, or include each other without end; all at once.
+        """
+        found: dict[Path, str] = {}
+        faults: list[Fault] = []
+        for file in self.files:
+            try:
+                found |= with_included(Path(file), self.include)
+            except StudyError as error:
+                faults += error.faults
+            except DseError as error:
+                faults.append(Fault(where="", written="", rule=str(error), remedy=""))
+        if faults:
+            raise StudyError(faults)
+        return found
+
+    @property
+    def is_wholly_named(self) -> bool:
+        """Whether texts in the sources name every file that is read."""
+        return not any(map(_UNNAMED.search, self.texts.values()))
+
+    def data(self) -> dict[str, str]:
+        """Return files that are no Verilog under the names by which the sources call them."""
+        found = {}
+        for path, text in self.texts.items():
+            for match in _TAKEN.finditer(text):
+                name = match[2]
+                inside = path.parent / name
+                if not match[1] and ".." not in name and inside in self.texts:
+                    found[name] = self.texts[inside]
+        return {name: text for name, text in found.items() if not Path(name).is_absolute()}
+
+
+NO_SOURCES = Sources()
+"""Of a design whose text is at hand."""
+
+
+@dataclass
+class _Taken:
+    """What lists have said so far."""
+
+    files: list[str] = field(default_factory=list)
+    include: list[str] = field(default_factory=list)
+    define: list[str] = field(default_factory=list)
+    sv: bool = False
+
+
+def sources_of(
+    files: Sequence[str],
+    *,
+    include: Sequence[str] = (),
+    define: Sequence[str] = (),
+    sv: bool = False,
+) -> Sources:
+    """Return files and those of lists (``.f``), with the folders and macros that these add.
+
+    A list has files, ``-I``, ``+incdir+``, ``-D``, ``+define+``, ``-sv``, ``-f`` and ``-F``, and
+    comments.  A path in it is relative to its folder, or where nothing is there to this one.
+
+    Raises
+    ------
+    StudyError
+        A list that is not there or contains itself, an option that is none of these, a macro that
+        is no name; all at once.
+    """
+    taken = _Taken([], [*include], [*define], sv)
+    faults: list[Fault] = []
+    for file in files:
+        if Path(file).suffix == LIST:
+            _add_list(Path(file), (), taken, faults)
+        else:
+            taken.files.append(file)
+    for folder in taken.include:
+        if not Path(folder).is_dir():
+            rule, remedy = "no such folder", "check the path"
+            faults.append(Fault(where="include", written=repr(folder), rule=rule, remedy=remedy))
+    for macro in taken.define:
+        if not _MACRO.fullmatch(macro):
+            rule, remedy = "a macro is NAME or NAME=VALUE", "write for instance WIDTH=8"
+            faults.append(Fault(where="define", written=repr(macro), rule=rule, remedy=remedy))
+    if faults:
+        raise StudyError(faults)
+    return Sources(tuple(taken.files), tuple(taken.include), tuple(taken.define), taken.sv)
+
+
+def _add_list(path: Path, within: tuple[Path, ...], taken: _Taken, faults: list[Fault]) -> None:
+    if not path.is_file():
+        faults += no_such(path, "file", "*.f").faults
+        return
+    if path.resolve() in within:
+        rule, remedy = "the list contains itself", "take it out"
+        faults.append(Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy))
+        return
+
+    def there(name: str) -> str:
+        beside = path.parent / name
+        return str(beside if beside.exists() or not Path(name).exists() else Path(name))
+
+    words = iter(_words(path))
+    for word in words:
+        option, rest = word[:2], word[2:]
+        if word in ("-f", "-F"):
+            _add_list(Path(there(str(next(words, "")))), (*within, path.resolve()), taken, faults)
+        elif word.startswith("+incdir+"):
+            taken.include += map(there, word.split("+")[2:])
+        elif word.startswith("+define+"):
+            taken.define += word.split("+")[2:]
+        elif option == "-I":
+            taken.include.append(there(rest or next(words, "")))
+        elif option == "-D":
+            taken.define.append(rest or next(words, ""))
+        elif word in ("-sv", "--sv"):
+            taken.sv = True
+        elif option[0] in "-+":
+            rule = "a list has files, -I, +incdir+, -D, +define+, -sv, -f and -F"
+            faults.append(
+                Fault(where=str(path), written=repr(word), rule=rule, remedy="take it out")
+            )
+        else:
+            taken.files.append(there(word))
+
+
+def _words(path: Path) -> Iterator[str]:
+    text = read_bytes(path).decode("utf-8", errors="replace")
+    for line in _COMMENT.sub(" ", text).splitlines():
+        yield from shlex.split(line) if line.count('"') % 2 == 0 and "'" not in line else [line]
+
+
+def with_included(path: Path, folders: Sequence[str] = ()) -> dict[Path, str]:
+    """Return the text of a description and of all files that it names, and these.
+
+    Raises
+    ------
+    StudyError
+        The file is not there, or files include each other without end.
+    """
+    if not path.is_file():
+        raise no_such(path, "file", "*.v", "*.sv")
+    found: dict[Path, str] = {}
+    _include(path, (), found, folders)
+    return found
+
+
+def _include(
+    path: Path, within: tuple[Path, ...], found: dict[Path, str], folders: Sequence[str]
+) -> None:
+    """Add a file, and what it names, unless that is there."""
+    loop = next((within[at:] for at, one in enumerate(within) if one.samefile(path)), ())
+    if len(within) >= _MOST_DEEP or (loop and not any(_GUARD.search(found[one]) for one in loop)):
+        rule = f"{' and '.join(one.name for one in loop)} include each other without end"
+        if not loop:
+            rule = f"files include each other more than {_MOST_DEEP} deep"
+        remedy = "leave one out, or put what is read once between `ifndef NAME and `endif"
+        raise StudyError([Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)])
+    if any(one.samefile(path) for one in found):
+        return
+    found[path] = read_bytes(path).decode("utf-8", errors="replace")
+    for match in _TAKEN.finditer(found[path]):
+        places = (folder / match[2] for folder in (path.parent, *map(Path, folders)))
+        inside = next((one for one in places if one.is_file()), None)
+        if inside is not None:
+            _include(inside, (*within, path) if match[1] else (), found, folders)

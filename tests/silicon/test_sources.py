@@ -1,0 +1,153 @@
+"""Files as designers have them: packages, lists, folders of includes, macros; who reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dse
+from dse.errors import StudyError
+from dse.silicon.description import elaborated
+from dse.silicon.mapping import map_files
+from dse.silicon.sources import sources_of
+from dse.silicon.yosys import found_yosys
+from tests.silicon.toy import TOY, toy
+
+pytestmark = pytest.mark.skipif(
+    not any(one.has_slang for one in found_yosys()), reason="needs pyosys, for its slang"
+)
+
+PACKAGE = "package steps; localparam int BY = `STEP; endpackage\n"
+COUNTER = """\
+`include "width.svh"
+module counter #(parameter int START = 1, parameter TABLE = "rom.hex") (
+  input logic clk, input logic reset, output logic [`WIDTH-1:0] count
+);
+  import steps::*;
+  logic [`WIDTH-1:0] rom [2];
+  initial $readmemh(TABLE, rom);
+  always_ff @(posedge clk) count <= reset ? `WIDTH'(START) : count + `WIDTH'(BY) + rom[count[0]];
+endmodule
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    for name in ("rtl", "my includes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "rtl/steps.sv").write_text(PACKAGE)
+    (tmp_path / "rtl/counter.sv").write_text(COUNTER)
+    (tmp_path / "rtl/rom.hex").write_text("00 00\n")
+    (tmp_path / "my includes/width.svh").write_text("`define WIDTH 4\n")
+    (tmp_path / "rtl/all.f").write_text(
+        '// the core\n+incdir+"../my includes" +define+STEP=1\nsteps.sv -f more.f  # and the rest\n'
+    )
+    (tmp_path / "rtl/more.f").write_text("-sv\ncounter.sv\n")
+    return tmp_path
+
+
+def counted(step: int) -> str:
+    rows = ["reset,count", "1,-"]
+    return "\n".join([*rows, *(f"0,{(1 + step * k) % 16}" for k in range(24))]) + "\n"
+
+
+def characterised(step: int = 1, **options: object) -> dse.Characterisation:
+    Path("counted.csv").write_text(counted(step))
+    figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
+    own = dse.verilog("rtl/all.f", top="counter", check="counted.csv", **figures, **options)
+    return dse.characterise(own, library=TOY)
+
+
+def test_a_list_is_read_with_its_folders_macros_packages_and_tables(folder: Path) -> None:
+    found = sources_of(["rtl/all.f"])
+    assert found.files == ("rtl/steps.sv", "rtl/counter.sv")
+    assert found.include == ("rtl/../my includes",)
+    assert (found.define, found.sv) == (("STEP=1",), True)
+    (one,) = characterised().designs
+    assert (one.figures["flip_flops"], one.facts["tasks"]) == (4.0, "24")
+    assert not [note for note in one.notes if "slang" in note]
+    assert characterised().kept == 1
+
+
+def test_macros_and_tables_that_change_are_seen(folder: Path) -> None:
+    """The name of the table is a parameter, so that no text says which file it is."""
+    assert characterised().kept == 0
+    (folder / "rtl/rom.hex").write_text("01 01\n")
+    assert characterised(2).kept == 0
+    (folder / "rtl/rom.hex").write_text("00 00\n")
+    assert characterised(1).kept == 1
+    assert characterised(1, define=["STEP=1", "SPARE"]).kept == 0
+
+
+def test_what_is_elaborated_counts_whatever_names_the_file(folder: Path) -> None:
+    """Neither the text that joins the name, nor where the sources lie."""
+    joined = COUNTER.replace('TABLE = "rom.hex"', 'TABLE = {"r", "om.hex"}')
+    (folder / "rtl/counter.sv").write_text(joined.replace("readmemh(TABLE", 'readmemh("rom.hex"'))
+    first = elaborated(sources_of(["rtl/all.f"]), "counter", {})
+    (folder / "rtl").rename(folder / "src")
+    assert elaborated(sources_of(["src/all.f"]), "counter", {}) == first
+    assert elaborated(sources_of(["src/all.f"]), "counter", {"START": 2}) != first
+
+
+def mapped(text: str, **parameters: int) -> str:
+    Path("top.sv").write_text(
+        f"module top (input logic clk, a, output logic q);\n{text}\nendmodule"
+    )
+    try:
+        found = map_files(
+            sources_of(["top.sv"]), toy(), top="top", target_period_s=1e-9, parameters=parameters
+        )
+    except StudyError as error:
+        return str(error)
+    return found.refused
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("logic u; always_ff @(posedge clk) q <= a ^ u;", "u: nothing drives it, and outputs"),
+        ("logic u, v; assign v = u & a; always_ff @(posedge clk) q <= a;", ""),
+        (
+            "always_ff @(posedge clk) q <= nobody;",
+            "top.sv:2:1: use of undeclared identifier 'nobody'",
+        ),
+        ("typedef enum {A, B} t; t s; always_ff @(posedge clk) begin s <= B; q <= s == A; end", ""),
+    ],
+)
+def test_slang_reads_and_says_what_is_wrong(folder: Path, text: str, said: str) -> None:
+    assert said in mapped(text) if said else mapped(text) == ""
+
+
+def test_a_parameter_that_is_not_there_is_a_fault_and_a_value_that_is_arrives(folder: Path) -> None:
+    text = "parameter W = 1; always_ff @(posedge clk) q <= W == 5 ? a : 1'b0;"
+    told = "parameter 'LENGTH' does not exist in 'top'"
+    assert mapped(text, LENGTH=3).startswith(told)
+    assert "name a parameter of the top module" in mapped(text, LENGTH=3)
+    assert mapped(text, W=5) == ""
+
+
+def test_what_slang_refuses_yosys_may_read_which_is_said(folder: Path) -> None:
+    """`bit` is a name in Verilog, and a word of SystemVerilog."""
+    Path("top.v").write_text(
+        "module top (input clk, input a, output reg q);\n"
+        "  wire bit = a;\n  always @(posedge clk) q <= bit;\nendmodule\n"
+    )
+    found = map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)
+    assert found.refused.startswith(f"slang does not read it: {folder}/top.v:2:1: ")
+    assert "read_verilog" in found.script
+
+
+def test_what_is_wrong_with_lists_is_said_at_once(folder: Path) -> None:
+    (folder / "bad.f").write_text("-f bad.f\n-vlog01\n-I nowhere\n")
+    with pytest.raises(StudyError) as caught:
+        sources_of(["bad.f", "missing.f"], define=["2=1"])
+    assert [fault.rule for fault in caught.value.faults] == [
+        "the list contains itself",
+        "a list has files, -I, +incdir+, -D, +define+, -sv, -f and -F",
+        "no such file: 'missing.f'",
+        "no such folder",
+        "a macro is NAME or NAME=VALUE",
+    ]
