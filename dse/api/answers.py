@@ -97,7 +97,8 @@ def answer(
         at most.  By default what would change the answer takes 10 s at most, and as much as the
         proof may take with ``flips=True``.  What there was no time for is named.
     memory
-        Most memory: "2 GiB" (default: search.memory).
+        Most memory of a search beyond what is in use when it begins: "2 GiB" (default:
+        search.memory).
     callback
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.

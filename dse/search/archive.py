@@ -19,7 +19,7 @@ from dse.model.ledger import Ledger
 from dse.model.matrices import distinct_rows
 from dse.model.noise import loss_errors
 from dse.model.space import Index, Points, as_index, one_block
-from dse.search.exact.work import StopError, spend
+from dse.search.exact.work import StopError, most_byte, spend
 from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
@@ -29,6 +29,9 @@ from dse.search.searchable import Searchable as Searchable
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates
+
+SAMPLE_SHARE = 1 / 32
+"""Of the memory that a proof may take; a sample is smaller where it would take more."""
 
 FEASIBLE_SAMPLE = 100_000
 INFEASIBLE_SAMPLE = 20_000
@@ -80,9 +83,10 @@ class Archive:
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front = FrontSoFar(axes, objectives)
         self._incumbents: Matrix = np.empty((0, objectives))
-        self._samples = (
-            Sample(self.problem.sizes, FEASIBLE_SAMPLE, every=every),
-            Sample(self.problem.sizes, INFEASIBLE_SAMPLE, every=every),
+        fit = most_byte() * SAMPLE_SHARE / (8 * max(1, axes))
+        self._samples = tuple(
+            Sample(self.problem.sizes, int(max(1, min(most, fit))), every=every)
+            for most in (FEASIBLE_SAMPLE, INFEASIBLE_SAMPLE)
         )
         self._satisfied: set[int] = set()
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None

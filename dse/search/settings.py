@@ -57,7 +57,7 @@ class SearchSettings:
         Largest space that is enumerated; None for what the effort allows.
     effort_s, memory_byte
         CPU time that the proof of a front may take, and memory beyond what is in use when it
-        begins; that is examined between portions, of which one may be held beyond it.
+        begins: that is examined between portions, which are the smaller the less there may be.
     partial
         Whether the front so far is an answer when these are used up; otherwise it is an error.
     compiled

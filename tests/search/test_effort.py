@@ -16,7 +16,7 @@ from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
 from dse.parametric.breakpoints import TOO_MANY
 from dse.parametric.flip_search import find_flips
-from dse.search.exact import closing, compose, descent, enumeration, work
+from dse.search.exact import closing, compose, descent, enumeration, partial, work
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
@@ -87,7 +87,8 @@ def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "_resident_byte", lambda: next(grows))
     settings = search.SearchSettings(memory_byte=2**20, partial=True)
     found = search.run_search(problem_of(write(LARGE)), settings)
-    assert "1 MiB of memory did not suffice (search.memory, --memory)" in found.certificate.reason
+    said = "1 MiB of memory beyond what was in use at the start did not suffice (search.memory"
+    assert said in found.certificate.reason
 
 
 @pytest.mark.parametrize("field", ["effort: 0 s", "effort: 5", "memory: 3 s", "memory: -1 MiB"])
@@ -100,7 +101,7 @@ def test_nonsense_is_a_fault(field: str, write) -> None:
 def test_fronts_do_not_depend_on_how_many_designs_are_held(
     listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(descent, "PORTION", 20)
+    monkeypatch.setattr(descent, "TOGETHER", 7)
     monkeypatch.setattr(compose.Composer, "most", 50)
     monkeypatch.setattr(compose.Composer, "few", 30)
     if not listed:
@@ -120,3 +121,29 @@ def test_enumeration_is_about_as_much_work_as_expected(seed: int) -> None:
     with work.limited() as done:
         search.run_search(problem, search.SearchSettings(method="enumerate"))
     assert 0.3 < enumeration.expected_work(problem) / done.spent < 3
+
+
+def test_less_memory_holds_less_at_once_and_proves_the_same_front(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded: list[int] = []
+    bound = partial.Batch.bound
+
+    def counted(batch: partial.Batch, rows, stages):
+        bounded.append(len(rows))
+        return bound(batch, rows, stages)
+
+    monkeypatch.setattr(partial.Batch, "bound", counted)
+    monkeypatch.setattr(work, "_resident_byte", lambda: 0)
+    problem = random_problem(0, tmp_path, offload_study)
+    found = []
+    for byte in (2.0**30, 2.0**16):
+        bounded.clear()
+        outcome = search.run_search(
+            problem, search.SearchSettings(method="compose", memory_byte=byte)
+        )
+        assert 0 < max(bounded) <= byte / descent.BOUND_BYTE
+        found.append((max(bounded), outcome.front_index.tolist(), outcome.front_loss.tolist()))
+    (most, *front_of_much), (fewer, *front_of_little) = found
+    assert most > fewer
+    assert front_of_much == front_of_little

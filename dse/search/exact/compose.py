@@ -12,7 +12,9 @@ the most promising ones before the others.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.archive import Archive, Progress
 from dse.search.exact.closing import Replacing
-from dse.search.exact.descent import MOST_ROWS, Descent, check_rows
+from dse.search.exact.descent import Descent, check_rows
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import Batch, Decision, PartialDesigns, Scenarios, decisions
 from dse.search.exact.seeds import promising, seeds
@@ -125,7 +127,7 @@ class Composer(Descent):
             index[:, self.outer] = block.rows(np.arange(len(block)))
             batch = self._batch(index)
             weights = np.full(len(index), math.prod(self.fleets), dtype=object)
-            kept, loss = self._bound(batch, batch.rows, {}, weights)
+            kept, loss = self._bound(batch, batch.rows, lambda _: {}, weights)
             found.append(index[kept])
             losses.append(loss[kept])
         index, loss = np.concatenate(found), np.concatenate(losses)
@@ -177,7 +179,7 @@ class Composer(Descent):
     def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
         count, lists = len(batch.index), case.lists.shortlists
-        check_rows(count * max(map(len, lists)), MOST_ROWS)
+        check_rows(count * max(map(len, lists)), self.most)
         left = math.prod(map(len, lists))
         self.pruned.dominated += count * (math.prod(self.fleets) - left)
         for stage, fleets in enumerate(lists):
@@ -191,7 +193,7 @@ class Composer(Descent):
             losses = {}
             for stage, rows in parts.items():
                 weights = self._ways(batch, parts, {stage})
-                kept, loss = self._bound(batch, rows, {stage: batch.exact(stage, rows)}, weights)
+                kept, loss = self._bound(batch, rows, _exactly(batch, stage), weights)
                 parts[stage], losses[stage] = rows.take(kept), loss[kept]
                 batch.narrow(stage, parts[stage])
             self.incumbents.evaluate_reference(promising(batch, parts, losses))
@@ -200,3 +202,8 @@ class Composer(Descent):
                 parts[stage] = parts[stage].take(~worse)
                 batch.narrow(stage, parts[stage])
             self.pruned.dominated += int(before - self._ways(batch, parts, ()).sum())
+
+
+def _exactly(batch: Batch, stage: int) -> Callable[[PartialDesigns], dict[int, Any]]:
+    """Return what tells the columns of a stage whose axes are all chosen."""
+    return lambda rows: {stage: batch.exact(stage, rows)}

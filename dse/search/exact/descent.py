@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +15,17 @@ from dse.model.space import Index
 from dse.search.exact.incumbents import Pruned
 from dse.search.exact.partial import Decision, PartialDesigns, Scenarios, decisions
 from dse.search.exact.parts import stage_parts
-from dse.search.exact.work import CALL, ROW, NotComposedError, spend
+from dse.search.exact.work import CALL, ROW, NotComposedError, most_byte, spend
 
 FEW_ROWS = 200_000
 MOST_ROWS = 60_000
-PORTION = 30_000
 """Partial designs held at once, of one stage alone and in all; more are completed in portions."""
+
+TOGETHER = 16_384
+"""Partial designs bounded together."""
+
+COPIES, BOUND_BYTE = 8, 16_384
+"""Eight times the memory of what is held, and of what a bound takes: as much as either may have."""
 
 
 class Descent:
@@ -38,6 +43,10 @@ class Descent:
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         self.pruned = pruned
+        byte = most_byte()
+        held = byte / (COPIES * 8 * (1 + len(problem.sizes)))
+        self.few, self.most = (int(min(rows, held)) for rows in (self.few, self.most))
+        self._together = int(max(1, min(TOGETHER, byte / BOUND_BYTE)))
 
     def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which bounds (n, m) cannot be met by a design that is requested."""
@@ -97,7 +106,7 @@ class Descent:
             return
         if not self.splits:
             check_rows(int(made[-1]), self.most)
-        portion = (made - 1) // PORTION
+        portion = (made - 1) // max(1, self.most // 2)
         for first, last in pairwise([*np.unique(portion, return_index=True)[1], len(rows)]):
             yield rows.take(np.arange(first, last))
 
@@ -122,9 +131,12 @@ class Descent:
         for place in decision.places:
             rows = rows.expand(place, self.problem.sizes[place])
         weights = weights * math.prod(self.problem.sizes[place] for place in decision.open)
-        known = {k: batch.exact(k, rows) for k in self._those(done)}
         chosen = len(self.parts[stage].places) - len(decision.open)
-        known[stage] = batch.partial(stage, rows, chosen)
+
+        def known(some: PartialDesigns) -> dict[int, Any]:
+            exact = {k: batch.exact(k, some) for k in self._those(done)}
+            return exact | {stage: batch.partial(stage, some, chosen)}
+
         kept, _ = self._bound(batch, rows, known, weights)
         return rows.take(kept)
 
@@ -150,18 +162,25 @@ class Descent:
         self,
         batch: Scenarios,
         rows: PartialDesigns,
-        stages: Mapping[int, Any],
+        known: Callable[[PartialDesigns], Mapping[int, Any]],
         weights: NDArray[np.object_],
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows may lead to the front, and the least losses of all.
 
-        `weights` says how many designs a row stands for, by scenario.
+        `known` tells the stages that are chosen in part or whole; `weights` how many designs a row
+        stands for, by scenario.
         """
-        spend(ROW * len(rows) + CALL)
-        loss, violation = batch.bound(rows, stages)
-        missed = np.asarray((violation > 0).any(axis=1))
-        worse = ~missed
-        worse[worse] = self._dominated(loss[worse])
+        spend(CALL)
+        missed, worse = np.zeros((2, len(rows)), dtype=bool)
+        loss = np.empty((len(rows), len(self.problem.goals)))
+        for first in range(0, len(rows), self._together):
+            own = np.arange(first, min(first + self._together, len(rows)))
+            some = rows.take(own) if len(own) < len(rows) else rows
+            spend(ROW * len(some))
+            loss[own], violation = batch.bound(some, known(some))
+            missed[own] = (violation > 0).any(axis=1)
+            hopeful = own[~missed[own]]
+            worse[hopeful] = self._dominated(loss[hopeful])
         self.pruned.infeasible += _weighed(rows.scenario[missed], weights)
         self.pruned.dominated += _weighed(rows.scenario[worse], weights)
         return ~(missed | worse), loss

@@ -113,7 +113,8 @@ class Work:
             self.ended = f"{self.seconds:.3g} s of CPU time did not suffice (search.effort, --time)"
         elif _resident_byte() - self._start_byte > self.byte:
             self.ended = (
-                f"{self.byte / 2**20:g} MiB of memory did not suffice (search.memory, --memory)"
+                f"{self.byte / 2**20:g} MiB of memory beyond what was in use at the start did not "
+                "suffice (search.memory, --memory)"
             )
         else:
             return
@@ -159,6 +160,11 @@ def left_s() -> float:
     now = time.process_time()
     left = [work._start_s + work.seconds - now for work in _WORKS.get()]
     return max(0.0, min(left, default=math.inf))
+
+
+def most_byte() -> float:
+    """Return the memory that may be taken within every limit."""
+    return min((work.byte for work in _WORKS.get()), default=math.inf)
 
 
 def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
