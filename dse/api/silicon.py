@@ -34,6 +34,7 @@ def verilog(
     include: Paths = (),
     define: Values = (),
     sv: bool = False,
+    done: str | None = None,
 ) -> Verilog:
     """Describe hardware of one's own, for `characterise` and `characterise_device`.
 
@@ -70,6 +71,8 @@ def verilog(
         Verilog: macro.
     sv
         Verilog: read .v as SystemVerilog.
+    done
+        Verilog: output that is 1 as a task ends; cycles per task are counted by it.
 
     Raises
     ------
@@ -92,6 +95,7 @@ def verilog(
         clock_port=clock_port,
         figures={name: text for name, text in zip(FIGURES, figures, strict=True) if text},
         warm_up=warm_up or 0,
+        done=done or "",
     )
 
 

@@ -254,7 +254,10 @@ def run_description(
             _raise_faults(yosys, output, way, given, done=done, time_limit_s=time_limit_s)
         except StudyError as error:
             if _WAS_READ in output.files or len(reads.ways) == 1:
-                raise StudyError([*(refused.faults if refused else ()), *error.faults]) from None
+                lines = {(fault.file, fault.line) for fault in error.faults}
+                others = refused.faults if refused else ()
+                others = tuple(one for one in others if (one.file, one.line) not in lines)
+                raise StudyError([*others, *error.faults]) from None
             refused = error
             continue
         return Read(output, way, f"slang does not read it: {refused.faults[0]}" if refused else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +60,7 @@ class Verilog:
     clock_port: str
     figures: Mapping[str, str]
     warm_up: int
+    done: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
         """Return the designs with their answers, each combination of parameters one.
@@ -71,6 +72,8 @@ class Verilog:
         """
         missing = {"top": self.top, "check": self.check}
         missing |= {name: self.figures.get(name) for name in NEEDED}
+        if self.done:
+            del missing["cycles_per_task"]
         faults = [
             Fault(where=name, written="", rule="Verilog of your own needs it", remedy=_GIVE[name])
             for name, value in missing.items()
@@ -85,14 +88,16 @@ class Verilog:
             top=self.top,
             clock=self.clock_port,
             check=self.check,
-            figures=self._figures(chosen),
+            figures={},
             warm_up=self.warm_up,
             chosen=chosen,
+            done=self.done,
         )
-        return written_by_hand(own)
+        return written_by_hand(replace(own, figures=self._figures(own)))
 
-    def _figures(self, chosen: Sequence[Mapping[str, Value]]) -> dict[str, list[float]]:
+    def _figures(self, own: OwnHardware) -> dict[str, list[float]]:
         """Return each figure in SI for each combination of parameters."""
+        chosen = own.chosen
         faults: list[Fault] = []
         found = {}
         for name, quantity in FIGURES.items():
@@ -100,6 +105,8 @@ class Verilog:
                 found[quantity] = _values(self.figures[name], name, quantity, chosen, faults)
         if faults:
             raise StudyError(faults)
+        if self.done:
+            found["cycles_per_task"] = own.counted_cycles(found.get("cycles_per_task"))
         flights = [
             float(max(1, np.ceil(latency / cycles)))
             for latency, cycles in zip(

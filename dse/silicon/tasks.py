@@ -21,6 +21,8 @@ from dse.silicon.sources import NO_SOURCES, Sources
 from dse.silicon.vectors import WrittenVectors, first_wrong
 
 _WHOLE = re.compile(r"[+-]?\d+")
+_SAME_PACE = 0.01
+"""Relative; the last task of a table may be short of a whole pace."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class OwnHardware:
         a value for each combination of parameters.
     warm_up
         Cycles before transitions are counted; 0 for those before the first answer.
+    done
+        Output that is 1 as a task ends, by which tasks are counted; empty where none is.
     """
 
     sources: Sources
@@ -108,6 +112,33 @@ class OwnHardware:
     figures: Mapping[str, Sequence[float]]
     warm_up: int = 0
     chosen: Sequence[Mapping[str, Value]] = field(default_factory=lambda: [{}])
+    done: str = ""
+
+    def counted_cycles(self, stated: Sequence[float] | None) -> list[float]:
+        """Return cycles from task to task as the answers have them, for each combination.
+
+        ``(last - first) / (n - 1)`` of the cycles in which `done` is 1.
+
+        Raises
+        ------
+        StudyError
+            Tables have no such output, or their tasks contradict what was stated.
+        """
+        found = []
+        for place, parameters in enumerate(self.chosen):
+            rows = WrittenVectors.read(_placed(self.check, parameters), 0, self.done).ends()
+            cycles = float(rows[-1] - rows[0]) / (len(rows) - 1)
+            if stated is not None and abs(stated[place] / cycles - 1) > _SAME_PACE:
+                rule = f"{self.done} says that a task ends every {cycles:.4g} cycles"
+                fault = Fault(
+                    where="cycles_per_task",
+                    written=f"{stated[place]:g}",
+                    rule=rule,
+                    remedy="correct it or omit it",
+                )
+                raise StudyError([fault])
+            found.append(cycles)
+        return found
 
 
 def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
@@ -189,7 +220,7 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
     for place, parameters in enumerate(own.chosen):
         name = "_".join(f"{key}{value}" for key, value in parameters.items()) or own.top
         try:
-            vectors = WrittenVectors.read(_placed(own.check, parameters), own.warm_up)
+            vectors = WrittenVectors.read(_placed(own.check, parameters), own.warm_up, own.done)
         except DseError as error:
             faults += _faults(error)
             continue

@@ -41,9 +41,10 @@ class WrittenVectors:
 
     table: CsvTable
     warm_up: int
+    done: str = ""
 
     @staticmethod
-    def read(path: Path, warm_up: int) -> WrittenVectors:
+    def read(path: Path, warm_up: int, done: str = "") -> WrittenVectors:
         """Read a table; every cell that is no number is a fault with its place.
 
         Raises
@@ -62,7 +63,30 @@ class WrittenVectors:
                     faults.append(table.fault(row, column, rule, "write 12, 0x0c or 0b1100"))
         if faults:
             raise StudyError(faults)
-        return WrittenVectors(table, warm_up)
+        return WrittenVectors(table, warm_up, done)
+
+    def ends(self) -> Rows:
+        """Return the cycles in which the output `done` says that a task ends.
+
+        Raises
+        ------
+        StudyError
+            It has no column, or is 1 in fewer than two cycles.
+        """
+        if self.done not in self.table.headers:
+            rule, remedy = "no column of this name", nearest(self.done, self.table.headers)
+            where = f"{self.table.file}: done"
+            fault = Fault(where=where, written=repr(self.done), rule=rule, remedy=remedy)
+            raise StudyError([fault])
+        cells = self.table.columns[self.table.headers.index(self.done)]
+        low = {"0", NOT_COMPARED}
+        rows = np.flatnonzero([cell.strip() not in low and _value(cell) != 0 for cell in cells])
+        if len(rows) < 2:
+            rule = f"{self.done} is 1 in {plural(len(rows), 'cycle')}, which gives no pace"
+            remedy = "write cycles in which two tasks end, better many"
+            fault = Fault(where=self.table.file, written="", rule=rule, remedy=remedy)
+            raise StudyError([fault])
+        return rows
 
     def of(self, netlist: Netlist, design: Design) -> Vectors:
         """Return the bits of each port of a netlist.
@@ -113,7 +137,7 @@ class WrittenVectors:
             expected={port: bits[port] for port in known},
             known=known,
             warm_up=warm_up,
-            tasks=_tasks(rows, design.cycles_per_task),
+            tasks=len(self.ends()) if self.done else _tasks(rows, design.cycles_per_task),
         )
 
     def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
@@ -137,7 +161,7 @@ class WrittenVectors:
         for row, cell in enumerate(self.table.columns[column]):
             if cell.strip() == NOT_COMPARED:
                 continue
-            value = int(cell.strip(), 0 if cell.strip()[:2].lower() in ("0x", "0b") else 10)
+            value = _value(cell)
             if value >> width:
                 rule = f"the port has {width} bits"
                 remedy = f"write a number below {1 << width:#x}"
@@ -147,6 +171,10 @@ class WrittenVectors:
             )
             found[row] = np.unpackbits(octets, bitorder="little")[:width]
         return found
+
+
+def _value(cell: str) -> int:
+    return int(cell.strip(), 0 if cell.strip()[:2].lower() in ("0x", "0b") else 10)
 
 
 def _tasks(rows: Rows, cycles_per_task: float) -> int:

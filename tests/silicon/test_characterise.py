@@ -472,6 +472,27 @@ def test_combinations_and_periods() -> None:
     assert [rounded_up(value) for value in (2.2874e-9, 2e-9, 9.999e-10)] == [2.29e-9, 2e-9, 1e-9]
 
 
+def test_tasks_are_counted_by_the_output_that_ends_them(run: Run, tmp_path: Path) -> None:
+    """The answer leaves as the next word starts, every fourth cycle: 20 tasks in 80 cycles."""
+    done = HASH.replace("output [15:0] answer", "output [15:0] answer, output reg last")
+    done = done.replace("assign answer", "always @(posedge clk) last <= start;\n  assign answer")
+    (tmp_path / "hash.v").write_text(done)
+    rows = vectors(2).splitlines()
+    ends = ["last", "-", *("01"[row.startswith("1")] for row in rows[1:-1])]
+    table = "\n".join(f"{row},{end}" for row, end in zip(rows, ends, strict=True))
+    (tmp_path / "vectors_2.csv").write_text(table + "\n")
+    (one,) = run(over="UNROLL=2", done="last", cycles_per_task=None).designs
+    assert (one.figures["cycles_per_task"], one.figures["tasks_in_flight"]) == (4.0, 1.0)
+    assert one.facts["tasks"] == "20"
+    assert run(over="UNROLL=2", done="last", cycles_per_task="4").designs[0].figures == one.figures
+    told = fails(lambda: run(over="UNROLL=2", done="last", cycles_per_task="0.001"))
+    assert told == (
+        "cycles_per_task: 0.001; last says that a task ends every 4 cycles; correct it or omit it"
+    )
+    told = fails(lambda: run(over="UNROLL=2", done="list", cycles_per_task=None))
+    assert told == "vectors_2.csv: done: 'list'; no column of this name; did you mean 'last'?"
+
+
 def test_files_that_include_each_other_are_each_read_once(tmp_path: Path) -> None:
     for name, other in (("a.v", "b.vh"), ("b.vh", "a.v")):
         (tmp_path / name).write_text(f'`ifndef X\n`define X\n`include "{other}"\n`endif\n')
