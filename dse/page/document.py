@@ -25,6 +25,9 @@ SCRIPTS = (
 )
 """In the order in which they are read; together they are one function."""
 
+MOVING = {"live": ("map.js", "live.js"), "living": ("living.js",)}
+"""What moves a page with the program behind it, and one that holds answers."""
+
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """What would end a script, or a line of it, inside JSON, and what says the same in a string."""
 
@@ -67,7 +70,7 @@ def page_html(
         "data": inert_json(data) if data is not None else "null",
         "library": _script(_read(LIBRARY)) if data is not None else "",
         "scripts": (_function(_scripts()) if data else "")
-        + (_function(_read(f"{moving}.js")) if moving else ""),
+        + (_function("\n".join(map(_read, MOVING[moving]))) if moving else ""),
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
         "summary": "Why, what limits it, what else would cost" if data else "All that was found",

@@ -71,6 +71,7 @@ class Slider:
             "factor": factor,
             "unit": unit,
             "first": self.first,
+            "whole": self.whole,
         }
 
 

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from dse.errors import ArgumentError, DseError, faults_of
 from dse.files.document import assignments
 from dse.files.json import json_text
+from dse.parametric.flips import NOTHING_FITS
 from dse.serve.session import Session
 from dse.study.overrides import EXAMPLE
 
@@ -91,6 +92,7 @@ class Handler(BaseHTTPRequestHandler):
             "version": session.version,
             "run": session.live,
             "moved": dict(pairs),
+            "nothing": NOTHING_FITS,
             "running": session.live and session.status()["state"] == "running",
             "sliders": [one.to_dict() for one in session.sliders],
         }
@@ -135,6 +137,8 @@ class Handler(BaseHTTPRequestHandler):
                 return session.answer(body) | {"changed": changed}
             if where == "flips":
                 return session.flips(str(body.get("path")))
+            if where == "map":
+                return session.map(body)
             if where == "again":
                 session.read()
                 return {"version": session.version}

@@ -19,6 +19,7 @@ from dse.page.sliders import Slider
 from dse.reports import sections
 from dse.runs.finished import read_manifest
 from dse.runs.stopping import stop_run
+from dse.serve.maps import Maps
 from dse.study.overrides import override
 
 HOW = ("prefer", "within")
@@ -47,7 +48,7 @@ class Session:
             It cannot be read, or a study runs a program and `allow_run` does not hold.
         """
         self.source, self.time, self.version = source, time, 0
-        self._allow_run = allow_run
+        self._allow_run, self._maps = allow_run, Maps(time)
         self.live = source.is_dir() or bool(under_way(source))
         self.read()
 
@@ -114,6 +115,20 @@ class Session:
     def flips(self, path: str) -> dict[str, Any]:
         """Return where the answer changes as one number moves alone, in SI."""
         return {"flips": self._moves.flips(path)}
+
+    def map(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a decision map around what was moved, with more rows each time, or the faults."""
+        prefer, within = (str(request[key]) if request.get(key) else None for key in HOW)
+        paths = [str(path) for path in request.get("axes", [])]
+        try:
+            pairs = self._moves.overrides(request.get("moved", {}))
+            moved = Moving(load(self._moves.study, overrides=pairs).document, time=self.time)
+            if len({*paths} & moved.sliders.keys()) != 2:
+                raise ArgumentError("a map has two numbers of the study that move")
+            one, other = (moved.sliders[path] for path in paths)
+            return self._maps.more(moved.study, (one, other), prefer, within)
+        except DseError as error:
+            return {"faults": [*faults_of(error)]}
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with what was set: of the run, or of a search that is made now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -217,4 +218,48 @@ def test_in_a_browser_a_slider_moves_the_answer_and_a_fault_stands_beside_it(
         said = tab.until("document.querySelector('.slider .fault').textContent")
         assert "'foo' is not a known unit" in said
         assert {urlsplit(url).netloc for url in tab.requests} == {f"127.0.0.1:{server.server_port}"}
+        assert tab.problems == []
+
+
+@pytest.fixture
+def capped(tmp_path: Path) -> Path:
+    text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
+    rule = 'constraints: ["area <= 12000 um2"]\n'
+    (tmp_path / "capped.yaml").write_text(f"{text.replace('116.43 Mbit', '2 Gbit')}\n{rule}")
+    return tmp_path / "capped.yaml"
+
+
+def test_a_map_is_that_of_the_program_around_what_was_moved(capped: Path) -> None:
+    moves = {"axes": ["workload.rate", "constraints.0"], "moved": {"workload.rate": 1e9}}
+    session = Session(capped, allow_run=False, time="20 s")
+    found = session.map(moves)
+    ranges = ("workload.rate=0.25..4 Gbps", "area <= 12000 um2=3000..48000 um2")
+    direct = dse.decision_map(capped, *ranges)
+    assert (found["rows"], found["shares"]) == (len(direct.rows), direct.shares)
+    assert session.map(moves) == found | {"more": False}
+    for axes in (["workload.rate"], ["workload.rate", "search.seed"], ["workload.rate"] * 2):
+        (fault,) = session.map(moves | {"axes": axes})["faults"]
+        assert "a map has two numbers" in fault["rule"]
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")
+def test_a_click_in_the_map_sets_the_study_there(capped: Path, tmp_path: Path) -> None:
+    with serving(capped) as server, browser(tmp_path) as tab:
+        tab("Network.emulateNetworkConditions", offline=False, latency=0, **UNLIMITED)
+        tab("Page.navigate", url=server.address)
+        tab.until("document.getElementById('live-answer')?.dataset.pick ?? ''")
+        tab.value("document.getElementById('map-box').open = true")
+        tab.value("document.getElementById('map-draw').click()")
+        tab.until("document.getElementById('map-words').textContent.includes('A click sets')")
+        where = "document.querySelector('#map svg rect:last-of-type')"
+        tab.value(
+            f"{{{where}.scrollIntoView({{block: 'center'}}); const b = {where}"
+            ".getBoundingClientRect(); document.querySelector('#map svg').dispatchEvent("
+            "new MouseEvent('click', {clientX: b.left + b.width * .75, clientY: b.top + 9}))}"
+        )
+        said = "document.getElementById('live-set').textContent"
+        options = str(tab.until(f"{said}.includes('area') && {said}"))
+        rate, area = re.findall(r"(?:rate|area <)=\s*([\d.]+)", options)
+        assert float(rate) == pytest.approx(4, rel=0.03)  # three quarters of 0.5 to 8 Gbit/s
+        assert 12000 < float(area) <= 48000
         assert tab.problems == []

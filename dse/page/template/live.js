@@ -27,6 +27,7 @@ const shown = (slider, value) => `${Number((value / slider.factor).toPrecision(5
 function drawSlider(slider) {
   const range = made("input", { type: "range", min: -STEPS, max: STEPS, step: 1, value: 0, "aria-label": slider.words, "data-path": slider.path, list: `flips-${slider.path}` });
   const field = made("input", { type: "text", size: 14, "aria-label": `${slider.words}, as typed` });
+  setters[slider.path] = (value) => { field.value = shown(slider, value); move(field.value); };
   const flips = made("span", { class: "small" });
   const fault = made("span", { class: "small fault", role: "alert" });
   const now = moved[slider.path];
@@ -53,6 +54,9 @@ function drawSlider(slider) {
   button.addEventListener("click", () => { button.hidden = true; look(); });
   at(slider.first ? "sliders" : "more-sliders").append(made("div", { class: "slider", "data-of": slider.path }, made("label", {}, made("span", {}, slider.words), field, range), marks, button, flips, fault));
 }
+
+const setters = {};
+const setSlider = (path, value) => setters[path](value);
 
 function state() {
   return { moved, prefer: at("live-prefer").value, within: at("live-within").value };
@@ -139,6 +143,7 @@ if (facts.sliders.length) {
   at("live-front").addEventListener("click", () => location.assign(`?${query()}`));
   at("live-report").addEventListener("click", () => location.assign(`report.html?${query()}`));
   at("live-study").addEventListener("click", () => location.assign(`study.yaml?${query()}`));
+  offerMap();
   soon();
 }
 at("again").addEventListener("click", async () => {
