@@ -195,6 +195,8 @@ def _modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
 
 def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
     follows = followers(problem, column)
+    if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED} and not column.endswith(".clock"):
+        growing = frozenset()
 
     def change(found: Problem, new: float) -> Problem:
         space = _set(found.space, column, new)
@@ -258,7 +260,8 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
             for metric in METRICS:
                 value = float(getattr(stage.designs.metrics, metric)[row])
                 name = f"{stage.name}.{design}.{units.stem(metric)}"
-                change = _design_change(place, row, metric, growing)
+                counted = growing if metric == "clock_hz" else frozenset[str]()
+                change = _design_change(place, row, metric, counted)
                 touched = (names.index(axis), row) if axis in names else None
                 yield Assumption(name, metric, value, False, problem, change, touched, (place, row))
 
