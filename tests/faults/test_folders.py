@@ -84,7 +84,7 @@ def test_a_kill_at_any_event_leaves_the_old_or_the_new_folder_whole(tmp_path: Pa
     assert absent == 1  # between the two renames
 
 
-@pytest.mark.parametrize("fault", ["ENOSPC", "EIO"])
+@pytest.mark.parametrize("fault", ["ENOSPC", pytest.param("EIO", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("on", [False, True])
 def test_a_refusal_at_any_event_is_told_and_tears_nothing(
     fault: str, on: bool, tmp_path: Path

@@ -108,30 +108,26 @@ def offered(error: InfeasibleError) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (MEETING, {"des.clock": "1"}),
-        (SLOW, {"des.clock": "0.013117"}),
-        (SLOW, {"des.instances": "2"}),
-        (CHAIN, {"des.clock": "1", "fft.clock": "1"}),
-        (DEVICE, {"interface.device": "sparc_t4_engine"}),
-        (DEVICE, {"workload.granularity": "39063 B"}),
-        (OWN, {"interface.transfer": "cut_through"}),
-        (FEW, {"des.instances": "10"}),
-        (FEW, {"des.designs": "u16"}),
-        (FIXED, {"des.clock": "0.96881"}),
-        (FIXED, {"des.u16": "5", "des.u8": "1"}),
-        (MIXED, {"des.instances": "least"}),
-        (SWITCHING, {"des.idle": "gated"}),
-        (LATE, {"workload.granularity": "17184 B"}),
-        (COMPOSED, {"interface.device": "sandy_bridge"}),
-        (PLATFORM, {"budget.platform": "gtx_680"}),
+        (MEETING, [{"des.clock": "1"}]),
+        (SLOW, [{"des.clock": "0.013117"}, {"des.instances": "2"}]),
+        (CHAIN, [{"des.clock": "1", "fft.clock": "1"}]),
+        (DEVICE, [{"interface.device": "sparc_t4_engine"}, {"workload.granularity": "39063 B"}]),
+        (OWN, [{"interface.transfer": "cut_through"}]),
+        (FEW, [{"des.instances": "10"}, {"des.designs": "u16"}]),
+        (FIXED, [{"des.clock": "0.96881"}, {"des.u16": "5", "des.u8": "1"}]),
+        (MIXED, [{"des.instances": "least"}]),
+        (SWITCHING, [{"des.idle": "gated"}]),
+        (LATE, [{"workload.granularity": "17184 B"}]),
+        (COMPOSED, [{"interface.device": "sandy_bridge"}]),
+        (PLATFORM, [{"budget.platform": "gtx_680"}]),
     ],
 )
 def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
-    text: str, expected: dict[str, str], write: Write
+    text: str, expected: list[dict[str, str]], write: Write
 ) -> None:
     path = write(text)
     error = refused(path)
-    assert expected in offered(error)
+    assert all(one in offered(error) for one in expected)
     commands = [line for line in str(error).splitlines() if line.startswith("     --set ")]
     assert len(commands) == len(offered(error))
     for line, overrides in zip(commands, offered(error), strict=True):
@@ -141,7 +137,7 @@ def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
         assert len(dse.run(path, overrides=pasted[1::2]).front), line
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(data=studies())
 def test_every_remedy_admits_a_design(data: dict[str, Any]) -> None:
     every_remedy_admits_a_design(data)

@@ -162,7 +162,7 @@ def studies(draw: st.DrawFn) -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(data=studies())
 def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     is_enough_and_a_little_less_is_not(data)

@@ -83,7 +83,7 @@ def work(folder: Path, cwd: Path, start: str, end: str, **env: str) -> Done:
         ["fit", "core", at("my cores.csv"), *fit],
         ["new", "core", "some_core", "--out", at("some core")],
         ["new", "study", at("starter")],
-        ["run", at("starter.yaml"), "--out", at("started")],
+        ["run", at("starter.yaml"), "--no-plots", "--out", at("started")],
         ["doctor"],
     ]
     done = subprocess.run(

@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 NEEDS = "needs nbclient and ipykernel, of the extra `dev`"
 TIME = re.compile(r"[\d.]+ (ms|us|s)\b")

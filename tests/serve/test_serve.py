@@ -29,7 +29,6 @@ from tests.page.browser import PROGRAM, browser
 
 DES = STUDIES / "des_100gbps.yaml"
 UNLIMITED = {"downloadThroughput": -1, "uploadThroughput": -1}
-NIC = STUDIES / "nic_crypto_100gbps.yaml"
 
 
 @contextmanager
@@ -92,12 +91,14 @@ def test_a_move_has_the_answer_of_the_program_and_what_todays_would_cost(rate: s
     assert cannot == (rate == "124 Gbps")
 
 
-def test_bounds_of_constraints_move_and_what_is_infeasible_says_why() -> None:
-    with serving(NIC) as server:
+def test_bounds_of_constraints_move_and_what_is_infeasible_says_why(tmp_path: Path) -> None:
+    text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(f"{text}constraints: [area <= 1 mm2]\n")
+    with serving(tmp_path / "study.yaml") as server:
         path = next(o.path for o in server.session.sliders if o.path.startswith("constraints."))
         found = answered(server, moved={path: 0.6e-6})
         assert found["set"] == [f"{path}=area <= 600000 um2"]
-        assert "area 507720 of 600000 um2" in found["html"]
+        assert "area 5226 of 600000 um2" in found["html"]
         none = answered(server, moved={path: "1 um2"})
     assert "no feasible design" in none["html"]
 
@@ -167,15 +168,18 @@ def test_a_run_that_goes_on_is_shown_and_stopped_as_ctrl_c_does(tmp_path: Path) 
     (tmp_path / "slow.yaml").write_text(SLOW, encoding="utf-8")
     command = [sys.executable, "-m", "dse", "run", "slow.yaml", "--out", "slow", "--no-plots"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
-        while under_way(tmp_path / "slow") is None or not begun_manifest(written(tmp_path)):
-            assert process.poll() is None
-            time.sleep(0.05)
-        with serving(tmp_path / "slow") as server:
-            assert "The run goes on." in ask(server, "")[1]
-            assert json.loads(ask(server, "status", {})[1])["state"] == "running"
-            assert json.loads(ask(server, "stop", {})[1]) == {}
-            process.wait(120)
-            assert json.loads(ask(server, "stop", {})[1])["faults"]
+        try:
+            while under_way(tmp_path / "slow") is None or not begun_manifest(written(tmp_path)):
+                assert process.poll() is None
+                time.sleep(0.05)
+            with serving(tmp_path / "slow") as server:
+                assert "The run goes on." in ask(server, "")[1]
+                assert json.loads(ask(server, "status", {})[1])["state"] == "running"
+                assert json.loads(ask(server, "stop", {})[1]) == {}
+                process.wait(120)
+                assert json.loads(ask(server, "stop", {})[1])["faults"]
+        finally:
+            process.kill()  # or a test that fails waits for all of its designs
     assert process.returncode == 130
 
 
