@@ -325,3 +325,20 @@ def _decimal_prefix(largest: float, base: Base, *, alone: bool) -> str:
     prefixes: list[str] = sorted(["", *base.prefixes], key=lambda prefix: DECIMAL[prefix])
     fitting = [prefix for prefix in prefixes if 10.0 ** DECIMAL[prefix] <= size]
     return fitting[-1] if fitting else prefixes[0]
+
+
+def duration(seconds: float) -> str:
+    """Return a time in whole seconds, or in minutes, or in hours; what is short in two digits.
+
+    Examples
+    --------
+    >>> duration(0.42), duration(4.2), duration(600.0), duration(9000.0)
+    ('0.42 s', '4 s', '10 min', '2.5 h')
+    """
+    if seconds < 1.0:
+        return "less than 1 ms" if 0.0 < seconds < 1e-3 else f"{seconds:.2g} s"
+    if seconds < 120.0:
+        return f"{seconds:.0f} s"
+    if seconds < 7200.0:
+        return f"{seconds / 60.0:.0f} min"
+    return f"{seconds / 3600.0:.1f} h" if math.isfinite(seconds) else "a long time"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse import contract
+from dse.algebra import units
 from dse.answers import sections
 from dse.answers.alternatives import (
     MOST_CHOICES,
@@ -17,18 +18,17 @@ from dse.answers.alternatives import (
     alternatives_section,
     host_sections,
 )
-from dse.answers.boundary import boundary_notes
 from dse.answers.design import Pick, pick
 from dse.answers.margins import margins_section
+from dse.answers.shortfall import undemanded_section
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
-from dse.answers.undemanded import undemanded_section
-from dse.files.document import Document
+from dse.files.document import Document, stage_name
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.scenarios import described_together
-from dse.model.space import Index
+from dse.model.space import Axis, Index
 from dse.plugins import registry
 from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
@@ -36,9 +36,10 @@ from dse.reports.sections import OneScreen, Section
 from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
 from dse.runs.solved import REFUSED, KnownFront, Options
+from dse.study.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
-from dse.study.sections import SECTIONS
+from dse.study.sections import FIELDS, SECTIONS
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
@@ -300,3 +301,42 @@ def _lacking(study: Study) -> str:
 def _distinguishing(problem: Problem, best: Index) -> tuple[str, ...]:
     """Return what tells the answer from those at other values of a sweep; empty for none."""
     return next(iter(design_parts(problem, best, counts=False)), ()) if len(best) else ()
+
+
+def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
+    """Yield a note for each axis with an order at whose end a design (d,) lies.
+
+    Omitted are ends beyond which there is nothing: one of what is counted, no instances, the top
+    clock, counts that end where the design alone carries the rate, and tables of designs that are
+    evaluated already.
+    """
+    for axis, position in zip(study.problem.space.axes, design.tolist(), strict=True):
+        inside = not axis.ordered or axis.size < 2 or 0 < position < axis.size - 1 or position < 0
+        if inside or is_evaluated(study.document) or _is_all(study, axis, position):
+            continue
+        last, further = ("last", "higher") if position else ("first", "lower")
+        value = axis.labels[position]
+        if axis.unit_name in axis.columns:
+            value = units.show(float(axis.columns[axis.unit_name][position]), axis.unit_name)
+        yield (
+            f"{axis.name} = {value} is the {last} of the {axis.size} values that the study tries, "
+            f"and a better design may lie beyond: add {further} ones"
+        )
+
+
+def _is_all(study: Study, axis: Axis, position: int) -> bool:
+    """Tell whether an axis ends at a position because there is nothing beyond."""
+    counted = FIELDS.get(axis.name)
+    if counted and counted.integer and axis.columns[axis.unit_name][position] <= 1:
+        return True
+    stage, _, field = axis.name.partition(".")
+    if stage not in {one.name for one in study.problem.stages}:
+        return False
+    if field == "clock":
+        return float(axis.columns[axis.unit_name][position]) == 1.0
+    written = study.document.data.get("stages") or ()
+    limits = {
+        stage_name(one) or f"stage_{number + 1}": one.get("instances")
+        for number, one in enumerate(written)
+    }
+    return position == 0 or limits.get(stage) in (None, "least")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,17 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.algebra.tolerance import TOLERANCE
 from dse.answers.design import Pick, amount, pick, requirement_of
-from dse.model.preference import Preference
+from dse.model.evaluation import KNEE, Goal
+from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
-from dse.model.space import blocks
-from dse.reports.words import percent, rule_text
+from dse.model.space import Index, blocks
+from dse.reports.sections import Section
+from dse.reports.words import in_words, listed, percent, rule_text
 from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome
 from dse.search.exact.enumeration import CHUNK
+from dse.study.demand import RATE
+from dse.study.study import Study
 
 TIE = 1e-9
 """Two violations this close, as a share, are the same."""
@@ -170,3 +175,40 @@ def shortfall(
             return Shortfall(text, violation, design, name)
         return Shortfall(text, violation, design, name, float(columns[name][0]))
     return Shortfall(text, violation, design)
+
+
+def undemanded_section(
+    study: Study, front: Index, chosen: Pick, best: Mapping[Goal, Pick], preference: Preference
+) -> Section | None:
+    """Return the other ends of a front and its knee, where the answer is the end at which least is.
+
+    None where a rate is demanded, a constraint bounds what is maximised, or more than one
+    objective decides.
+    """
+    problem = study.problem
+    most = [goal for goal in best if goal.maximise]
+    bounded = {name for rule in problem.constraints for name in rule.expression.names}
+    demanded = RATE in problem.available or any(goal.name in bounded for goal in most)
+    end = preference.column(problem) is not None and not preference.maximise
+    if demanded or not end or not most:
+        return None
+    others = {f"most {in_words(goal.name)}": best[goal] for goal in most}
+    knee = prefer(problem, KNEE)
+    preferred = [units.stem(goal.name) or goal.name for goal in most]
+    if knee.design_on(problem, front) == knee.design:
+        others["knee"] = pick(problem, knee.first(problem, front)[0])
+        preferred.append(KNEE)
+    others = {words: other for words, other in others.items() if other.line != chosen.line}
+    if not others:
+        return None
+    names = [goal.name for goal in problem.goals]
+    ask = [*(f"--prefer {name}" for name in preferred), *["--rate"] * bool(problem.stages)]
+    return Section(
+        "undemanded",
+        "",
+        (f"Nothing is demanded, so the {preference.best} alone decides; the front also has:",),
+        ("", "design", *map(in_words, names)),
+        tuple((words, other.line, *map(other.shown, names)) for words, other in others.items()),
+        (f"Ask with {listed(ask, 'or')}.",),
+        facts={words: other.to_dict() for words, other in others.items()},
+    )

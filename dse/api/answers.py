@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dse.reports.sections import Section
     from dse.runs.result import Result
     from dse.runs.solved import KnownFront, KnownFronts
-    from dse.search.budget import Budget
+    from dse.search.settings import Budget
     from dse.study.overrides import Sweep
     from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity import SensitivityReport
@@ -121,7 +121,7 @@ def answer(
     from dse.api.results import Answer
     from dse.reports.sections import Reporter
     from dse.runs.solved import Options
-    from dse.search.budget import Budget, budget_of
+    from dse.search.settings import Budget, budget_of
     from dse.uncertainty import sampling
 
     budget = budget_of(time, memory)  # nonsense is refused before anything is searched

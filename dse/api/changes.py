@@ -53,7 +53,7 @@ def flips(
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.parametric.flip_search import find_flips
-    from dse.search.budget import budget_of
+    from dse.search.settings import budget_of
     from dse.study import study as studies
 
     prepared = studies.prepare(study_of(source, overrides))
@@ -111,7 +111,7 @@ def sweep(
         When the range cannot be read, or names nothing that the study assumes.
     """
     from dse.parametric.sweep_search import find_crossovers
-    from dse.search.budget import budget_of
+    from dse.search.settings import budget_of
 
     return find_crossovers(
         study_of(source, overrides),
@@ -170,7 +170,7 @@ def decision_map(
         When a range cannot be read, or names nothing that the study assumes.
     """
     from dse.parametric.decision_map import find_map
-    from dse.search.budget import budget_of
+    from dse.search.settings import budget_of
 
     return find_map(
         study_of(source, overrides),

@@ -19,7 +19,7 @@ from dse.reports.words import change, in_words, listed
 from dse.runs import runner
 from dse.runs.result import Result
 from dse.runs.solved import Options
-from dse.search.budget import budget_of
+from dse.search.settings import budget_of
 from dse.study.scenario import field_path
 from dse.study.study import Study, ready
 

@@ -71,7 +71,7 @@ def report(
         When a folder is no run or was changed since, when runs have no page in common, or when the
         page cannot be written.
     """
-    from dse.search.budget import budget_of
+    from dse.search.settings import budget_of
 
     if not runs:
         raise ArgumentError("report(): give at least one run")
@@ -100,7 +100,7 @@ def _held(
 ) -> dict[str, Any]:
     """Return the answers that a page holds, which has a size in bytes without them."""
     from dse.api.living import LIVING_TIME, living_facts
-    from dse.search.budget import budget_of
+    from dse.search.settings import budget_of
 
     if len(shown) > 1:
         raise ArgumentError("living: a page holds the answers of one run; make one of each")

@@ -187,7 +187,7 @@ def run(
     from dse.runs.result import Result, run_place
     from dse.runs.runner import run_study
     from dse.runs.solved import Options
-    from dse.search.budget import budget_of
+    from dse.search.settings import budget_of
 
     limits = budget_of(time, memory)
     document = document_of(study, overrides, evaluate)

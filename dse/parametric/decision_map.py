@@ -27,8 +27,8 @@ from dse.parametric.track import Track
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer
 from dse.reports.text import Printable, table_text
 from dse.reports.words import plural, unit_suffix
-from dse.search.budget import Budget
 from dse.search.exact.work import EffortError, limited
+from dse.search.settings import Budget
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.study import Study
 

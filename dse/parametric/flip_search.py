@@ -33,8 +33,8 @@ from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.runs.solved import Options
-from dse.search.budget import Budget
 from dse.search.exact.work import EffortError, limited
+from dse.search.settings import Budget
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.demand import RATE, SIZE
 from dse.study.study import Study

@@ -16,10 +16,10 @@ from dse.model.space import Axis, Index, as_index, blocks
 from dse.parametric.rivals import MOST, composes
 from dse.reports.sections import Section
 from dse.reports.words import listed, percent
-from dse.search.budget import Budget
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, LOOK, EffortError, limited, spend
+from dse.search.settings import Budget
 from dse.study.study import Study
 
 HEADERS = ("choice", "answer", "good values")

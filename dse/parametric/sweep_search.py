@@ -20,8 +20,8 @@ from dse.parametric.scale import NARROW
 from dse.parametric.track import Track
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.reports.designs import objective_values, parts
-from dse.search.budget import Budget
 from dse.search.exact.work import CALL, EffortError, limited, spend
+from dse.search.settings import Budget
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit

@@ -2,23 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from dse import search
-from dse.errors import TooLargeError
+import numpy as np
+
+from dse import contract, search
+from dse.algebra import units
+from dse.errors import FOREIGN, TooLargeError
 from dse.model.preference import Preference
-from dse.model.space import Index
+from dse.model.problem import Problem
+from dse.model.space import Index, constant
 from dse.parametric.flips import NOTHING_FITS, not_checked
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among
+from dse.plugins import registry
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.reports.words import listed, plural, unit_suffix
-from dse.search.budget import Budget
 from dse.search.exact.work import limited
+from dse.search.settings import Budget
+from dse.study.scenario import interface_columns
+from dse.study.sections import FIELDS, neutral
 from dse.study.study import Study
-from dse.study.unspecified import UnspecifiedFigure, unspecified_figures
+
+HOST_CORES, HOST_POWER = "host_cores", "host_power"
+"""The power of a busy core is that of the host over its cores, so that neither counts alone."""
+
+
+@dataclass(frozen=True)
+class UnspecifiedFigure:
+    """A figure that an interface or a table of cores omits.
+
+    Attributes
+    ----------
+    name
+        The field: ``interface.link``, ``<record>.link`` of a record on an axis; of cores
+        ``<stage>.leakage_power``.
+    words
+        What stands for it.
+    quantity
+        A name whose suffix is the unit of its values.
+    typical
+        The middle, the least and the largest value of the catalogue, in SI.
+    change
+        Returns the problem with another value.
+    share_of
+        What the values are shares of; empty where they are none.
+    """
+
+    name: str
+    words: str
+    quantity: str
+    typical: tuple[float, ...]
+    change: Callable[[Problem, float], Problem]
+    share_of: str = ""
+
+    def show(self, value: float) -> str:
+        """Return a value with its unit."""
+        if self.share_of:
+            return f"{100 * value:g} % of {self.share_of}"
+        return units.show(value, self.quantity)
+
+
+def unspecified_figures(study: Study) -> Iterator[UnspecifiedFigure]:
+    """Yield the figures that a study omits, where the catalogue has others."""
+    for (axis, row), fields in study.sureness.unspecified.items():
+        yield from _of_interface(study.problem, axis, row, fields)
+    shares = leakage_shares() if study.sureness.unleaking else ()
+    for stage, (words, total) in study.sureness.unleaking.items():
+        change = partial(_leaking, stage, total)
+        yield UnspecifiedFigure(f"{stage}.leakage_power", words, "share", shares, change, "power")
+
+
+def _of_interface(
+    problem: Problem, axis: str, row: int, fields: Mapping[str, str]
+) -> Iterator[UnspecifiedFigure]:
+    """Yield what an interface omits: the only one, or that at a position of an axis."""
+    axes = problem.space.axes
+    place = next((number for number, one in enumerate(axes) if one.name == axis), None)
+    section = "interface" if place is None else axes[place].labels[row]
+    for field, words in fields.items():
+        column, typical = catalogue_values(field)
+        besides: dict[str, float] = {}
+        if field == HOST_POWER and HOST_CORES in fields:
+            cores, counts = catalogue_values(HOST_CORES)
+            besides = {cores: counts[0]} if counts else {}
+        setters = problem.space.constants if place is None else axes[place].columns
+        others = tuple(value for value in typical if value != setters[column][row])
+        if others:
+            change = partial(_with_column, place, row, column, besides)
+            yield UnspecifiedFigure(f"{section}.{field}", words, column, others, change)
+
+
+def _with_column(
+    place: int | None,
+    row: int,
+    column: str,
+    besides: Mapping[str, float],
+    problem: Problem,
+    value: float,
+) -> Problem:
+    """Return the problem with a column at a value, of one record where an axis sets it."""
+    space, columns = problem.space, {**besides, column: value}
+    if place is None:
+        constants = {name: constant(number) for name, number in columns.items()}
+        return replace(problem, space=replace(space, constants={**space.constants, **constants}))
+    axis = space.axes[place]
+    changed = {name: axis.columns[name].copy() for name in columns}
+    for name, number in columns.items():
+        changed[name][row] = number
+    axes = list(space.axes)
+    axes[place] = replace(axis, columns={**axis.columns, **changed})
+    return replace(problem, space=replace(space, axes=tuple(axes)))
+
+
+def _leaking(name: str, total: bool, problem: Problem, share: float) -> Problem:
+    """Return the problem with a share of the power of each design of a stage leaking.
+
+    It is part of the stated power if that is the total, and comes on top of it otherwise.
+    """
+    stages = list(problem.stages)
+    place = next(number for number, stage in enumerate(stages) if stage.name == name)
+    designs = stages[place].designs
+    stated = designs.metrics.dynamic_power_w
+    power = stated if total else stated / (1 - share)
+    metrics = replace(
+        designs.metrics, dynamic_power_w=(1 - share) * power, leakage_power_w=share * power
+    )
+    stages[place] = replace(stages[place], designs=replace(designs, metrics=metrics))
+    return replace(problem, stages=tuple(stages))
+
+
+def leakage_shares() -> tuple[float, ...]:
+    """Return which share of the power of a core leaks: the middle, the least and the largest.
+
+    Of the designs in the tables of the catalogue's cores, in two digits.
+    """
+    shares: list[float] = []
+    for core in registry.records(contract.Core).values():
+        for model in core.models.values():
+            options = {one.name: one.default for one in model.parameters}
+            if not model.designs or None in options.values():
+                continue
+            with suppress(*FOREIGN):  # whatever a foreign function raises; others remain
+                found = model.function(**{name: np.array([v]) for name, v in options.items()})
+                power = found.dynamic_power_w + found.leakage_power_w
+                shares += (found.leakage_power_w / power).tolist()
+    return _ends([float(f"{share:.2g}") for share in shares if 0 < share < 1])
+
+
+def catalogue_values(field: str) -> tuple[str, tuple[float, ...]]:
+    """Return what a field of an interface sets, and its middle, least and largest values.
+
+    Those of the catalogue's interfaces, as they are shown; cycles of a host as times.
+    """
+    unit = FIELDS[f"interface.{field}"]
+    if unit is None:
+        raise ValueError(f"interface.{field} is a choice, no figure")
+    plain = neutral(unit)
+    found: dict[str, list[float]] = {}
+    for record in registry.records(contract.Interface).values():
+        columns = interface_columns(record)
+        for name in unit.columns:
+            if columns[name] != plain[name] and math.isfinite(columns[name]):
+                timed, value = _in_seconds(name, columns[name], record.host_clock_hz)
+                found.setdefault(timed, []).append(units.parse(units.show(value, timed), timed))
+    column = max(found, key=lambda name: len(found[name]), default=unit.columns[0])
+    return column, _ends(found.get(column, []))
+
+
+def _ends(values: Sequence[float]) -> tuple[float, ...]:
+    """Return the middle, the least and the largest value, each once."""
+    ends = (statistics.median_low(values), min(values), max(values)) if values else ()
+    return tuple(dict.fromkeys(ends))
+
+
+def _in_seconds(column: str, value: float, clock_hz: float | None) -> tuple[str, float]:
+    """Return a column and its value with seconds in place of cycles of a host."""
+    if "_cycle" not in column or clock_hz is None:
+        return column, value
+    if column.endswith("_per_cycle"):
+        return column.replace("_per_cycle", "_per_s"), value * clock_hz
+    return column.replace("_cycles", "_s"), value / clock_hz
+
 
 HEADERS = ("unspecified", "assumed", "tried", "answer then")
 UNCHANGED = "the same"

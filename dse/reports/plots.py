@@ -17,8 +17,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import front_view, labels, sweep_plots, ticks
-from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
+from dse.reports import front_view, sweep_plots, ticks
+from dse.reports.drawing import PALETTE, Picture, drawing, place_labels, save_figure
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import (
     Columns,
@@ -296,4 +296,4 @@ def _name_points(view: FrontView, panels: Iterable[Panel]) -> None:
         if len(view.objectives) == 2 and view.size <= MOST_LABELS:
             named += range(view.size)
         names = front_view.distinct_names(view, list(dict.fromkeys(named)))
-        labels.place(axes, np.column_stack([x.front, y.front]), names)
+        place_labels(axes, np.column_stack([x.front, y.front]), names)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dse.algebra.durations import duration
+from dse.algebra.units import duration
 
 if TYPE_CHECKING:
     import numpy as np

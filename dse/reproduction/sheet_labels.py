@@ -12,8 +12,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from dse.contract.papers import Mark, Panel, Region
-from dse.reports import labels
-from dse.reports.drawing import HALO
+from dse.reports.drawing import HALO, place_labels
 
 
 def label_regions(axes: Axes, ranges: Iterable[Region], shades: dict[str, str]) -> list[Bbox]:
@@ -67,7 +66,7 @@ def label_marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
     if points:
         places = np.array([(mark.x, mark.y) for mark in points], dtype=np.float64)
         axes.plot(*places.T, "o", color="0.1", markersize=4, zorder=2.6)
-        labels.place(axes, places, dict(enumerate(mark.label for mark in points)), math=True)
+        place_labels(axes, places, dict(enumerate(mark.label for mark in points)), math=True)
 
 
 def _above(axes: Axes, mark: Mark) -> None:

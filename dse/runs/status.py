@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dse.algebra.durations import duration
+from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE

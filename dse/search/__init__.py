@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dse.contract import Ending, Index, Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation
+from dse.model.front import nondominated
+from dse.model.matrices import distinct_rows
+from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.search.beside import beside_hosts, hosts_beside
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.searchable import Progress, Searchable, check_constraints, left_of
@@ -191,3 +196,42 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     from dse.search.exact.enumeration import check_provable  # the engine, only now
 
     check_provable(problem, settings.method, budget=settings.budget, limit=settings.most_enumerated)
+
+
+def hosts_beside(problem: Searchable) -> Index:
+    """Return the designs of the host alone (h, d), of which there may be none."""
+    none = np.empty((0, len(problem.sizes)), dtype=np.int64)
+    return problem.hosts if isinstance(problem, Problem) else none
+
+
+def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
+    """Return an outcome with the designs of the host alone: evaluated, and on the front or not.
+
+    A search that was stopped examines nothing more.  The design that comes nearest to being
+    feasible, and what conflicts, stay those of the space.
+    """
+    if not isinstance(problem, Problem) or not len(problem.hosts):
+        return outcome
+    ledger = outcome.ledger
+    if outcome.certificate.way in (INTERRUPTED, FAILING):
+        return replace(outcome, ledger=replace(ledger, unknown=ledger.unknown + len(problem.hosts)))
+    hosts = problem.evaluate(problem.hosts)
+    fit = hosts.feasible
+    index = np.concatenate([problem.hosts[fit], outcome.front_index])
+    loss = np.concatenate([hosts.loss[fit], outcome.front_loss])
+    best = nondominated(loss)
+    index, loss = index[best], loss[best]
+    order = distinct_rows(index)
+    feasible, known = outcome.feasible + int(fit.sum()), outcome.feasible_in_space
+    found = replace(
+        outcome,
+        front_index=index[order],
+        front_loss=loss[order],
+        sample_index=np.concatenate([problem.hosts, outcome.sample_index]),
+        ledger=replace(ledger, evaluated=ledger.evaluated + len(fit)),
+        feasible=feasible,
+        feasible_in_space=None if known is None else known + int(fit.sum()),
+    )
+    if not fit.any():
+        return found
+    return replace(found, nearest_index=None, nearest_violation=None, satisfied=frozenset())

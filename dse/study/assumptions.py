@@ -25,10 +25,10 @@ from dse.model.tables import is_choice_of_scenario
 from dse.study import sections
 from dse.study.bounds import compared, with_number
 from dse.study.demand import RATE, TASKS, followers
+from dse.study.overrides import validate
 from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
 from dse.study.study import Study
-from dse.study.validate import validate
 
 METRICS = (*AREAS, *POWERS, "clock_hz")
 """What is assumed of each design; its payload and its cycles say what it is."""

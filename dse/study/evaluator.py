@@ -30,9 +30,8 @@ from dse.files.inputs import base_of, locate
 from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.evaluator_files import LARGEST_FILE_BYTE, file_hashes, matching, own_files
 from dse.study.faults import Faults, Path
-from dse.study.measurers import Values, plugged
+from dse.study.measurers import LARGEST_FILE_BYTE, Values, file_hashes, matching, own_files, plugged
 from dse.study.scenario import Scenario
 
 PLAIN = ("", *DIMENSIONLESS)

@@ -28,8 +28,8 @@ from dse.study.axes import (
     spread_values,
 )
 from dse.study.faults import Faults, Path
+from dse.study.overrides import not_a_count
 from dse.study.scenario import Scenario
-from dse.study.validate import not_a_count
 
 MOST_MIXED = 1_000
 """Most designs of a mixed stage, each of which is an axis."""

@@ -31,7 +31,7 @@ from dse.study.designs import choose_designs
 from dse.study.environment import resolve
 from dse.study.faults import Faults
 from dse.study.fields import Mix
-from dse.study.overrides import EXAMPLE, at_value, override, sweep_of
+from dse.study.overrides import EXAMPLE, at_value, check_rest, override, sweep_of, validate
 from dse.study.quantities import (
     Named,
     applied_requirements,
@@ -44,7 +44,6 @@ from dse.study.quantities import (
 from dse.study.scenario import RecordSureness, Scenario, to_columns
 from dse.study.settings import check_search_section, settings_of
 from dse.study.stages import Built, build, check_whole, whole_accelerator
-from dse.study.validate import check_rest, validate
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
@@ -299,7 +298,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     if written.designs is not None:
         if written.evaluate is None:
             return _over_designs(written, faults)
-        from dse.study.pool import with_axes  # few studies have one
+        from dse.study.evaluate import with_axes  # few studies have one
 
         written = with_axes(written, faults)
     scenario = resolve(written, faults)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import WAIT_MODES, Column, guard
-from dse.objectives.system.chain import Stages, largest, total
+from dse.objectives.system.fleet import Stages, largest, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.rate import limits_in_order
 

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, SizeColumn, objective
-from dse.objectives.system.chain import Stages, least
+from dse.objectives.system.fleet import Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.queueing import Services, decay_per_gap, station_wait_s
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dse.contract import Column, Threshold, objective
 from dse.objectives.logca.break_even import first_nonnegative, roots
-from dse.objectives.system.chain import Stages
+from dse.objectives.system.fleet import Stages
 from dse.objectives.system.offload_rates import streaming_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA

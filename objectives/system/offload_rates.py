@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, objective
-from dse.objectives.system.chain import Stages, total
+from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.rounds import own_rounds_s
 from dse.objectives.system.sources import LOGCA

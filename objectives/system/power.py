@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, objective
-from dse.objectives.system.chain import Stages, total
+from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 

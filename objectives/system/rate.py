@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, Limit, objective
-from dse.objectives.system.chain import Stages, largest
+from dse.objectives.system.fleet import Stages, largest
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, objective
-from dse.objectives.system.chain import Stages, largest, least
+from dse.objectives.system.fleet import Stages, largest, least
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 

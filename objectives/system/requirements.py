@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, requirement
-from dse.objectives.system.chain import Stages, least
+from dse.objectives.system.fleet import Stages, least
 
 _LIMITS = (
     "rate_limit_bit_per_s",

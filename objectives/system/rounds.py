@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, objective
-from dse.objectives.system.chain import Stages, total
+from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 ROUNDING = 1e-12

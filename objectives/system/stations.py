@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import WAIT_MODES, Caution, Column, objective
-from dse.objectives.system.chain import largest
+from dse.objectives.system.fleet import largest
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 CROWDED = 0.95

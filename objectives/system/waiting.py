@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, SizeColumn, objective
-from dse.objectives.system.chain import largest
+from dse.objectives.system.fleet import largest
 from dse.objectives.system.mixes import standardised
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.queueing import percentile_wait_s, station_wait_s

@@ -12,7 +12,7 @@ from dse import search
 from dse.errors import OutputError, UnitError
 from dse.parametric import decision_map, map_plot, plots
 from dse.parametric.decision_map import find_map
-from dse.search.budget import Budget
+from dse.search.settings import Budget
 from dse.study import study
 from dse.study.overrides import override
 

@@ -20,8 +20,8 @@ from dse.parametric.flip_search import find_flips
 from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
 from dse.parametric.sweep_search import find_crossovers
 from dse.parametric.track import Track
-from dse.search.budget import Budget
 from dse.search.exact.work import EffortError
+from dse.search.settings import Budget
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from tests.conftest import STUDIES

@@ -10,7 +10,7 @@ from dse import search
 from dse.errors import UnitError
 from dse.parametric import rivals
 from dse.parametric.ranges import ranges_section
-from dse.search.budget import Budget
+from dse.search.settings import Budget
 from dse.study import study
 from tests.conftest import STUDIES, everything
 from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED

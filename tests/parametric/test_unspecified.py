@@ -12,11 +12,14 @@ import pytest
 import dse
 from dse import search
 from dse.algebra import units
-from dse.parametric.unspecified_search import unspecified_section
+from dse.parametric.unspecified_search import (
+    catalogue_values,
+    unspecified_figures,
+    unspecified_section,
+)
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from dse.study.study import Study
-from dse.study.unspecified import catalogue_values, unspecified_figures
 
 Write = Callable[[str, str], Path]
 

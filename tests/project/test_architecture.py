@@ -153,7 +153,6 @@ ONLY_USERS = {
         "dse.uncertainty.plots",
         "dse.reports.bands",
         "dse.reports.drawing",
-        "dse.reports.labels",
         "dse.reports.plots",
         "dse.reports.sweep_plots",
         "dse.reports.ticks",

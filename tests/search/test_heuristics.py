@@ -18,7 +18,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Numbers, Space
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry
-from dse.runs import finished, quality
+from dse.runs import finished, runner
 from dse.runs.limits import ENUMERABLE
 from dse.runs.result import Result
 from dse.search import SearchSettings
@@ -396,8 +396,8 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
     whole = hypervolume(best, reference, ideal=ideal)
     true = hypervolume(some, reference, ideal=ideal).share_of(whole).value
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quality, "OPEN_CELLS", most)
-        least = quality.share_at_least(problem, some, reference, quality.floor_of(problem))
+        patch.setattr(runner, "OPEN_CELLS", most)
+        least = runner.share_at_least(problem, some, reference, runner.floor_of(problem))
     if most == 20_000:
         assert least is not None
         assert least.value == pytest.approx(true, rel=1e-9)
@@ -409,10 +409,10 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     problem = rugged()  # has a sine and a remainder
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
-    assert problem.size < quality.OPEN_CELLS
-    assert quality.share_at_least(problem, loss, reference, quality.floor_of(problem)).value <= 1.0
-    monkeypatch.setattr(quality, "OPEN_CELLS", problem.size // 2)
-    assert quality.share_at_least(problem, loss, reference, quality.floor_of(problem)) is None
+    assert problem.size < runner.OPEN_CELLS
+    assert runner.share_at_least(problem, loss, reference, runner.floor_of(problem)).value <= 1.0
+    monkeypatch.setattr(runner, "OPEN_CELLS", problem.size // 2)
+    assert runner.share_at_least(problem, loss, reference, runner.floor_of(problem)) is None
 
 
 def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():

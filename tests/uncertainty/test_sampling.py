@@ -17,7 +17,7 @@ from dse.runs import runner
 from dse.runs.solved import Options
 from dse.search import SearchSettings
 from dse.study import models, study
-from dse.uncertainty import draws, inputs, outcomes, sampling
+from dse.uncertainty import draws, inputs, sampling
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.sampling import SamplingOptions
 from tests.conftest import STUDIES, everything
@@ -163,7 +163,7 @@ def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
 ) -> None:
     path, given = write(TINY), {"area": 0.1, "power": 0.1, "rate": 0.1}
     whole = sure(path, samples=333, uncertainty=given)
-    monkeypatch.setattr(outcomes, "PART", 70)
+    monkeypatch.setattr(sampling, "PART", 70)
     assert sure(path, samples=333, uncertainty=given).candidates == whole.candidates
     assert sure(path, samples=333, seed=1, uncertainty=given).candidates != whole.candidates
 
