@@ -152,7 +152,7 @@ def _infeasible(
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
     """Leave a picture of what is missed in the folder that was named for the run."""
-    from dse.parametric.infeasible_plot import save_infeasible
+    from dse.runs.infeasible_plot import save_infeasible
     from dse.runs.result import MISSED, PAGE
 
     try:

@@ -23,9 +23,10 @@ from dse.model.front import nondominated
 from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.parametric import rivals
+from dse.parametric.perturbed import Compared
 from dse.parametric.scale import NARROW, log_distance
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Compared, Track
+from dse.parametric.track import Track
 from dse.parametric.tracking import AnswerDesigns, answer_among, answer_instead
 from dse.search.exact.work import EffortError
 
@@ -71,59 +72,59 @@ class Breakpoint:
     limited: str = ""
 
 
-def breakpoint_of(track: Track, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
-    """Return how far the answer at `start` holds up to `limit`."""
-    return _breakpoint(track, answer, start, limit, None)
-
-
 def breakpoints_of(
     track: Track,
     answer: AnswerDesigns,
     start: float,
     limits: tuple[float, float],
-    rivals_known: Index | None = None,
+    known: Index | None = None,
 ) -> tuple[Breakpoint, Breakpoint]:
     """Return how far the answer at `start` holds to both sides.
 
-    One question to the space serves both where it is answered; `rivals_known` are all designs that
-    may win between the limits, where it is answered already.
+    One question to the space serves both where it is answered; `known` are all designs that may win
+    between the limits, where it is answered already.
     """
     proven = None
     if track.proves(answer):
         with suppress(ContractError, UnitError):
             proven = _Proven(track, answer, start)
-            if rivals_known is None:
+            if known is None:
                 proven.screen(limits)
             else:
-                proven.know(limits, rivals_known)
-    low, high = (_breakpoint(track, answer, start, limit, proven) for limit in limits)
+                proven.screened.append((limits, known))
+    low, high = (breakpoint_of(track, answer, start, limit, proven) for limit in limits)
     return low, high
 
 
-def _breakpoint(
-    track: Track, answer: AnswerDesigns, start: float, limit: float, proven: _Proven | None
+def breakpoint_of(
+    track: Track,
+    answer: AnswerDesigns,
+    start: float,
+    limit: float,
+    proven: _Proven | None = None,
 ) -> Breakpoint:
-    reached, limited = limit, ""
+    """Return how far the answer at `start` holds up to `limit`, or to where models fail."""
+    limited = ""
     while True:
         try:
-            found = _end(track, answer, start, reached, proven)
+            found = _end(track, answer, start, limit, proven)
             return found if found.flips_at is not None else replace(found, limited=limited)
         except EffortError:
             raise
         except (ContractError, TooLargeError, UnitError) as error:
-            if reached == start:
+            if limit == start:
                 raise
             limited = OVERFLOW if isinstance(error, NotFiniteError) else TOO_MANY
-            reached = _shortened(track, answer, start, reached)
+            limit = _shortened(track, answer, start, limit)
 
 
 def _end(
     track: Track, answer: AnswerDesigns, start: float, limit: float, proven: _Proven | None
 ) -> Breakpoint:
     if not track.proves(answer):
-        nothing = not len(answer.rows) and _nothing_fits(track, start, limit)
-        searched = None if nothing else _searched_end(track, answer, start, limit)
-        return searched or Breakpoint(holds_to=limit)
+        if not len(answer.rows) and _nothing_fits(track, start, limit):
+            return Breakpoint(holds_to=limit)
+        return _searched_end(track, answer, start, limit)
     now, complete = proven or _Proven(track, answer, start), True
     while True:  # a design may follow another that counts as the same answer
         found = now.end(limit)
@@ -148,11 +149,10 @@ def _shortened(track: Track, answer: AnswerDesigns, start: float, limit: float) 
     """Return a limit nearer to `start`, where known designs can be evaluated up to it."""
 
     def is_defined(value: float) -> bool:
-        try:
+        with suppress(ContractError, TooLargeError, UnitError):
             track.compare(np.vstack([answer.rows, track.rows]), [value])
-        except (ContractError, TooLargeError, UnitError):
-            return False
-        return True
+            return True
+        return False
 
     if not is_defined(limit):
         return track.scale.bisected(start, limit, NARROW, is_defined)[0]
@@ -164,13 +164,14 @@ class _Proven:
     """How far designs are the answer, by one loss or as the whole front, from where they are."""
 
     def __init__(self, track: Track, answer: AnswerDesigns, start: float) -> None:
+        self.screened: list[tuple[tuple[float, float], Index]] = []
+        """All designs that may win between two values."""
         self._track = track
         self._answer = answer
         self._start = start
         self._own = len(answer.rows)
         here = track.compare(answer.rows, [start])
         self._loss, self._counts = here.loss[0], here.counts[0]
-        self._screened: list[tuple[tuple[float, float], Index]] = []
         self._known: dict[tuple[float, int], tuple[float, float | None, float]] = {}
 
     def screen(self, limits: tuple[float, float]) -> None:
@@ -180,34 +181,38 @@ class _Proven:
 
     def end(self, limit: float) -> Breakpoint:
         """Return how far they hold up to a limit."""
+        track, scale = self._track, self._track.scale
         inside, outside, reach = self._narrowed(limit)
-        tested = self._track.rows
+        tested, complete, searched = track.rows, True, False
         pending = [(self._start, reach, EFFORT)]
-        complete, searched = True, False
         while pending:
             low, high, most = pending.pop(0)
             rows = self._rivals(low, high, most)
             if rows is None and not searched:  # designs at the far end tell more
-                self._track.pick(high)
+                track.pick(high)
                 inside, outside, reach = self._narrowed(limit)
-                tested = self._track.rows
+                tested, searched = track.rows, True
                 pending = [(self._start, reach, EFFORT)]
-                searched = True
-            elif rows is None and self._divides(low, high):
-                middle = self._track.scale.middle(low, high)
+                continue
+            if (
+                rows is None
+                and log_distance(low, high) > SHORTEST
+                and not scale.is_close(low, high, 0)
+            ):
+                middle = scale.middle(low, high)
                 pending[:0] = [(low, middle, 2 * most), (middle, high, 2 * most)]
-            else:
-                if rows is None:
-                    complete = False
-                    rows = distinct(np.vstack([self._track.pick(v).rows for v in (low, high)]))
-                change = self._change(self._others(_without(rows, tested)), low, high)
-                if change is not None:
-                    inside, outside = change
-                    break
+                continue
+            if rows is None:
+                complete = False
+                rows = distinct(np.vstack([track.pick(v).rows for v in (low, high)]))
+            change = self._change(self._others(_without(rows, tested)), low, high)
+            if change is not None:
+                inside, outside = change
+                break
         if outside is None:
             return Breakpoint(holds_to=inside, complete=complete)
-        known = [self._track.rows, *(rows for _, rows in self._screened)]
-        inside, outside = self._refined(self._others(distinct(np.vstack(known))), inside, outside)
+        known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
+        inside, outside = self._refined(self._others(known), inside, outside)
         beyond = self._beyond(outside)
         return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
 
@@ -216,23 +221,23 @@ class _Proven:
 
         And up to where the space is asked: beyond, where something is known that fits there.
         """
-        key = limit, len(self._track.rows)
+        track, key = self._track, (limit, len(self._track.rows))
         if key not in self._known:
-            rows = self._others(self._track.rows)
+            rows = self._others(track.rows)
             inside, outside = self._change(rows, self._start, limit) or (limit, None)
             reach = inside
             if outside is not None:
-                seen = self._track.compare(np.vstack([self._answer.rows, rows]), [outside])
-                fits = self._track.column is not None and seen.feasible.any()
-                reach = outside if fits else self._fits_to(self._start, outside)
+                seen = track.compare(np.vstack([self._answer.rows, rows]), [outside])
+                fits = track.column is not None and seen.feasible.any()
+                reach = outside if fits else self._fits_to(outside)
             self._known[key] = inside, outside, reach
         return self._known[key]
 
-    def _is_between(self, value: float, low: float, high: float) -> bool:
-        return min(low, high) <= value <= max(low, high)
-
-    def _divides(self, low: float, high: float) -> bool:
-        return log_distance(low, high) > SHORTEST and not self._track.scale.is_close(low, high, 0.0)
+    def _fits_to(self, high: float) -> float:
+        """Return the last value up to another at which they are feasible."""
+        none = self._answer.rows[:0]
+        alone = self._change(none, self._start, high)
+        return high if alone is None else self._refined(none, *alone)[0]
 
     def _others(self, rows: Index) -> Index:
         return _without(rows, self._answer.rows)
@@ -241,8 +246,8 @@ class _Proven:
         """Return the designs that may win between two values, None for too many."""
         if low == high:
             return self._answer.rows[:0]
-        for ends, rows in self._screened:
-            if self._is_between(low, *ends) and self._is_between(high, *ends):
+        for ends, rows in self.screened:
+            if min(ends) <= min(low, high) and max(low, high) <= max(ends):
                 return rows
         track, own = self._track, self._own
         seen = track.compare(np.vstack([self._answer.rows, self._others(track.rows)]), [low, high])
@@ -260,18 +265,8 @@ class _Proven:
         asked = Screen(track.entry, low, high, np.maximum(*worst), touched, most)
         (found,) = screened(track.entry.problem, [asked], track.column)
         if found is not None:
-            self.know((low, high), found)
+            self.screened.append(((low, high), found))
         return found
-
-    def know(self, ends: tuple[float, float], rows: Index) -> None:
-        """Take all designs that may win between two values."""
-        self._screened.append((ends, rows))
-
-    def _fits_to(self, low: float, high: float) -> float:
-        """Return the last value between two at which they are feasible."""
-        none = self._answer.rows[:0]
-        alone = self._change(none, low, high)
-        return high if alone is None else self._refined(none, *alone)[0]
 
     def _change(self, rows: Index, low: float, high: float) -> tuple[float, float] | None:
         """Return the last value where they hold against designs, and the first where they do not.
@@ -288,12 +283,11 @@ class _Proven:
             values = list(dict.fromkeys(value for triple in triples for value in triple))
             seen, places = track.compare(every, values), {v: at for at, v in enumerate(values)}
             held = self._held(seen)
-            possible = np.zeros(len(every), dtype=bool)
-            possible[:own] = True
+            possible = np.arange(len(every)) < own
             parts = []
             for one, middle, other in triples:
                 three = [places[value] for value in (one, other, middle)]
-                may = self._may_replace(seen.loss[three], seen.violation[three], one, other)
+                may = self._may_replace(seen, three, one, other)
                 fails = not held[three[1:]].all()
                 if fails:
                     early = middle == other or not held[three[2]]
@@ -307,9 +301,10 @@ class _Proven:
         return end
 
     def _may_replace(
-        self, loss: rivals.Losses, violation: rivals.Losses, one: float, other: float
+        self, seen: Compared, three: list[int], one: float, other: float
     ) -> NDArray[np.bool_]:
         """Return which designs may win between two values, by those there and in the middle."""
+        loss, violation = seen.loss[three], seen.violation[three]
         ours, distance = loss[:, : self._own], log_distance(one, other)
         return rivals.may_replace(loss, violation, ours, self._track.column, distance)
 
@@ -333,7 +328,7 @@ class _Proven:
         track, scale = self._track, self._track.scale
         every = np.vstack([self._answer.rows, rows])
         seen = track.compare(every, [inside, outside, scale.middle(inside, outside)])
-        may = self._may_replace(seen.loss, seen.violation, inside, outside)
+        may = self._may_replace(seen, [0, 1, 2], inside, outside)
         may[: self._own] = True
         while not scale.is_close(inside, outside, PRECISE):
             values = scale.cut(inside, outside, PRECISE, 5)
@@ -345,9 +340,7 @@ class _Proven:
     def _beyond(self, outside: float) -> AnswerDesigns:
         """Return the answer where they hold no longer."""
         track = self._track
-        inside = [
-            rows for (low, high), rows in self._screened if self._is_between(outside, low, high)
-        ]
+        inside = [rows for ends, rows in self.screened if min(ends) <= outside <= max(ends)]
         if inside:
             rows = distinct(np.vstack([self._answer.rows, track.rows, *inside]))
         else:

@@ -14,11 +14,11 @@ from typing import get_args
 from dse import contract
 from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
-from dse.parametric.written import WrittenStage, is_owned, is_written, stages_of
 from dse.plugins import registry
 from dse.reports.words import listed
 from dse.study import evaluated, schema, sections
 from dse.study.study import Study
+from dse.study.written import WrittenStage, is_owned, is_written, stages_of
 
 HOW = ("interface.transfer", "interface.wait", "interface.pcie")
 """Choices of an interface on how work is handed over."""

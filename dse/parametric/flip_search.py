@@ -10,8 +10,7 @@ import numpy as np
 
 from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
-from dse.model.space import Index, Space
-from dse.parametric import rivals
+from dse.model.space import Index
 from dse.parametric.breakpoints import EFFORT, Breakpoint, breakpoints_of
 from dse.parametric.flips import (
     FACTOR,
@@ -23,12 +22,18 @@ from dse.parametric.flips import (
     IntervalEnd,
     Stability,
 )
-from dse.parametric.perturbed import widest
+from dse.parametric.perturbed import (
+    Compared,
+    PerturbedPart,
+    compare_together,
+    same_space,
+    widest,
+)
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Compare, Compared, Track, compare_together
-from dse.parametric.tracking import TrackedAnswer, answer_among, spread
+from dse.parametric.track import Track
+from dse.parametric.tracking import TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
@@ -158,105 +163,74 @@ class _FlipSearch:
     def look(self, entry: Assumption) -> Stability:
         """Return how far the answer holds along an assumption."""
         ends = self._limits(entry)
-        track = self._track(entry, ends)
-        rows = self._rivals.pop(entry.name, None)
-        found = breakpoints_of(track, self.answer, entry.value, ends, rows)
-        low, high = (self._end(track, end) for end in found)
-        return Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
-
-    def _track(self, entry: Assumption, ends: tuple[float, float]) -> Track:
         scale_of = abs(entry.value) or max(map(abs, ends))
         track = Track(entry, self.tracked, self.study.settings, ends, scale_of)
         track.know(entry.value, self.front)
-        return track
+        rows = self._rivals.pop(entry.name, None)
+        found = breakpoints_of(track, self.answer, entry.value, ends, rows)
+        return _stability(entry, [self._end(track, end) for end in found])
 
     def _limits(self, entry: Assumption) -> tuple[float, float]:
-        spread_ = 0.0
+        size = 0.0
         if entry.value <= 0.0 and entry.bound is not None:
             values = self.study.problem.describe(self.front).get(entry.quantity, np.zeros(1))
-            spread_ = float(np.abs(values).max())
-        return limits_of(entry, self.factor, spread_)
+            size = float(np.abs(values).max())
+        return limits_of(entry, self.factor, size)
 
     def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
         """Return assumptions, those first that matter: see `find_flips`."""
-        if not entries:
-            return []
         moves = {}
         with suppress(ContractError):
             asked = [
-                Compare(entry, self.answer.rows[:1], (entry.value, _stepped(entry)))
+                PerturbedPart(entry, (entry.value, _stepped(entry)), self.answer.rows[:1])
                 for entry in entries
             ]
-            seen = compare_together(self.study.problem, self._space(asked), asked)
+            seen = self._compared(asked)
             moves = {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
         return sorted(
             entries, key=lambda e: (not is_first(e), -round(moves.get(e.name, 0.0), 6), e.name)
         )
 
-    def _space(self, asked: Sequence[Compare]) -> Space:
+    def _compared(self, asked: Sequence[PerturbedPart]) -> list[Compared]:
+        if not asked:
+            return []
         problems = [one.entry.at(value) for one in asked for value in one.values]
-        return widest(self.study.problem, problems)
+        problem = self.study.problem
+        return compare_together(problem, widest(problem, problems), asked)
 
     def unmoved(self, entries: Sequence[Assumption]) -> list[Stability]:
-        """Return what none of the designs can change the answer of, in the whole range.
+        """Return what no design can change the answer of, in the whole range, asked together.
 
-        All assumptions are ruled out together, where one loss decides.
+        Where one loss decides; for the others it is kept which designs may.
         """
-        problem, answer = self.study.problem, self.answer
+        problem, own = self.study.problem, self.answer.rows
         column = self.tracked.column(problem)
-        if column is None or len(answer.rows) != 1 or problem.tolerant or len(entries) == 1:
+        if column is None or len(own) != 1 or problem.tolerant or len(entries) == 1:
             return []
-        rows = np.vstack([answer.rows, problem.hosts, spread(self.front, problem, self.tracked)])
-        still = []
         try:
             ends = [self._limits(entry) for entry in entries]
-            asked = [
-                Compare(entry, rows, (low, entry.value, high))
-                for entry, (low, high) in zip(entries, ends, strict=True)
-            ]
-            seen = compare_together(problem, self._space(asked), asked)
-            open_ = [n for n, one in enumerate(seen) if self._may_hold(one, column)]
-            questions = [
-                Screen(
-                    entries[n],
-                    *ends[n],
-                    seen[n].loss[:, 0].max(axis=0)[np.newaxis],
-                    entries[n].touched
-                    if (seen[n].loss[:, 0] == seen[n].loss[1, 0]).all()
-                    else None,
-                    EFFORT,
-                )
-                for n in open_
-            ]
+            asked, questions = [], []
+            for entry, (low, high) in zip(entries, ends, strict=True):
+                asked.append(PerturbedPart(entry, (low, entry.value, high), own))
+            for ask, seen in zip(asked, self._compared(asked), strict=True):
+                if seen.feasible.all() and (seen.counts == seen.counts[1]).all():
+                    loss, (low, _, high) = seen.loss[:, 0], ask.values
+                    touched = ask.entry.touched if (loss == loss[1]).all() else None
+                    worst = loss.max(axis=0)[np.newaxis]
+                    questions.append(Screen(ask.entry, low, high, worst, touched, EFFORT))
             found = screened(problem, questions, column)
         except EffortError:
             raise
         except DseError:  # each is looked at alone, then
             return []
-        own = answer.rows[0].tobytes()
-        for n, designs in zip(open_, found, strict=True):
-            entry = entries[n]
-            if designs is None:
-                continue
-            if not all(row.tobytes() == own for row in designs):
-                self._rivals[entry.name] = designs
-            else:
-                low, high = (IntervalEnd(holds_to=end) for end in ends[n])
-                still.append(
-                    Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
-                )
+        still = []
+        for question, rows in zip(questions, found, strict=True):
+            if rows is not None and (rows == own).all():
+                held = [IntervalEnd(holds_to=end) for end in (question.low, question.high)]
+                still.append(_stability(question.entry, held))
+            elif rows is not None:
+                self._rivals[question.entry.name] = rows
         return still
-
-    def _may_hold(self, seen: Compared, column: int) -> bool:
-        """Whether no design that is known can win between both ends of a range."""
-        counts = seen.counts[:, 0]
-        if not seen.feasible[:, 0].all() or not (counts == counts[1]).all():
-            return False
-        worst = seen.loss[:, 0].max(axis=0)
-        may = (seen.violation.min(axis=0) <= 0).all(axis=1)
-        may &= rivals.may_beat_each(seen.loss.min(axis=0), worst, column)
-        same = (np.abs(seen.loss - seen.loss[:, :1]) == 0).all(axis=(0, 2))
-        return not (may & ~same).any()
 
     def _end(self, track: Track, found: Breakpoint) -> IntervalEnd:
         becomes: tuple[str, ...] = ()
@@ -283,7 +257,7 @@ class _FlipSearch:
         preference = self.tracked.preference
         if not preference.is_quantity:
             return None
-        value = _beyond(track, flips_at)
+        value = _beyond(track.entry, flips_at)
         with suppress(DseError):
             own = self.answer.rows[:1]
             counts = track.compare(own, [track.entry.value, value]).counts[:, 0]
@@ -292,7 +266,7 @@ class _FlipSearch:
             if (counts[1] < counts[0]).any():
                 return None
             # a lower rate opens fewer counts, and today's are still there to stay with
-            problem, _ = rivals.same_space(track.at(value), track.entry.problem)
+            problem, _ = same_space(track.at(value), track.entry.problem)
             rows = np.vstack([own, track.rows])
             rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
             feasible = problem.evaluate(rows).feasible
@@ -304,9 +278,13 @@ class _FlipSearch:
         return None
 
 
-def _beyond(track: Track, flips_at: float) -> float:
+def _stability(entry: Assumption, ends: Sequence[IntervalEnd]) -> Stability:
+    low, high = ends
+    return Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
+
+
+def _beyond(entry: Assumption, flips_at: float) -> float:
     """Return the value a tenth beyond a flip, seen from the nominal value."""
-    entry = track.entry
     if entry.among:
         return flips_at
     if entry.value * flips_at > 0:
@@ -320,20 +298,14 @@ def _beyond(track: Track, flips_at: float) -> float:
 
 
 def _stepped(entry: Assumption) -> float:
-    if entry.among or entry.integer:
-        return entry.value
-    return entry.value * STEP
+    return entry.value if entry.among or entry.integer else entry.value * STEP
 
 
 def _moved(seen: Compared) -> float:
     """Return how much a step moves the losses of a design, and its distance from constraints."""
-    loss, violation = seen.loss[:, 0], seen.violation[:, 0]
+    both = np.concatenate([seen.loss[:, 0], seen.violation[:, 0]], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        by = np.abs(
-            np.concatenate(
-                [np.diff(loss, axis=0)[0] / loss[0], np.diff(violation, axis=0)[0] / violation[0]]
-            )
-        )
+        by = np.abs(np.diff(both, axis=0)[0] / both[0])
     return float(np.nan_to_num(by, nan=0.0, posinf=1.0).max(initial=0.0))
 
 

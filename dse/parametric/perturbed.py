@@ -7,7 +7,7 @@ anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from dse.model.evaluation import Evaluation
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
+from dse.search.exact.work import CALL, spend
 from dse.study.assumptions import Assumption
 from dse.study.bounds import with_named_bounds
 
@@ -168,6 +169,69 @@ class PerturbedDesigns:
         return tuple(stages)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Losses (v, n, m) at each value, violations (v, n, k), and least instances (v, n, s)."""
+
+    loss: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Which designs meet every constraint, (v, n)."""
+        return np.asarray((self.violation <= 0).all(axis=2))
+
+
+def compare_together(
+    problem: Problem, space: Space, asked: Sequence[PerturbedPart]
+) -> list[Compared]:
+    """Return how designs do at values of several numbers, evaluated together.
+
+    A design that the space lacks at a value meets no constraint there.
+    """
+    tables = _evaluated(problem, space, [part for ask in asked for part in _divided(ask)])
+    found = []
+    end = 0
+    for ask in asked:
+        start, end = end, end + len(ask)
+        shape = (len(ask.values), len(ask.rows))
+        loss, violation, counts = (
+            np.ascontiguousarray(table[start:end]).reshape(*shape, table.shape[1])
+            for table in tables
+        )
+        if (ask.rows >= np.array(problem.sizes)).any() or space.sizes != problem.sizes:
+            for at, value in enumerate(ask.values):
+                beyond = (ask.rows >= np.array(ask.entry.at(value).sizes)).any(axis=1)
+                violation[at, beyond] = np.inf
+        found.append(Compared(loss, violation, counts))
+    return found
+
+
+def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:
+    step = max(1, TOGETHER // max(len(ask.rows), 1))
+    for first in range(0, len(ask.values), step):
+        yield replace(ask, values=ask.values[first : first + step])
+
+
+def _evaluated(
+    problem: Problem, space: Space, parts: Sequence[PerturbedPart]
+) -> list[NDArray[np.float64]]:
+    """Return losses, violations and least instances of parts, some evaluated at a time."""
+    found = []
+    first = count = 0
+    for last, part in enumerate(parts, 1):
+        count += len(part)
+        if count < TOGETHER and last < len(parts):
+            continue
+        spend(CALL + count)
+        moved = PerturbedDesigns(problem, space, parts[first:last])
+        evaluation = moved.evaluate()
+        found.append((evaluation.loss, evaluation.violation, moved.least_counts()))
+        first, count = last, 0
+    return [np.concatenate(tables) for tables in zip(*found, strict=True)]
+
+
 def widest(problem: Problem, moved: Sequence[Problem]) -> Space:
     """Return today's space with the longest of each axis of moved problems: counts may go up.
 
@@ -177,3 +241,10 @@ def widest(problem: Problem, moved: Sequence[Problem]) -> Space:
     longest = ((own, max(axes, key=lambda axis: axis.size)) for own, *axes in every)
     axes = tuple(own if own.size == axis.size else axis for own, axis in longest)
     return Space(axes, problem.space.constants)
+
+
+def same_space(*problems: Problem) -> tuple[Problem, ...]:
+    """Return problems over the largest of their spaces; counts beyond are never the least."""
+    if len({problem.sizes for problem in problems}) == 1:
+        return problems
+    return tuple(replace(problem, space=widest(problem, problems)) for problem in problems)

@@ -23,12 +23,12 @@ from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, so
 from dse.parametric.change import NUMBER, Override, Repair, number_words, size_of
 from dse.parametric.conflicts import any_design
 from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
-from dse.parametric.written import is_owned
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
 from dse.study.scenario import field_path
 from dse.study.sections import FIELDS, FREE, neutral
 from dse.study.study import Study
+from dse.study.written import is_owned
 
 STAGE_FIELDS = frozenset({RATE, "workload_streams"})
 """Fields that decide what fleets are and carry; others act through what takes them."""

@@ -8,15 +8,12 @@ both losses are smooth, which is to say straight but for w squared, as a cubic p
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.tolerance import TOLERANCE
 from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
-from dse.model.space import Axis
 from dse.search.exact.enumeration import composable
 from dse.search.exact.prove import ENOUGH
 
@@ -129,20 +126,3 @@ def _bend(losses: Losses) -> Losses:
     """Return how far the middle lies from the straight line between the ends."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(losses[2] - (losses[0] + losses[1]) / 2))
-
-
-def same_space(*problems: Problem) -> tuple[Problem, ...]:
-    """Return problems over the largest of their spaces; counts beyond are never the least."""
-    if len({problem.sizes for problem in problems}) == 1:
-        return problems
-    every = zip(*(problem.space.axes for problem in problems), strict=True)
-    largest = [max(axes, key=lambda axis: axis.size) for axes in every]
-    return tuple(
-        replace(problem, space=replace(problem.space, axes=_widest(problem, largest)))
-        for problem in problems
-    )
-
-
-def _widest(problem: Problem, largest: list[Axis]) -> tuple[Axis, ...]:
-    pairs = zip(problem.space.axes, largest, strict=True)
-    return tuple(other if other.size > own.size else own for own, other in pairs)

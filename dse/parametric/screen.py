@@ -17,9 +17,15 @@ from numpy.typing import NDArray
 
 from dse.model.cells import Cells
 from dse.model.problem import Problem
-from dse.model.space import Index, as_index, blocks, coarsened
+from dse.model.space import Index, Space, as_index, blocks, coarsened
 from dse.parametric import rivals
-from dse.parametric.perturbed import TOGETHER, PerturbedDesigns, PerturbedPart, widest
+from dse.parametric.perturbed import (
+    TOGETHER,
+    PerturbedDesigns,
+    PerturbedPart,
+    same_space,
+    widest,
+)
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, LOOK, ROW, limited, spend
@@ -27,9 +33,6 @@ from dse.study.assumptions import Assumption
 
 FEW = 20_000
 """With more designs that may win an interval is divided before they are compared."""
-
-SMALL = 20_000
-"""Designs that are all evaluated at both ends, which takes less than to bound cells of them."""
 
 GROWTH = 16
 """A cell is divided into about so many."""
@@ -66,42 +69,38 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int | None) -> l
 
     `column` is the one loss that decides, None where designs win that are not dominated.
     """
-    found: list[Index | None] = []
-    alone = []
-    for screen in asked:
-        ends = [screen.entry.at(value) for value in (screen.low, screen.high)]
+    found: list[Index | None] = [None] * len(asked)
+    together: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
+    for place, screen in enumerate(asked):
+        ends = same_space(*(screen.entry.at(value) for value in (screen.low, screen.high)))
         if any(map(rivals.composes, ends)):
-            found.append(_composed(screen, ends, column))
-        elif column is None or (problem.size <= SMALL and len(asked) == 1):
-            found.append(_listed(screen, ends, column))
+            found[place] = _composed(screen, ends, column)
+        elif column is None:
+            found[place] = _listed(screen, ends, column)
         else:
-            alone.append((len(found), screen, widest(problem, ends)))
-            found.append(None)
-    spaces = {space.sizes for _, _, space in alone}
-    for sizes in sorted(spaces):
-        chosen = [(place, screen) for place, screen, space in alone if space.sizes == sizes]
-        space = next(space for _, _, space in alone if space.sizes == sizes)
-        descent = _Descent(problem.renumbered(space=space), [one for _, one in chosen], column or 0)
-        for (place, _), rows in zip(chosen, descent.found(), strict=True):
+            space = widest(problem, ends)
+            together.setdefault(space.sizes, (space, []))[1].append(place)
+    for _, (space, places) in sorted(together.items()):
+        cells = _Descent(problem.renumbered(space=space), [asked[k] for k in places], column or 0)
+        for place, rows in zip(places, cells.found(), strict=True):
             found[place] = rows
     return found
 
 
 def _composed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index | None:
-    one, other = rivals.same_space(*ends)
+    one, other = ends
     with limited(designs=screen.most):
         rows = may_beat((one, other), screen.worst, column, rivals.MOST)
     spend(LOOK)  # that it says too little may be because the time for all is over
-    return None if rows is None else _may_win(rows, (one, other), screen.worst, column)
+    return None if rows is None else _may_win(rows, ends, screen.worst, column)
 
 
 def _listed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index | None:
     """Return which of all designs may win."""
-    one, other = rivals.same_space(*ends)
     found = []
-    for block in blocks(one.sizes, CHUNK):
+    for block in blocks(ends[0].sizes, CHUNK):
         spend(CALL + 2 * len(block))
-        rows = _may_win(as_index(block), (one, other), screen.worst, column)
+        rows = _may_win(as_index(block), ends, screen.worst, column)
         if rows is None:
             return None
         found.append(rows)
@@ -109,7 +108,7 @@ def _listed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Inde
 
 
 def _may_win(
-    rows: Index, ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None
+    rows: Index, ends: Sequence[Problem], worst: NDArray[np.float64], column: int | None
 ) -> Index | None:
     first, second = (end.evaluate(rows) for end in ends)
     possible = (np.minimum(first.violation, second.violation) <= 0).all(axis=1)

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dse.parametric import infeasible_plot
+from dse.runs import infeasible_plot
 
 RULES = {"every stage has at least one instance": -1.0, "the throughput reaches workload.rate": 0.4}
 

@@ -148,7 +148,7 @@ ONLY_USERS = {
     "matplotlib": {
         "dse.fitting.interface.plots",
         "dse.parametric.map_plot",
-        "dse.parametric.infeasible_plot",
+        "dse.runs.infeasible_plot",
         "dse.parametric.plots",
         "dse.uncertainty.plots",
         "dse.reports.bands",

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dse.api import answers, changes
-from dse.parametric import infeasible_plot
 from dse.parametric import plots as curves
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
 from dse.reports.drawing import DPI, PALETTE, drawing
+from dse.runs import infeasible_plot
 from dse.uncertainty import plots as tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept
