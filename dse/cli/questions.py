@@ -95,7 +95,7 @@ def decision_map(
     known = Path(out, "map.json") if resume and out is not None else None
     with bar("rows", "searching") as shown:
         found = call(progress=shown, known=known)
-    _show_and_save(found, out, "dse.parametric.map_plot:save_map", json=json)
+    _show_and_save(found, out, "dse.parametric.plots:save_map", json=json)
 
 
 @command("dse.api.answers:sensitivity")

@@ -12,7 +12,6 @@ from dse.model import tables
 from dse.model.space import Index
 from dse.parametric.change import NOTHING, Override, Repair, choice_words
 from dse.reports.designs import described
-from dse.runs.limits import MOST_SEARCHED
 from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
 from dse.study.evaluated import is_evaluated
@@ -24,6 +23,9 @@ Solved = tuple[Study, Index]
 
 EVALUATIONS = 10_000_000
 """Designs that are always tried for a change, however few the study itself has."""
+
+MOST_SEARCHED = 200_000_000
+"""Designs of a space that is not composed, up to which changes are looked for."""
 
 SHARE = 0.1
 """Part of the time that is left which one change may take."""

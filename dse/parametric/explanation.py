@@ -14,15 +14,16 @@ from dse.errors import TooLargeError
 from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
+from dse.parametric.attempt import MOST_SEARCHED
 from dse.parametric.budgets import Needed, needed_by
 from dse.parametric.change import Override, Repair
-from dse.parametric.conflicts import with_conflicts
 from dse.parametric.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, paragraph, violation_text
-from dse.runs.limits import ENUMERABLE, MOST_SEARCHED
+from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome, Stop
+from dse.search.conflicts import with_conflicts
 from dse.search.exact.work import limited
 from dse.study import study
 from dse.study.stages import COMPUTE_ALONE

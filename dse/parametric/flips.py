@@ -162,26 +162,28 @@ class Flips(Printable):
     @property
     def is_complete(self) -> bool:
         """Whether every design was compared for every assumption."""
-        return all(side.complete for entry in self.found for side in (entry.low, entry.high))
+        return all(side.complete for entry in self.found for side in entry.sides)
 
     @property
     def limits(self) -> tuple[str, ...]:
         """Why some ranges end early."""
-        sides = (side for entry in self.found for side in (entry.low, entry.high))
-        return tuple(sorted({side.limited for side in sides if side.limited}))
+        found = {side.limited for entry in self.found for side in entry.sides}
+        return tuple(sorted(found - {""}))
 
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
-        lines = [paragraph(f"{', '.join(self.answer)}: {self.preference}")]
-        if self.mattering:
-            lines.append(table_text([_row(self, entry) for entry in self.mattering], HEADERS))
-        lines += [paragraph(note) for note in _notes(self)]
-        return "\n\n".join(lines)
+        rows = [_row(self, entry) for entry in self.mattering]
+        table = [table_text(rows, HEADERS)] if rows else []
+        return "\n\n".join([paragraph(self.title), *table, *map(paragraph, _notes(self))])
+
+    @property
+    def title(self) -> str:
+        """The answer, and by what it is one."""
+        return f"{', '.join(self.answer)}: {self.preference}"
 
     def _repr_html_(self) -> str:
         rows = tuple(_row(self, entry) for entry in self.mattering)
-        title = f"{', '.join(self.answer)}: {self.preference}"
-        return html(title, [Section("", "", (), HEADERS, rows, tuple(_notes(self)))])
+        return html(self.title, [Section("", "", (), HEADERS, rows, tuple(_notes(self)))])
 
     def section(self, *, full: bool) -> Section:
         """Return the flips as a section of an answer, only the nearest unless `full`."""

@@ -29,7 +29,7 @@ from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
 from dse.parametric.attempt import EVALUATIONS, changed_study
-from dse.parametric.conflicts import any_design
+from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.work import EffortError
 from dse.study.demand import RATE

@@ -1,22 +1,26 @@
-"""What `dse flips` and `dse sweep` leave in a folder: pictures, JSON and a table of intervals."""
+"""What `dse flips`, `dse sweep` and `dse map` leave in a folder: a picture, JSON and a table."""
 
 from __future__ import annotations
 
 import csv
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
 
 from dse.algebra import units
 from dse.files.csv import inert
 from dse.files.json import json_text
 from dse.files.working import new_folder
 from dse.parametric.crossovers import Crossovers
+from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports import bands, ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
@@ -28,34 +32,61 @@ LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
 ROOM = 0.25
 """Share of the height of the first panel that is kept for the names of designs."""
-FLIP_FILES = ("flips.json", "flips.png", "flips.svg")
-SWEEP_FILES = ("crossovers.csv", "crossovers.json", "crossovers.png", "crossovers.svg")
+OTHERS, NOTHING = "0.75", "1.0"
+"""Greys of answers of a map beyond the colours, and of what is infeasible."""
+
+Draw = Callable[[Any, Path], tuple[Path, Path]]
+Rows = Iterator[tuple[object, ...]]
 
 
 def save_flips(found: Flips, out: Path) -> None:
     """Write flips as JSON and as a picture into a folder, all or nothing."""
-    with new_folder(out, FLIP_FILES) as folder:
-        (folder / FLIP_FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
-        draw_flips(found, folder)
+    _save(found, out, "flips", draw_flips, None)
 
 
 def save_crossovers(found: Crossovers, out: Path) -> None:
     """Write intervals as a table, as JSON and as a picture into a folder, all or nothing."""
-    with new_folder(out, SWEEP_FILES) as folder:
-        _write_csv(found, folder / SWEEP_FILES[0])
-        (folder / SWEEP_FILES[1]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
-        draw_crossovers(found, folder)
+    _save(found, out, "crossovers", draw_crossovers, _interval_rows(found))
 
 
-def _write_csv(found: Crossovers, path: Path) -> None:
-    """Write one line per interval and design."""
+def save_map(found: DecisionMap, out: Path) -> None:
+    """Write a map as a table, as JSON and as a picture into a folder, all or nothing."""
+    _save(found, out, "map", draw_map, _map_rows(found))
+
+
+def _save(found: Any, out: Path, stem: str, draw: Draw, rows: Rows | None) -> None:
+    kinds = ("csv", "json", "png", "svg")[rows is None :]
+    with new_folder(out, tuple(f"{stem}.{kind}" for kind in kinds)) as folder:
+        if rows is not None:
+            with (folder / f"{stem}.csv").open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream).writerows(rows)
+        (folder / f"{stem}.json").write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw(found, folder)
+
+
+def _interval_rows(found: Crossovers) -> Rows:
+    """Yield one line per interval and design."""
     unit = unit_suffix(found.assumption.quantity)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([f"from{unit}", f"to{unit}", "design"])
-        for interval in found.intervals:
-            for design in interval.designs or ("",):
-                writer.writerow([repr(interval.low), repr(interval.high), inert(design)])
+    yield f"from{unit}", f"to{unit}", "design"
+    for one in found.intervals:
+        for design in one.designs or ("",):
+            yield repr(one.low), repr(one.high), inert(design)
+
+
+def _map_rows(found: DecisionMap) -> Rows:
+    """Yield one line per row and interval."""
+    first, second = (unit_suffix(entry.quantity) for entry in (found.first, found.second))
+    yield f"{found.second.name}{second}", f"from{first}", f"to{first}", "answer"
+    for row in found.rows:
+        for name, one in zip(row.names, row.intervals, strict=True):
+            yield repr(row.value), repr(one.low), repr(one.high), inert(name)
+
+
+def _new_figure(title: str, width: int, height: float) -> Figure:
+    figure = Figure(layout="constrained", figsize=(8.2, height))
+    FigureCanvasAgg(figure)
+    figure.suptitle(textwrap.fill(title, width))
+    return figure
 
 
 def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
@@ -64,9 +95,8 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
     The axis is the ratio to the nominal value; assumptions that change nothing are only counted.
     """
     shown = [entry for entry in found.moving if _has_ratios(entry)][:MOST_BARS]
-    figure = Figure(layout="constrained", figsize=(8.2, 1.5 + 0.3 * max(len(shown), 2)))
-    FigureCanvasAgg(figure)
     with drawing():
+        figure = _new_figure(found.title, 80, 1.5 + 0.3 * max(len(shown), 2))
         axes = figure.add_subplot()
         for row, entry in enumerate(shown):
             _bar(axes, row, entry)
@@ -78,14 +108,12 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         hidden = len(found.found) - len(shown)
         rest = f"\n{hidden} more are not drawn" if hidden else ""
         axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
-        title = f"{', '.join(found.answer)}: {found.preference}"
-        figure.suptitle(textwrap.fill(title, 80))
         ticks.settle(figure)
         return save_figure(figure, folder / "flips")
 
 
 def _bar(axes: Axes, row: int, entry: Stability) -> None:
-    low, high = (side.holds_to / entry.nominal for side in (entry.low, entry.high))
+    low, high = (side.holds_to / entry.nominal for side in entry.sides)
     axes.barh(row, high - low, left=low, height=0.55, color=FILLS[0], alpha=0.35, linewidth=0)
     for side in entry.sides:
         if side.flips_at is None:
@@ -111,12 +139,8 @@ def _has_ratios(entry: Stability) -> bool:
 
 def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     """Return a range that shows every flip, with room for its label."""
-    ends = [
-        side.holds_to / entry.nominal
-        for entry in shown
-        for side in (entry.low, entry.high)
-        if side.flips_at is not None
-    ]
+    flips = [(e, side) for e in shown for side in e.sides if side.flips_at is not None]
+    ends = [side.holds_to / entry.nominal for entry, side in flips]
     low, high = min([*ends, 0.8]), max([*ends, 1.25])
     room = (high / low) ** 0.16
     return max(low / room, 1 / FACTOR / 2), min(high * room, 2 * FACTOR)
@@ -130,8 +154,7 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
     front.
     """
     with drawing():
-        figure = Figure(layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = _new_figure(f"{found.followed}: {found.study.question}", 72, 4.0)
         factor, unit = units.scale([found.high], found.assumption.quantity)
         if len(found.curve):
             panels = _panels(figure, found, factor)
@@ -146,7 +169,6 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
                 ticks.log_ticks(axes.xaxis, low, high)
             else:
                 ticks.number_ticks(axes.xaxis)
-        figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 72))
         hidden = len(found.held()) - MOST_BARS
         said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
         label(f"{titled(found.assumption.name, unit)}{said}")
@@ -215,3 +237,50 @@ def titled(name: str, unit: str) -> str:
         quantity, bounded, _ = name.rpartition(sign)
         words = f"{in_words(quantity)} {limit}" if bounded else words
     return f"{words} [{unit}]" if unit else words
+
+
+def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
+    """Draw ``map.png`` and ``map.svg``: each answer a colour, the largest share first."""
+    names = [name for name in found.shares if name != NOTHING_FITS]
+    colours = {name: FILLS[k] if k < len(FILLS) else OTHERS for k, name in enumerate(names)}
+    colours[NOTHING_FITS] = NOTHING
+    scales = [
+        units.scale([high], entry.quantity)
+        for entry, (_, high) in zip((found.first, found.second), found.ranges, strict=True)
+    ]
+    with drawing():
+        figure = _new_figure(f"{found.followed}: {found.study.question}", 72, 5.6)
+        axes = figure.add_subplot()
+        for name, colour in colours.items():
+            cells = [
+                Rectangle(
+                    (one.low / scales[0][0], low / scales[1][0]),
+                    (one.high - one.low) / scales[0][0],
+                    (high - low) / scales[1][0],
+                )
+                for (low, high), row in zip(found.bands(), found.rows, strict=True)
+                for own, one in zip(row.names, row.intervals, strict=True)
+                if own == name
+            ]
+            axes.add_collection(PatchCollection(cells, facecolor=colour, edgecolor="none"))
+        axes.set(xscale="log", yscale="log")
+        for axis, entry, (factor, unit), (low, high) in zip(
+            (axes.xaxis, axes.yaxis),
+            (found.first, found.second),
+            scales,
+            found.ranges,
+            strict=True,
+        ):
+            axis.set_view_interval(low / factor, high / factor, ignore=True)
+            ticks.log_ticks(axis, low / factor, high / factor)
+            axis.set_label_text(titled(entry.name, unit))
+        shown = [name for name in names if colours[name] != OTHERS]
+        handles = [Patch(facecolor=colours[name], label=elided(name)) for name in shown]
+        if len(shown) < len(names):
+            more = f"{len(names) - len(shown)} others"
+            handles.append(Patch(facecolor=OTHERS, label=more))
+        if NOTHING_FITS in found.shares:
+            handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
+        figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
+        ticks.settle(figure)
+        return save_figure(figure, folder / "map")

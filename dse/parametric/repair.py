@@ -21,8 +21,8 @@ from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, solve
 from dse.parametric.change import NUMBER, Override, Repair, number_words, size_of
-from dse.parametric.conflicts import any_design
 from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
+from dse.search.conflicts import any_design
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
 from dse.study.scenario import field_path

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,10 +36,8 @@ class LogScale:
     size: float = 0.0
     """How large a number is that may pass zero, where no ratio tells what is close."""
 
-    def grid(
-        self, start: float, limit: float, count: int, first: float, extra: Iterable[float] = ()
-    ) -> list[float]:
-        """Return values from `start` (left out) to `limit`, dense near `start`, and `extra`.
+    def grid(self, start: float, limit: float, count: int, first: float) -> list[float]:
+        """Return values beyond `start` up to `limit`, dense near `start`.
 
         The natural logarithm of the first ratio is `first`.
         """
@@ -59,7 +57,7 @@ class LogScale:
         low, high = sorted((start, limit))
         if self.among:
             values = list(self.among)
-        between = {value for value in (*values, *extra) if low < value < high}
+        between = {value for value in values if low < value < high}
         return sorted({*between, limit} - {start}, reverse=limit < start)
 
     def middle(self, one: float, other: float) -> float:

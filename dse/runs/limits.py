@@ -50,6 +50,3 @@ PLAUSIBLE: Mapping[str, float] = {"m2": 1e-2, "w": 1e4}
 FIGURES, FIGURE_MATTERS = 4, 0.25
 """Figures to check that a message names; one matters where its half changes the result by this
 share."""
-
-MOST_SEARCHED = 200_000_000
-"""Designs of a space that is not composed, up to which changes of an infeasible study are tried."""

@@ -10,7 +10,7 @@ import pytest
 import dse
 from dse import search
 from dse.errors import OutputError, UnitError
-from dse.parametric import decision_map, map_plot, plots
+from dse.parametric import decision_map, plots
 from dse.parametric.decision_map import find_map
 from dse.search.settings import Budget
 from dse.study import study
@@ -98,7 +98,7 @@ def test_a_map_goes_on_where_it_ended(write, tmp_path: Path, monkeypatch) -> Non
     whole = find_map(document, RANGES, by=["device"])
     with monkeypatch.context() as few:
         few.setattr(decision_map, "MOST_ROWS", 11)
-        map_plot.save_map(find_map(document, RANGES, by=["device"]), tmp_path / "map")
+        plots.save_map(find_map(document, RANGES, by=["device"]), tmp_path / "map")
     path = tmp_path / "map" / "map.json"
     begun: list[int] = []
     again = find_map(
@@ -115,7 +115,7 @@ def test_a_map_goes_on_where_it_ended(write, tmp_path: Path, monkeypatch) -> Non
 
 def test_a_map_is_drawn_and_written(write, tmp_path: Path) -> None:
     found = dse.decision_map(write(STUDY), *RANGES)
-    map_plot.save_map(found, tmp_path / "map")
+    plots.save_map(found, tmp_path / "map")
     lines = (tmp_path / "map" / "map.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "workload.granularity_byte,from_bit_per_s,to_bit_per_s,answer"
     assert len(lines) == 1 + sum(len(row.intervals) for row in found.rows)

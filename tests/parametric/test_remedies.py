@@ -5,11 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import assume, given, settings
 
 import dse
 from dse.errors import InfeasibleError
@@ -18,8 +16,7 @@ from dse.parametric.budgets import needed_by
 from dse.parametric.change import NUMBER, PART, RUN
 from dse.parametric.remedies import remedies_of
 from dse.study import study
-from tests.conftest import everything
-from tests.parametric.test_repair import prepared, refused, studies
+from tests.parametric.test_repair import refused
 
 Write = Callable[[str], Path]
 
@@ -135,29 +132,6 @@ def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
         assert pasted[::2] == ["--set"] * len(overrides)
         assert pasted[1::2] == [f"{name}={value}" for name, value in overrides.items()]
         assert len(dse.run(path, overrides=pasted[1::2]).front), line
-
-
-@settings(max_examples=3)
-@given(data=studies())
-def test_every_remedy_admits_a_design(data: dict[str, Any]) -> None:
-    every_remedy_admits_a_design(data)
-
-
-@pytest.mark.slow
-@settings(max_examples=60)
-@given(data=studies())
-def test_every_remedy_of_many_studies_admits_a_design(data: dict[str, Any]) -> None:
-    every_remedy_admits_a_design(data)
-
-
-def every_remedy_admits_a_design(data: dict[str, Any]) -> None:
-    found = prepared(data)
-    assume(not everything(found.problem).feasible.any())
-    remedies = remedies_of(found, needed_by(found.problem), composed=False)
-    assert not remedies.untried
-    for entry in remedies.repairs:
-        changed = study.prepare(study.override(found.document, entry.overrides))
-        assert everything(changed.problem).feasible.any(), entry
 
 
 def test_what_a_device_is_cannot_be_changed_but_another_can_be_taken(write: Write) -> None:

@@ -21,6 +21,8 @@ from dse.errors import InfeasibleError
 from dse.files import document
 from dse.parametric import repair
 from dse.parametric.attempt import Attempts
+from dse.parametric.budgets import needed_by
+from dse.parametric.remedies import remedies_of
 from dse.plugins import registry
 from dse.study import study
 from dse.study.overrides import override
@@ -164,14 +166,14 @@ def studies(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(max_examples=5)
 @given(data=studies())
-def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
+def test_a_remedy_is_enough_and_a_little_less_of_a_number_is_not(data: dict[str, Any]) -> None:
     is_enough_and_a_little_less_is_not(data)
 
 
 @pytest.mark.slow
 @settings(max_examples=100)
 @given(data=studies())
-def test_many_repairs_are_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
+def test_many_remedies_are_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     is_enough_and_a_little_less_is_not(data)
 
 
@@ -179,8 +181,13 @@ def is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
     fields = {field.path: field for field in repair._fields(found)}
-    for entry in repair.repairs_of(Attempts(found)):
-        assert feasible(found, entry.path, entry.written), entry
+    remedies = remedies_of(found, needed_by(found.problem), composed=False)
+    assert not remedies.untried
+    for entry in remedies.repairs:
+        changed = study.prepare(override(found.document, entry.overrides))
+        assert everything(changed.problem).feasible.any(), entry
+        if not entry.is_number or not (entry.is_constraint or entry.path in fields):
+            continue
         for short in np.linspace(0.001, 1.0, 12):
             value = entry.value + short * (entry.nominal - entry.value)
             if short == 0.001:

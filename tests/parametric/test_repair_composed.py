@@ -18,12 +18,12 @@ from dse import search
 from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
-from dse.parametric import conflicts, explanation, loosen, repair
+from dse.parametric import explanation, loosen, repair
 from dse.parametric.budgets import needed_by
 from dse.parametric.remedies import remedies_of
 from dse.reports.text import table_text
 from dse.runs import finished
-from dse.search import SearchSettings
+from dse.search import SearchSettings, conflicts
 from dse.search.exact import compose, prove
 from dse.study import study
 from tests.conftest import everything

@@ -147,9 +147,8 @@ ONLY_USERS = {
     },
     "matplotlib": {
         "dse.fitting.interface.plots",
-        "dse.parametric.map_plot",
-        "dse.runs.infeasible_plot",
         "dse.parametric.plots",
+        "dse.runs.infeasible_plot",
         "dse.uncertainty.plots",
         "dse.reports.bands",
         "dse.reports.drawing",

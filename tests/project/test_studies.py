@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import dse
-from dse.parametric.conflicts import with_conflicts
 from dse.search import SearchSettings, run_search
+from dse.search.conflicts import with_conflicts
 from tests.conftest import STUDIES, problem_of
 
 Front = Callable[..., pd.DataFrame]

@@ -17,7 +17,6 @@ from dse.contract import Column
 from dse.model.evaluation import Evaluation, Goal
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index
-from dse.runs.limits import MOST_SEARCHED
 from dse.search import Outcome
 
 MOST_SETS = 500
@@ -56,7 +55,7 @@ def any_design(problem: Problem) -> Index | None:
     Raises
     ------
     TooLargeError
-        When the space is neither composed nor enumerated.
+        When the time of `limited` does not suffice.
     """
     hosts = problem.hosts[problem.evaluate(problem.hosts).feasible]
     if len(hosts):
@@ -64,7 +63,7 @@ def any_design(problem: Problem) -> Index | None:
     space = replace(problem, beside=False)
     probe = _Probe(*(getattr(space, field.name) for field in fields(space)))
     try:
-        search.run_search(probe, search.SearchSettings(method="exact", limit=MOST_SEARCHED))
+        search.run_search(probe, search.SearchSettings(method="exact"))
     except _FoundError as found:
         return found.index
     return None
