@@ -239,7 +239,14 @@ class _FlipSearch:
             rows = found.beyond.rows
             becomes = next(iter(parts(track.at(found.flips_at), rows)), (NOTHING_FITS,))
             regret = self._regret(track, found.flips_at)
-        return IntervalEnd(**vars(found), becomes=becomes, regret=regret)
+        return IntervalEnd(
+            holds_to=found.holds_to,
+            flips_at=found.flips_at,
+            complete=found.complete,
+            limited=found.limited,
+            becomes=becomes,
+            regret=regret,
+        )
 
     def _regret(self, track: Track, flips_at: float) -> float | None:
         """Return how much worse the answer is than the best design known a tenth beyond a flip.

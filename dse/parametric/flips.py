@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.parametric.breakpoints import Breakpoint
 from dse.reports.designs import difference
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, table_text
@@ -48,13 +47,17 @@ NOT_EVERY_DESIGN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalEnd(Breakpoint):
-    """One end of the interval in which an answer holds, and the answer beyond in words.
+class IntervalEnd:
+    """One end of the interval in which an answer holds: `Breakpoint`, and the answer in words.
 
     `regret` is by how much today's answer is worse a tenth beyond, relative to the best design
     known: infinite where it is infeasible, None where no number is compared.
     """
 
+    holds_to: float
+    flips_at: float | None = None
+    complete: bool = True
+    limited: str = ""
     becomes: tuple[str, ...] = ()
     regret: float | None = None
 

@@ -13,12 +13,12 @@ from dse.parametric.change import NUMBER, RUN, Override, Repair, choice_words
 from dse.parametric.choices import choices_of
 from dse.parametric.loosen import Field
 from dse.parametric.repair import as_yaml, field_repair, repairs_of
-from dse.study.written import WrittenStage, stages_of
 from dse.reports.words import listed
 from dse.study.demand import RATE
 from dse.study.fields import Unit
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
+from dse.study.written import WrittenStage, stages_of
 
 BOTH = 1e6
 """Size of a change of two bounds, beyond all that one number needs, besides their excess."""

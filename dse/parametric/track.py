@@ -9,11 +9,13 @@ from functools import lru_cache
 import numpy as np
 
 from dse import search
+from dse.model.front import nondominated
 from dse.model.matrices import distinct
 from dse.model.space import Index
+from dse.parametric import rivals
 from dse.parametric.perturbed import Compared, PerturbedPart, compare_together, widest
 from dse.parametric.scale import LogScale
-from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, holds
+from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.search.exact.work import CALL, LOOK, spend
 from dse.study.assumptions import Assumption
 
@@ -73,7 +75,22 @@ class Track:
         return one and len(answer.rows) > 0 and not self.entry.problem.tolerant
 
     def holds(self, answer: AnswerDesigns, value: float) -> bool:
-        """Whether an answer holds at a value among all designs that are known."""
+        """Whether an answer holds at a value among all designs that are known; in a tie it does."""
+        problem, tracked = self.at(value), self.tracked
         rows = np.vstack([self.rows, answer.rows])
         spend(CALL + len(rows))
-        return holds(answer, self.at(value), rows, self.tracked)
+        if tracked.front:
+            return answer_among(problem, distinct(rows), tracked).keys == answer.keys
+        rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
+        found = problem.evaluate(rows)
+        rows, loss = rows[found.feasible], found.loss[found.feasible]
+        same = counting_as(answer, problem, rows, tracked)
+        if not same.any():
+            return not len(rows) and not answer.keys
+        kept = same.copy()
+        kept[nondominated(loss)] = True
+        rows, loss, same = rows[kept], loss[kept], same[kept]
+        preference = tracked.preference
+        keys = np.column_stack(preference.keys(problem, preference.merit(problem, rows), loss))
+        own = keys[same][np.lexsort(keys[same].T[::-1])[:1]]
+        return not rivals.beats(keys[~same], own).any()

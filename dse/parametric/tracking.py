@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.front import nondominated
-from dse.model.matrices import distinct
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.parametric import rivals
 
 Key = tuple[int, ...]
 """What a design is: its row, and the counts that follow from it."""
@@ -98,22 +96,3 @@ def identity(problem: Problem, rows: Index, tracked: TrackedAnswer) -> Index:
         return rows
     counts = [count for groups in problem.fleets(rows) for count, _ in groups]
     return np.column_stack([rows, *counts]).astype(np.int64)
-
-
-def holds(answer: AnswerDesigns, problem: Problem, rows: Index, tracked: TrackedAnswer) -> bool:
-    """Whether an answer is still one among designs (n, d); in a tie it is."""
-    if tracked.front:
-        return answer_among(problem, distinct(rows), tracked).keys == answer.keys
-    rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
-    found = problem.evaluate(rows)
-    rows, loss = rows[found.feasible], found.loss[found.feasible]
-    same = counting_as(answer, problem, rows, tracked)
-    if not same.any():
-        return not len(rows) and not answer.keys
-    kept = same.copy()
-    kept[nondominated(loss)] = True
-    rows, loss, same = rows[kept], loss[kept], same[kept]
-    preference = tracked.preference
-    keys = np.column_stack(preference.keys(problem, preference.merit(problem, rows), loss))
-    own = keys[same][np.lexsort(keys[same].T[::-1])[:1]]
-    return not rivals.beats(keys[~same], own).any()
