@@ -266,10 +266,11 @@ class Figures:
         rule = f"the table has no column for {label}, such as {example}"
         figure = units.stem(forms[0][0]) or forms[0][0]
         value = units.example(forms[0][0])
-        column, given = f"columns: {{{example}: HEADER}}", f"values: {{{figure}: {value}}}"
+        header = self._likely(forms)
+        column, given = f"columns: {{{example}: {header}}}", f"values: {{{figure}: {value}}}"
         if not self.path:  # a table that no study names
             column, given = (
-                f'--set "columns.{example}=HEADER"',
+                f'--set "columns.{example}={header}"',
                 f'--set "values.{figure}={value}"',
             )
         remedy = (
@@ -278,6 +279,13 @@ class Figures:
         )
         self.faults.add((*self.path, "table"), rule, remedy)
         return self._unknown()
+
+    def _likely(self, forms: Sequence[Form]) -> str:
+        """Return the one header that has the unit of an area or a clock, else a stand-in."""
+        suffixes = {units.suffix(name) for name, _ in forms} & {"m2", "ge", "lc", "hz"}
+        headers = (header for _, header in self._headers.values())
+        found = [one.written for one in headers if units.suffix(one.name) in suffixes]
+        return f"'{found[0]}'" if len(found) == 1 else "HEADER"
 
     def one(
         self, forms: Sequence[Form], *, zero: bool = False, distinct: bool = True

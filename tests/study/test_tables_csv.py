@@ -427,6 +427,12 @@ def test_what_is_no_table_is_told(content: bytes, told: str) -> None:
     assert str(caught.value) == f"t.csv:{told}"
 
 
+def test_a_missing_column_is_sought_by_its_unit(write) -> None:
+    write(AES.replace("clock_mhz", "Fmax [MHz]"), "cores.csv")
+    (found,) = faults(write(STUDY))
+    assert "call a column so with `columns: {clock_mhz: 'Fmax [MHz]'}`" in found
+
+
 def test_a_missing_column_names_what_is_accepted(write) -> None:
     write(AES.replace("clock_mhz", "speed"), "cores.csv")
     assert faults(write(STUDY)) == [
