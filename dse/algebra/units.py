@@ -327,6 +327,16 @@ def _decimal_prefix(largest: float, base: Base, *, alone: bool) -> str:
     return fitting[-1] if fitting else prefixes[0]
 
 
+_LONG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h)\s*")
+_LONG_S = {"min": 60, "h": 3600}
+
+
+def in_seconds(written: str) -> str:
+    """Return a time of minutes or hours in seconds, ``600.000000 s``; other texts as they are."""
+    found = _LONG.fullmatch(written)
+    return f"{float(Fraction(found[1]) * _LONG_S[found[2]]):f} s" if found else written
+
+
 def duration(seconds: float) -> str:
     """Return a time in whole seconds, or in minutes, or in hours; what is short in two digits.
 

@@ -224,7 +224,7 @@ def _above_zero(what: str, written: str | None, name: str, example: str) -> floa
     if written is None:
         return math.inf
     try:
-        value = units.parse(written, name)
+        value = units.parse(units.in_seconds(written), name)
     except UnitError as error:
         raise UnitError(f"{what} {written!r}: {error.rule}", error.remedy) from error
     if value <= 0:

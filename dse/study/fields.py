@@ -7,7 +7,6 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -196,19 +195,12 @@ def quantity(description: str, *columns: str, **about: Any) -> Any:
     return declared
 
 
-_LONG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h)\s*")
-_LONG_S = {"min": 60, "h": 3600}
-
-
 class Duration(Unit):
     """Metadata of a time that may be minutes or hours, too."""
 
     def read(self, written: Any) -> Given | None:
         """Return the value in seconds, or raise a fault that names the unit to write."""
-        found = _LONG.fullmatch(written) if isinstance(written, str) else None
-        if found:
-            written = f"{float(Fraction(found[1]) * _LONG_S[found[2]]):f} s"
-        return super().read(written)
+        return super().read(units.in_seconds(written) if isinstance(written, str) else written)
 
 
 class StudySection(BaseModel):
