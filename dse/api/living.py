@@ -17,7 +17,7 @@ from dse.study.overrides import sweep_of
 
 MOST_ANSWERS = 1_000
 MOST_MOVING = 3
-LIVING_TIME = "5 min"
+LIVING_TIME = "300 s"
 """CPU time for all answers of a page, where nobody says how much they may take."""
 
 ONE_TIME = "10 s"
