@@ -123,7 +123,7 @@ def test_a_name_that_would_not_work(word: str, name: str, message: str, tmp_path
 def test_a_name_that_is_taken(word: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(
         NewNameError,
-        match=rf"{word} '{name.replace('sms_', 'sms-')}': accel-dse [0-9.]+ has one of this",
+        match=rf"{word} '{name.replace('sms_', 'sms-')}': accel-dse \S+ has one of this",
     ):
         MAKERS[word](name, tmp_path / "new")
 
