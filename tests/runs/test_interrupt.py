@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse import search, workers
+from dse import search
 from dse.audit.verify import verify_run
 from dse.contract import Method
 from dse.errors import NothingFoundError
@@ -124,17 +124,6 @@ def _written(folder: Path) -> Path:
     path = folder / "study.yaml"
     path.write_text(STUDY)
     return path
-
-
-def _sleeps(number: int) -> int:
-    time.sleep(60 * number)
-    return number
-
-
-def test_a_stop_does_not_wait_for_processes_at_work() -> None:
-    asked = iter([False] * 30)
-    with workers.shared(_sleeps, [0, 1, 2], 2, lambda: next(asked, True)) as found:
-        assert list(found) in ([0], [])
 
 
 def test_workers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:

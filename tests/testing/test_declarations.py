@@ -152,7 +152,7 @@ CASES = {
     ),
     "implies": (
         replace(reached, implies={k: v for k, v in reached.implies.items() if k not in LINK}),
-        "met only by a link_limit_bit_per_s of at least demand_bit_per_s, in",
+        "met only by a link_limit_bit_per_s of at least carried_demand_bit_per_s, in",
         replace(offloads_fast_enough, implies=LINK),
         "declares that it implies link_limit_bit_per_s of at least workload_rate_bit_per_s, but is",
     ),
