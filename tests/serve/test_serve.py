@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -169,10 +167,7 @@ search: {method: nsga2, budget: 1000000}
 def test_a_run_that_goes_on_is_shown_and_stopped_as_ctrl_c_does(tmp_path: Path) -> None:
     (tmp_path / "slow.yaml").write_text(SLOW, encoding="utf-8")
     command = [sys.executable, "-m", "dse", "run", "slow.yaml", "--out", "slow", "--no-plots"]
-    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which `make test &` ignores
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, preexec_fn=heard
-    ) as process:
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
         try:
             while under_way(tmp_path / "slow") is None or not begun_manifest(written(tmp_path)):
                 assert process.poll() is None
