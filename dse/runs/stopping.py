@@ -15,7 +15,7 @@ PROCESSES = Path("/proc")
 
 
 def stop_run(folder: Path) -> None:
-    """Interrupt the process that writes a run, once.
+    """Send the process that writes a run one SIGTERM, which it obeys as Ctrl-C.
 
     Raises
     ------
@@ -30,7 +30,8 @@ def stop_run(folder: Path) -> None:
     # What a folder says is no reason to end a process: it must hold the folder open as well.
     if watch.get("host") != platform.node() or not _holds(process, path):
         raise OutputError(f"{folder}: it is not written by a process that is surely its own")
-    os.kill(int(str(process)), signal.SIGINT)
+    # A run that a shell started in the background ignores SIGINT.
+    os.kill(int(str(process)), signal.SIGTERM)
 
 
 def _holds(process: object, path: Path) -> bool:
