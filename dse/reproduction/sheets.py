@@ -58,7 +58,9 @@ def _save_small(canvas: FigureCanvasAgg, path: Path) -> None:
     canvas.draw()  # type: ignore[no-untyped-call]
     image = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
     pixels = Image.fromarray(image).convert("RGB")
-    pixels.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path)
+    pixels.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        path, dpi=(DPI, DPI)
+    )
 
 
 def _sheet(panels: Sequence[Panel], source: str = "") -> tuple[Sheet, FigureCanvasAgg]:
