@@ -188,9 +188,9 @@ _FIELDS = "{'workload.rate': '73 Gbps'} or 'workload.rate=73 Gbps'"
 FUNCTION = Kind("a function", callable)
 
 KINDS: Mapping[str, Kind] = {
-    "StudySource": Kind(_STUDY, _is_study, Path, metavar="study"),
+    "StudySource": Kind(_STUDY, _is_study, Path, metavar="STUDY"),
     "StudySource | Result": Kind(
-        _SOURCE, lambda value: _is_study(value) or _is_run(value), Path, metavar="study"
+        _SOURCE, lambda value: _is_study(value) or _is_run(value), Path, metavar="STUDY"
     ),
     "str | Path | Result": Kind("the folder of a run, or a Result that was saved", _is_run, Path),
     "str | Path": _PATH(word=Path),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from dse.cli.options import COMMANDS, made
 from dse.errors import ArgumentError, gone
@@ -43,8 +44,22 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """Of all commands; help is as wide as the terminal up to a width that can be read."""
 
 
+def _given(what: Any, ctx: Any) -> Any:
+    return what
+
+
 class _Command(TyperCommand):
     """A command that names what there is instead of an option of earlier versions."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Write positional arguments by name alone: their types are Python's, not a reader's."""
+        super().__init__(**settings)
+        for one in self.params:
+            if isinstance(one, TyperArgument):
+                name = one.display_name_raw if one.required else f"[{one.display_name_raw}]"
+                piece = f"{name}..." if one.nargs != 1 and "..." not in name else name
+                plain = {"get_usage_pieces": [piece], "display_type_rich": None}
+                vars(one).update({how: partial(_given, what) for how, what in plain.items()})
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of the command line."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature, unwrap
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -172,8 +173,10 @@ def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:
     several = kind.several or parameter.kind is Parameter.VAR_POSITIONAL
     default = None if parameter.default in ((), EMPTY) or name == "jobs" else parameter.default
     required = parameter.default is EMPTY and parameter.kind is not Parameter.VAR_POSITIONAL
-    settings: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar}
-    if parameter.kind is not Parameter.KEYWORD_ONLY and kind.positional:
+    place = parameter.kind is not Parameter.KEYWORD_ONLY and kind.positional
+    stands = "PATH" if kind.word is Path and not place else name.rstrip("_").upper()
+    settings: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar or stands}
+    if place:
         info: Any = typer.Argument(show_default=False, **settings)
     else:
         spelled = SPELLED.get(name, (_dashed(name),))
