@@ -196,7 +196,11 @@ FAMILIES = {
         "ascon_aead",
         _chained(4, 16, 8, written_byte=16, refused="asap7"),
     ),
-    "ascon_hash": Family("Ascon-Hash256: 1, 2 or 4 rounds in a cycle", "ascon_hash"),
+    "ascon_hash": Family(
+        "Ascon-Hash256: 1 to 4 rounds in a cycle",
+        "ascon_hash",
+        _chained(4, 8, 12, written_byte=8),
+    ),
     "chacha20": Family("ChaCha20: 1 to 4 rounds in a cycle", "chacha20"),
     "crc32": Family("CRC-32: 8 to 512 bits in a cycle", "crc32"),
     "sha2_256": Family(

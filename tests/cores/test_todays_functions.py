@@ -108,16 +108,34 @@ def test_hashes_are_those_of_openssl(
         assert ours(text) == theirs(text).digest()
 
 
+ASCON_AEAD = "a2584d735d8806ecf99d93da734fb6144318c244bb9991def56667e1df0aa35e"
+ASCON_HASH = "1e2a23d05a60dae39c4a794257e67bedbca7ae14d69cd12bea3c1169e183bca3"
+"""SHA-256 of the known answers of the designers' implementation, one after another: github.com/
+ascon/ascon-c at 446347f, LWC_AEAD_KAT_128_128.txt and the first 257 of LWC_HASH_KAT_128_256.txt."""
+
+
 def test_ascon_is_that_of_its_designers() -> None:
+    """Also in all 1089 known answers: texts and associated data of 0 to 32 bytes."""
     for key, nonce, data, text, answer in ascon.PUBLISHED:
         assert ascon.ascon_encrypt(key, nonce, data, text) == answer
+    key, nonce, text, data = (bytes(range(at, at + 32)) for at in (0x00, 0x10, 0x20, 0x30))
+    encrypted = b"".join(
+        ascon.ascon_encrypt(key[:16], nonce[:16], data[: at % 33], text[: at // 33])
+        for at in range(33 * 33)
+    )
+    assert hashlib.sha256(encrypted).hexdigest() == ASCON_AEAD
 
 
 def test_ascon_hash_is_that_of_its_designers() -> None:
-    """And the state that a message begins with is that of SP 800-232, appendix A.3."""
+    """And the state that a message begins with is that of SP 800-232, appendix A.3.
+
+    Also in the known answers of 0 to 256 bytes.
+    """
     assert ascon_hash.hash_start()[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
     for message, digest in ascon_hash.PUBLISHED:
         assert ascon_hash.ascon_hashed(message) == digest
+    digests = (ascon_hash.ascon_hashed(bytes(range(256))[:length]) for length in range(257))
+    assert hashlib.sha256(b"".join(digests)).hexdigest() == ASCON_HASH
 
 
 def test_the_check_is_the_published_one() -> None:

@@ -150,6 +150,7 @@ UNROLLING = {
     "sha2_256": (0.005, 0.207, False),
     "sha3_256": (0.047, 0.057, False),
     "ascon_aead": (0.019, 0.191, False),
+    "ascon_hash": (0.024, 0.201, False),
     "crc32": (0.312, 0.294, True),
 }
 
