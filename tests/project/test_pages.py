@@ -24,6 +24,7 @@ from dse.study.sections import SECTIONS
 from tests.conftest import ROOT
 from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs
+from tests.page.browser import PROGRAM, browser
 from tests.project import test_packaging, test_readme
 from tests.project.test_readme import blocks, commands, printed_by
 from tests.silicon.toy import TOY
@@ -207,16 +208,20 @@ def test_links_lead_to_files_and_anchors(page: str) -> None:
             assert anchor in map(slug, headings), f"{page}: {link}"
 
 
-@pytest.mark.slow
-def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
-    tmp_path: Path,
-) -> None:
-    """Strictly: a link to nothing, and a page that no menu leads to, end it."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build it strictly: a link or anchor to nothing, and a page that no menu leads to, end it."""
     pytest.importorskip("mkdocs", reason="needs the extra `docs`")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    reference = {path.stem: path.read_text("utf-8") for path in tmp_path.glob("reference/*.html")}
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_has_every_command_field_quantity_and_function(site: Path) -> None:
+    reference = {path.stem: path.read_text("utf-8") for path in site.glob("reference/*.html")}
     functions = [f'id="{module}.{name}"' for module, names in dse._FROM.items() for name in names]
     quantities = registry.names(contract.Objective)
     fields = [name for section in SECTIONS.values() for name in section.model_fields]
@@ -228,10 +233,28 @@ def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
         "contract": ['id="dse.contract.methods.Search"'],
     }.items():
         assert not [part for part in parts if part not in reference[page]]
-    claims = (tmp_path / "reproduce_all.html").read_text("utf-8")
+    claims = (site / "reproduce_all.html").read_text("utf-8")
     assert claims.count("<tr>") > len(registry.records(Claim))
-    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {*registry.records(Figure)}
-    notebook = (tmp_path / "notebook.html").read_text("utf-8")
+    assert {path.stem for path in (site / "figures").iterdir()} == {*registry.records(Figure)}
+    notebook = (site / "notebook.html").read_text("utf-8")
     assert all(part in notebook for part in ("1 u8 + 2 u16", "data:image/png;base64", "40 Gbit/s?"))
-    html = (path.read_text("utf-8") for path in tmp_path.rglob("*.html"))
+    html = (path.read_text("utf-8") for path in site.rglob("*.html"))
     assert not [one for one in html if re.search(r'src="http|url\(http', one)], "nothing is fetched"
+    assert (site / "search" / "search_index.js").is_file(), "a page on the disk is searched"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("page", ["index.html", "reference/fields.html"])
+def test_a_page_opened_from_the_disk_is_searched(site: Path, page: str, tmp_path: Path) -> None:
+    with browser(tmp_path) as tab:
+        tab("Page.navigate", url=(site / page).as_uri())
+        tab.until("document.readyState === 'complete' && !!document.querySelector('#__search')")
+        tab.value("document.querySelector('#__search').click(); 0")
+        tab.value("document.querySelector('.md-search__input').focus(); 0")
+        tab("Input.insertText", text="Pareto front")
+        tab.key("Shift", 16)  # the box listens to keys
+        found = tab.until("document.querySelector('.md-search-result__link')?.href")
+        assert found.startswith(site.as_uri())
+        assert tab.problems == []
+        assert not [one for one in tab.requests if not one.startswith(("file:", "data:"))]
