@@ -24,10 +24,18 @@ from dse.study.sections import DECLARED
 def commands() -> str:
     """Return the help of every command, in the order of use."""
     program = typer.main.get_command(application())
+    _say_in_full(program)
     text = typer.cli.get_docs_for_click(
         obj=program, ctx=typer.Context(program, info_name="dse"), name="dse", title="Commands"
     )
     return str(text)
+
+
+def _say_in_full(command: Any) -> None:
+    """Let the lists of commands show first lines of help as they are, not cut for a terminal."""
+    for one in getattr(command, "commands", {}).values():
+        one.short_help = (one.help or "").partition("\n\n")[0]
+        _say_in_full(one)
 
 
 def fields() -> str:
