@@ -23,7 +23,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
 from dse.reports.text import Printable
-from dse.reports.words import change, in_words, percent, relative_change, violation_text
+from dse.reports.words import change, in_words, paragraph, percent, relative_change, violation_text
 from dse.runs import finished
 from dse.runs.design_names import exact_name, read_design
 from dse.runs.measurements import measurement_of
@@ -109,7 +109,7 @@ class Explanation(Printable):
             lines.append(f"  row {self.row} of the front: {self.rival}")
         for name, value in self.objectives.items():
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
-        return "\n".join(lines)
+        return "\n".join(paragraph(line, "    ") for line in lines)
 
     def _against(self, name: str) -> str:
         if self.rival_objectives is None or self.verdict == "front":

@@ -10,7 +10,7 @@ from typing import Any
 from dse.algebra import units
 from dse.model.ledger import Ledger
 from dse.reports.text import Printable
-from dse.reports.words import plural
+from dse.reports.words import paragraph, plural
 
 HOLDS, FAILS, FOUND, MISSED = "holds", "FAILS", "found", "not checked"
 
@@ -100,8 +100,9 @@ class Verification(Printable):
 
     def text(self) -> str:
         """Return one line per check, and the verdict."""
-        lines = [f"{check.verdict}  {check.name}: {check.text}" for check in self.checks]
-        lines += [f"       {find.text}" for find in self.finds[:MOST_SHOWN]]
+        shown = [f"{check.verdict}  {check.name}: {check.text}" for check in self.checks]
+        shown += [f"       {find.text}" for find in self.finds[:MOST_SHOWN]]
+        lines = [paragraph(line, "       ") for line in shown]
         if not self.holds:
             failed = sum(not check.holds for check in self.checks)
             return "\n".join(

@@ -13,7 +13,6 @@ import sys
 
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import DseError
-from dse.files.position import visible
 
 __all__ = ["main"]
 
@@ -40,7 +39,7 @@ def _main() -> None:
     # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from dse.cli.app import application  # much is imported here: see `RARELY`
-    from dse.cli.printing import write_in_any_encoding
+    from dse.cli.printing import complain, write_in_any_encoding
 
     write_in_any_encoding()
     try:
@@ -48,13 +47,13 @@ def _main() -> None:
     except DseError as error:
         sys.stdout.flush()
         for line in (str(error), *getattr(error, "__notes__", ())):
-            print(visible(line), file=sys.stderr)
+            complain(line)
         sys.exit(error.exit_code)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
-        print(f"the output cannot be written: {error.strerror}", file=sys.stderr)
+        complain(f"the output cannot be written: {error.strerror}")
         sys.exit(1)
     finally:
         gc.freeze()  # what ends with the process is not looked through for circles once more

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
+import re
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 from dse.files.position import visible
 from dse.reports import progress
@@ -32,13 +34,41 @@ def show(found: Found, json: bool) -> None:
 
 def write(text: str) -> None:
     """Print text at once; what is in a name must not steer the terminal."""
-    print(visible(text), flush=True)
+    print(coloured(visible(text), sys.stdout), flush=True)
+
+
+def complain(text: str) -> None:
+    """Print what is wrong on stderr."""
+    print(coloured(visible(text), sys.stderr), file=sys.stderr)
 
 
 def warn(text: str) -> None:
     """Print a warning on stderr: the command goes on, and ends with status 0 for all it knows."""
     if not progress.is_quiet():
-        print(f"warning: {visible(text)}", file=sys.stderr)
+        complain(f"warning: {text}")
+
+
+BOLD, RED, GREEN, YELLOW, PLAIN = (f"\x1b[{number}m" for number in (1, 31, 32, 33, 0))
+
+_COLOURS = {
+    RED: r"FAILS(?=  )|.* is refuted\b|.+? failed(?=:)",
+    GREEN: r"holds(?=  )|Verified:",
+    YELLOW: r"note:|warning:|found(?=  )|not (?:checked|proven)\b",
+    BOLD: r"Take .*\.|recommended .*|[^\s:]+:\d+:\d+:|[A-Z][\w -]{3,24}:(?= )",
+}
+"""Beginnings of lines, by colour: verdicts, warnings, the answer, where a fault stands, labels."""
+
+_COLOURED = re.compile("^(?:" + "|".join(f"({each})" for each in _COLOURS.values()) + ")", re.M)
+
+
+def coloured(text: str, stream: TextIO) -> str:
+    """Return text in colours where a terminal shows them: see https://no-color.org."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    colours = [*_COLOURS]
+    return _COLOURED.sub(
+        lambda found: f"{colours[(found.lastindex or 1) - 1]}{found[0]}{PLAIN}", text
+    )
 
 
 class Parts:

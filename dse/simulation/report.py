@@ -12,7 +12,7 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column
 from dse.reports.text import Printable, table_text
-from dse.reports.words import ROUNDING, in_words, listed, percent, signed
+from dse.reports.words import ROUNDING, in_words, listed, paragraph, percent, signed
 from dse.simulation.measures import WANTED, Seen
 from dse.simulation.pipeline import Traffic
 
@@ -98,11 +98,13 @@ class Simulation(Printable):
         shares = [f"{name} {percent(share)}" for name, share in loads.items() if share > 0]
         lines = [
             f"{self.design}",
-            f"{self.ended:,} offloads{several}, {arrivals} arrivals, seed {self.seed}, "
-            f"{self.events:,} events; the first tenth is discarded.",
-            f"Busy: {listed(shares)}.",
+            paragraph(
+                f"{self.ended:,} offloads{several}, {arrivals} arrivals, seed {self.seed}, "
+                f"{self.events:,} events; the first tenth is discarded."
+            ),
+            paragraph(f"Busy: {listed(shares)}."),
             table_text(rows, HEADERS),
-            *self._remarks(),
+            *(paragraph(each, "  ") for each in self._remarks()),
         ]
         return "\n".join(lines)
 
