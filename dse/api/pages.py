@@ -96,6 +96,15 @@ def _sections(shown: Sequence[PageRun], answers: Sequence[Readable]) -> dict[str
         room = [section for section in others if section.key == CONSTRAINTS and section.lines]
         parts["answer"] += [title, first, *room]
         parts["more"] += [title, *(section for section in others if section not in room)]
+    if len(shown) > 1:
+        from dse.audit.diff import compare_runs
+
+        for other in shown[1:]:
+            compared = compare_runs(shown[0].run.folder, other.run.folder)
+            between = f"From {shown[0].name} to {other.name}"
+            parts["answer"].append(Section("differences", between, compared.summary()))
+    if (cores := sections.cores_section(shown)).lines:
+        parts["answer"].append(cores)
     return parts | {
         "front": [sections.front_section(run) for run in shown],
         "assumptions": [sections.assumptions_section(run) for run in shown],

@@ -41,6 +41,27 @@ def front_section(run: PageRun) -> Section:
     return front_table(run.table, run.name, MOST_ROWS)
 
 
+def cores_section(shown: Sequence[PageRun]) -> Section:
+    """Return what the cores are that names of designs on the fronts speak of."""
+    known = registry.names(contract.Core)
+    words = {word for run in shown for design in run.designs for word in design.split()}
+    used: dict[str, None] = {}
+    for run in shown:
+        for stage in run.study.document.data.get("stages") or ():
+            named = [stage.get("core")] if "core" in stage else known
+            used |= dict.fromkeys(
+                name
+                for name in named
+                if name in known
+                and ("core" in stage or any(word.startswith(f"{name}_") for word in words))
+            )
+    lines = []
+    for core in (registry.get(contract.Core, name) for name in used):
+        source = ", ".join(filter(None, (core.node, core.evidence)))
+        lines.append(f"{core.name}: {core.summary}{f' ({source})' * bool(source)}.")
+    return Section("cores", "Cores", tuple(lines))
+
+
 def assumptions_section(run: PageRun) -> Section:
     """Return every number that the study assumes by its source, the recommended design's first."""
     found = assumptions_of(run.study)

@@ -192,6 +192,10 @@ def test_runs_share_a_page_only_with_the_same_objectives(tmp_path: Path) -> None
     assert held["runs"] == ["one", "two"]
     counts = [len((run / "front.csv").read_text().splitlines()) - 1 for run in (one, two)]
     assert held["run"] == [0] * counts[0] + [1] * counts[1]
+    words = (tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "From one to two" in words
+    assert re.search(r"workload\.rate: .* -&gt; 40 Gbps", words)
+    assert "des: DES encryptor: 64-bit blocks" in words
     with pytest.raises(OutputError) as caught:
         dse.report(one, other)
     assert str(caught.value) == (
