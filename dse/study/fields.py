@@ -7,12 +7,14 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -262,6 +264,9 @@ def range_or_one(written: Any) -> str:
     """Return the tag of what may be a mapping or a single value."""
     return "range" if form(written) == "range" else "one"
 
+
+Node = Annotated[str, AfterValidator(lambda name: re.sub(r"^(\d+)nm$", r"\1 nm", name))]
+"""The node of a process: `65nm` is `65 nm`."""
 
 Values = Annotated[
     Annotated[Range, Tag("range")]

@@ -17,7 +17,7 @@ from dse.plugins import registry
 from dse.study import core_law, models
 from dse.study.core_law import Form
 from dse.study.faults import Faults, validate_as
-from dse.study.fields import Amount, Given, StudySection, Uncertainty, no_items, quantity
+from dse.study.fields import Amount, Given, Node, StudySection, Uncertainty, no_items, quantity
 from dse.study.sections import InterfaceSection, KernelSection, unspecified_fields
 
 Name = Annotated[
@@ -68,7 +68,7 @@ class CoreEntry(StudySection):
 
     name: Name
     provides: Provides
-    node: Text = ""
+    node: Node = Field(default="", description="In plain words")
     evidence: Literal["", "synthesis", "placed", "measured", "vendor"] = ""
     summary: Text = ""
     source: Text = ""

@@ -9,6 +9,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from dse.study.fields import (
     Amount,
     Duration,
+    Node,
     StudySection,
     Uncertainty,
     Values,
@@ -136,16 +137,18 @@ class StageSection(StudySection):
     provides: str | None = Field(
         default=None, description="A function, in place of `core`: all cores that provide it"
     )
-    node: str | list[str] | None = Field(
-        default=None, description="Their nodes, such as 65 nm; all of them"
-    )
+    node: Annotated[
+        Annotated[list[Node], Tag("list")] | Annotated[Node | None, Tag("one")],
+        Discriminator(form),
+        Field(description="Their nodes, such as 65 nm; all of them"),
+    ] = None
     evidence: list[Literal["synthesis", "placed", "measured", "vendor"]] | None = Field(
         default=None, min_length=1, description="What their figures may be; anything"
     )
     among: list[str] | None = Field(
         default=None, min_length=1, description="Cores, records and tables to take; all cores"
     )
-    scale_to: str | None = Field(
+    scale_to: Node | None = Field(
         default=None, description="Node that their areas are scaled to, such as 7 nm"
     )
     columns: Columns = Field(default_factory=dict)

@@ -65,8 +65,9 @@ def test_a_function_gives_what_the_table_gives_by_hand(
     assert best["instances"] == count
 
 
-def test_every_design_is_that_of_the_table(write: Write) -> None:
-    prepared = study.prepare(study.read_study(write(AEAD), ()))
+@pytest.mark.parametrize("node", ["65 nm", "65nm", "[65nm]"])
+def test_every_design_is_that_of_the_table(node: str, write: Write) -> None:
+    prepared = study.prepare(study.read_study(write(AEAD.replace("65 nm", node)), ()))
     (stage,) = prepared.problem.stages
     assert len(stage.designs.names) == 63
     area = sorted(stage.designs.metrics.area_m2 * 1e12)
@@ -149,6 +150,7 @@ POWER = "objectives: {area: minimise, power: minimise}"
         ),
         ("provides: aead, node: 22 nm", POWER, "xoodyak_65nm (65 nm)"),
         ("provides: aead, node: 65 nm", POWER, "xoodyak_65nm (no power)"),
+        ("provides: aead, node: 7", POWER, "stages.0.node: 7; it must be text"),
         ("provides: aead, evidence: [placed]", POWER, "xoodyak_65nm (synthesis)"),
         ("provides: aead, among: [romulus_65nm, des]", POWER, "core 'des' provides des, and not"),
         ("provides: aead, scale_to: 5 nm", "objectives: {area_m2: minimise}", "5 nm are not"),
