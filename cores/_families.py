@@ -201,7 +201,11 @@ FAMILIES = {
         "ascon_hash",
         _chained(4, 8, 12, written_byte=8),
     ),
-    "chacha20": Family("ChaCha20: 1 to 4 rounds in a cycle", "chacha20"),
+    "chacha20": Family(
+        "ChaCha20: 1, 2 or 4 rounds in a cycle",
+        "chacha20",
+        _chained(4, 64, 20, written_byte=64, refused="sky130 asap7"),
+    ),
     "crc32": Family("CRC-32: 8 to 512 bits in a cycle", "crc32"),
     "sha2_256": Family(
         "SHA-256: 1, 2 or 4 rounds in a cycle",

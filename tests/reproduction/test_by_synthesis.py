@@ -151,6 +151,7 @@ UNROLLING = {
     "sha3_256": (0.047, 0.057, False),
     "ascon_aead": (0.019, 0.191, False),
     "ascon_hash": (0.024, 0.201, False),
+    "chacha20": (0.009, 0.284, False),
     "crc32": (0.312, 0.294, True),
 }
 
