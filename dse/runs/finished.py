@@ -19,7 +19,7 @@ from dse.files import document, inputs
 from dse.files.csv import as_written
 from dse.files.document import Document
 from dse.files.json import read_json
-from dse.files.working import waiting_for
+from dse.files.working import under_way, waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
@@ -195,7 +195,8 @@ def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 def not_a_run(folder: Path, error: Exception) -> OutputError:
     """Return what to say of a folder that is read as a run and is none, and where one may be."""
-    if (folder / STORE).is_file() and not (folder / MANIFEST).exists():
+    goes_on = (under_way(folder) or (folder, False))[1] and not folder.exists()
+    if goes_on or ((folder / STORE).is_file() and not (folder / MANIFEST).exists()):
         return OutputError(
             f"{str(folder)!r} is a run that is not finished; dse status {folder} says how far it is"
         )

@@ -178,6 +178,8 @@ def test_a_run_that_goes_on_is_shown_and_stopped_as_ctrl_c_does(tmp_path: Path) 
             with serving(tmp_path / "slow") as server:
                 assert "The run goes on." in ask(server, "")[1]
                 assert json.loads(ask(server, "status", {})[1])["state"] == "running"
+                with pytest.raises(OutputError, match="a run that is not finished; dse status"):
+                    dse.report(tmp_path / "slow")
                 assert json.loads(ask(server, "stop", {})[1]) == {}
                 process.wait(120)
                 assert json.loads(ask(server, "stop", {})[1])["faults"]

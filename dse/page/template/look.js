@@ -80,6 +80,8 @@ function axisOf(name) {
   const { facts, kinds: labels, places: values } = columns[name];
   if (!facts.number) return { type: "category", data: labels, name: facts.words, axisLabel: { color: colour("ink") } };
   const { low, high, log, label } = facts.axis;
+  const few = [...new Set([data.sweep, ...data.choices].includes(name) ? values : [])];
+  const only = few.length > 0 && few.length <= 8 ? { customValues: few } : {};
   return {
     type: log ? "log" : "value",
     min: low,
@@ -87,7 +89,8 @@ function axisOf(name) {
     name: label,
     // the ends of an axis are no round numbers
     minInterval: values.every(Number.isInteger) && !log ? 1 : 0,
-    axisLabel: { formatter: tickOf(facts.axis), hideOverlap: true, showMinLabel: false, showMaxLabel: false, color: colour("ink") },
+    axisTick: only,
+    axisLabel: { formatter: tickOf(facts.axis), hideOverlap: true, showMinLabel: Boolean(only.customValues), showMaxLabel: Boolean(only.customValues), color: colour("ink"), ...only },
     splitLine: { lineStyle: { color: colour("line") } },
   };
 }
