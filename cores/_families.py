@@ -213,8 +213,8 @@ FAMILIES = {
         _chained(4, 64, 64, written_byte=32, load=1),
     ),
     "sha3_256": Family(
-        "SHA3-256: 1 to 3 rounds of Keccak in a cycle",
+        "SHA3-256: 1 to 6 rounds of Keccak in a cycle",
         "sha3_256",
-        _chained(3, 136, 24, written_byte=32, refused="asap7"),
+        _chained(6, 136, 24, written_byte=32, refused="ihp130 asap7"),
     ),
 }
