@@ -14,6 +14,14 @@ from dse.reports.words import paragraph, plural
 
 HOLDS, FAILS, FOUND, MISSED = "holds", "FAILS", "found", "not checked"
 
+WRITTEN = ("files", "manifest")
+"""Checks that the run is as its program left it."""
+
+OTHER_MODELS = (
+    "Its checksums match, so the version that wrote it had other models, unless these were forged: "
+    "run the study again and compare with `dse diff`."
+)
+
 MOST_SHOWN = 3
 """Most finds, and most faults of a check, that are written out."""
 
@@ -105,9 +113,10 @@ class Verification(Printable):
         lines = [paragraph(line, "       ") for line in shown]
         if not self.holds:
             failed = sum(not check.holds for check in self.checks)
-            return "\n".join(
-                [*lines, f"{self.folder} is refuted: {plural(failed, 'check')} failed"]
-            )
+            lines.append(f"{self.folder} is refuted: {plural(failed, 'check')} failed")
+            if {check.name for check in self.checks if check.verdict == HOLDS} >= {*WRITTEN}:
+                lines.append(paragraph(OTHER_MODELS))
+            return "\n".join(lines)
         better = ", and it can be improved" if self.found else ""
         missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
         lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}{missed}")

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dse
+from dse.audit.verdict import OTHER_MODELS
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import DseError
@@ -264,6 +265,14 @@ def test_every_edit_of_a_table_is_noticed(what: str, copy: Callable[[str], Path]
     if named != file:
         write(folder, manifest_of(folder), forged=True)
         assert named in told(folder)
+
+
+def test_a_run_of_other_models_is_not_called_an_edit(copy: Callable[[str], Path]) -> None:
+    folder = copy("own")
+    without_last_column(folder)
+    assert OTHER_MODELS not in " ".join(verify_run(folder, trials=1).text().split())
+    write(folder, manifest_of(folder), forged=True)
+    assert OTHER_MODELS in " ".join(verify_run(folder, trials=1).text().split())
 
 
 @pytest.mark.parametrize("name", ["front.png", "front.svg", "front.csv", "evaluations.parquet"])
