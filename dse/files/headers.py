@@ -71,6 +71,26 @@ def read_header(written: str) -> Header:
     return _named(written, stem, suffix, factor)
 
 
+def in_unit_of(name: str, header: str) -> str:
+    """Return a name with a unit, in the unit of a header for the same quantity.
+
+    Examples
+    --------
+    >>> in_unit_of("clock_mhz", "Fmax [GHz]"), in_unit_of("clock_mhz", "Fmax")
+    ('clock_GHz', 'clock_mhz')
+    """
+    try:
+        own, other = read_header(name), read_header(header)
+    except UnitError:
+        return name
+    if own.factor == other.factor or units.suffix(own.name) != units.suffix(other.name):
+        return name
+    bracketed = _BRACKETS.fullmatch(header.strip())
+    unit = bracketed[2] if bracketed else header.rpartition("_")[2]
+    found = "_".join((units.stem(own.name), re.sub(r"\W", "", unit)))
+    return found if read_header(found).factor == other.factor else name
+
+
 def _named(written: str, stem: str, suffix: str, factor: Fraction) -> Header:
     stem = re.sub(r"\W+", "_", stem.strip()).strip("_")
     name = "_".join(filter(None, (stem, suffix)))

@@ -64,6 +64,9 @@ def called(table: CsvTable, columns: Mapping[str, str], path: Path, faults: Faul
     for name, header in columns.items():
         if header in table.headers:
             renamed[name] = table.headers.index(header)
+            if (fitting := headers.in_unit_of(name, header)) != name:
+                rule = f"the unit of {header!r} is another"
+                faults.add((*path, name), rule, f"write {fitting}", "")
         else:
             rule = f"{table.file} has no column {header!r}"
             faults.add((*path, name), rule, nearest(header, table.headers), "")
@@ -251,7 +254,7 @@ class Figures:
             if name not in self.used:
                 where = (*self.path, "values", written)
                 if written in known:
-                    rule = "its unit is missing, or not that of the figure"
+                    rule = "a unit that fits is missing"
                     self.faults.add(where, rule, "write it with its unit, as in 128 bit")
                     continue
                 rule = "a core has no such figure in this unit"
@@ -267,6 +270,7 @@ class Figures:
         figure = units.stem(forms[0][0]) or forms[0][0]
         value = units.example(forms[0][0])
         header = self._likely(forms)
+        example = headers.in_unit_of(example, header.strip("'"))
         column, given = f"columns: {{{example}: {header}}}", f"values: {{{figure}: {value}}}"
         if not self.path:  # a table that no study names
             column, given = (
@@ -365,7 +369,7 @@ class Figures:
         place, header = self._headers[name]
         values = self.table.numbers(place, header.factor, self.faults.found)
         wrong = values < 0 if zero else values <= 0
-        least = "0 or more" if zero else "more than 0"
+        least = "0 or more" if zero else "positive"
         for row in np.flatnonzero(wrong):
             self.refuse(name, int(row), f"it must be {least}", "correct the figure")
         return np.where(wrong, np.nan, values)
@@ -374,11 +378,12 @@ class Figures:
         """Report a column that is called like a figure but has no unit, or none that is known."""
         stems = {units.stem(name) or name for name, _ in forms}
         labels = sorted({units.label(name) for name, _ in forms} - {""})
-        for name, (place, _) in self._headers.items():
+        for name, (place, header) in self._headers.items():
             alike = units.stem(name) in stems or any(name.startswith(f"{s}_") for s in stems)
             if alike and name not in self.used and self.table.share_of_numbers(place) > 0.5:
-                rule = "its unit is missing, or not that of the figure"
-                remedy = f"write it in {' or '.join(labels)}, for instance {_example(forms)}"
+                rule = f"it needs a name with a unit ({' or '.join(labels)})"
+                example = _example(forms)
+                remedy = f"write {example}, or `columns: {{{example}: {header.written!r}}}`"
                 self.faults.found.append(self.table.fault(None, place, rule, remedy))
                 return True
         return False

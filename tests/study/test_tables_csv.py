@@ -377,15 +377,15 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
     number = "it is not a number; write the number alone; its unit belongs in the header"
     finite = "a number is finite; write the number, or leave the row out"
     assert faults(write(STUDY)) == [
-        "cores.csv:2:44: 'power'; its unit is missing, or not that of the figure; "
-        "write it in W, for instance power_mw",
+        "cores.csv:2:44: 'power'; it needs a name with a unit (W); "
+        "write power_mw, or `columns: {power_mw: 'power'}`",
         f"cores.csv:3:6: clock_mhz: 'x'; {number}",
         "cores.csv:5:1: design: 'a'; design 'a' is already in line 3; remove one of the two, "
         "or add a column `design` with a name for each",
-        "cores.csv:5:3: area_um2: '-1'; it must be more than 0; correct the figure",
+        "cores.csv:5:3: area_um2: '-1'; it must be positive; correct the figure",
         f"cores.csv:6:3: area_um2: 'NaN'; {finite}",
         "cores.csv:6:7: clock_mhz: '8,5'; a number has a decimal point; write 8.5",
-        "cores.csv:6:13: cycles_per_block: '0'; it must be more than 0; correct the figure",
+        "cores.csv:6:13: cycles_per_block: '0'; it must be positive; correct the figure",
         "cores.csv:7:11: area_um2: ''; the cell is empty; write the number, or leave the row out",
         f"cores.csv:7:12: clock_mhz: '1_0'; {number}",
         f"cores.csv:7:16: cycles_per_block: '1e999'; {finite}",
@@ -431,6 +431,18 @@ def test_a_missing_column_is_sought_by_its_unit(write) -> None:
     write(AES.replace("clock_mhz", "Fmax [MHz]"), "cores.csv")
     (found,) = faults(write(STUDY))
     assert "call a column so with `columns: {clock_mhz: 'Fmax [MHz]'}`" in found
+
+
+def test_a_column_is_called_in_the_unit_of_its_header(write) -> None:
+    write(AES.replace("clock_mhz", "Fmax [GHz]"), "cores.csv")
+    (found,) = faults(write(STUDY))
+    assert "`columns: {clock_GHz: 'Fmax [GHz]'}`" in found
+    named = STUDY.replace("cores.csv", "cores.csv\n    columns: {clock_mhz: 'Fmax [GHz]'}")
+    assert faults(write(named)) == [
+        "study.yaml:6:15: stages.0.columns.clock_mhz: the unit of 'Fmax [GHz]' is another; "
+        "write clock_GHz"
+    ]
+    study.prepare(study.read_study(write(named.replace("clock_mhz", "clock_GHz"))))
 
 
 def test_a_missing_column_names_what_is_accepted(write) -> None:
@@ -669,7 +681,7 @@ def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
         "objectives: {area: minimise}\n"
     )
     (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
-    told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
+    told = "a unit that fits is missing; write it with its unit, as in 128 bit"
     assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))
 
 
