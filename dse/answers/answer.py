@@ -314,13 +314,13 @@ def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
         inside = not axis.ordered or axis.size < 2 or 0 < position < axis.size - 1 or position < 0
         if inside or is_evaluated(study.document) or _is_all(study, axis, position):
             continue
-        last, further = ("last", "higher") if position else ("first", "lower")
+        end = "high" if position else "low"
         value = axis.labels[position]
         if axis.unit_name in axis.columns:
             value = units.show(float(axis.columns[axis.unit_name][position]), axis.unit_name)
         yield (
-            f"{axis.name} = {value} is the {last} of the {axis.size} values that the study tries, "
-            f"and a better design may lie beyond: add {further} ones"
+            f"{axis.name} = {value} is the {end}est of the {axis.size} values tried; "
+            f"add {end}er ones to be sure"
         )
 
 

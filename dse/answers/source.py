@@ -91,7 +91,7 @@ def _rate(written: str, overrides: Mapping[str, str]) -> str:
     except UnitError as error:
         raise UnitError(f"rate {written!r}: {error.rule}", error.remedy) from error
     if rate <= 0:
-        raise UnitError(f"rate {written!r}: it must be more than 0", "write a demanded rate")
+        raise UnitError(f"rate {written!r}: it must be positive", "write a demanded rate")
     return written
 
 

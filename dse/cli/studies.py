@@ -194,7 +194,7 @@ def status(
     salvage: str | Path | None = None,
     json: bool = False,
 ) -> None:
-    """Show how far a run is: measured, running, failed, best so far.
+    """Show the progress of a run: measured, running, failed, best so far.
 
     Parameters
     ----------
@@ -258,5 +258,5 @@ def report(call: Call) -> None:
 
 @command("dse.serve.serving:serve")
 def serve(call: Call) -> None:
-    """Serve a page of a study or run that moves, to this machine."""
+    """Serve a living page of a study or run to this machine."""
     call(callback=lambda address: write(f"{address}  (Ctrl-C ends it)"))

@@ -97,7 +97,7 @@ def remarks(shown: Sequence[PageRun], preferences: Sequence[Preference], cloud: 
     beyond = [n for n, _ in view.objectives if column_facts(view, n)["axis"]["beyond"]]
     if beyond:
         words = ", ".join(view.words(name) for name in beyond)
-        said.append(f"Some feasible designs lie beyond the axes, far from the front: {words}.")
+        said.append(f"Some feasible designs are outside the plotted range of {words}.")
     return said
 
 
@@ -106,12 +106,12 @@ def _cloud_words(run: PageRun, most: int) -> str:
     stored = front_view.row_count(run.view.cloud)
     drawn = min(stored, most)
     known = run.run.manifest.get("feasible_in_space")
-    text = f"{run.name}: {plural(drawn, 'feasible design')} in grey"
+    text = f"{plural(drawn, 'feasible design')} in grey"
     if known is None:
-        return f"{text}, a sample of those met; how many there are was not counted."
+        return f"{run.name}: {text}, a sample of those evaluated; their number was not counted."
     if drawn == known:
-        return f"{text}, all there are."
-    return f"{text}, drawn at random from {known:,}."
+        return f"{run.name}: all {text}."
+    return f"{run.name}: {text}, drawn at random from {known:,}."
 
 
 def _preference(preference: Preference) -> dict[str, Any]:

@@ -147,9 +147,9 @@ def certificate_section(run: PageRun) -> Section:
         lines.append(f"{remedy[0].upper()}{remedy[1:]}")
     sums = checksums.are_due(manifest)
     lines.append(
-        "The files of the run are those that it wrote, by their checksums."
+        "Checksums match: files unchanged since the run."
         if sums
-        else "The run is from before checksums were kept: whether it was changed is not known."
+        else "The run has no checksums, for it is older than these: changes cannot be detected."
     )
     ways = " and ".join(certificate.get("way", ()))
     reasons = listed(list(certificate.get("reason", ())))

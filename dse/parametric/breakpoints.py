@@ -42,8 +42,8 @@ SHORTEST = 1e-3
 PROBES = 8
 """Values of exact searches on each side, where an interval is not proven."""
 
-TOO_MANY = "the space grows beyond what is searched exactly"
-OVERFLOW = "a quantity grows beyond every number"
+TOO_MANY = "the design space is too large for an exact search"
+OVERFLOW = "a quantity overflows"
 """Why a range ends early."""
 
 

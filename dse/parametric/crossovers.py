@@ -167,5 +167,5 @@ def _notes(crossovers: Crossovers) -> list[str]:
     last = crossovers.intervals[-1]
     if last.limited:
         reached = units.show(last.high, crossovers.assumption.quantity)
-        notes.append(f"beyond {reached} {last.limited}: the range ends there")
+        notes.append(f"stopped at {reached}: above it {last.limited}")
     return notes

@@ -174,7 +174,9 @@ def _repairs(
     }
     texts = [] if apart else [rule.text for rule in infeasible.problem.constraints]
     lines = [*_repair_lines(remedies, apart, conflicts, infeasible.document.overrides)]
-    lines += [hanging("no bound of its own is enough", rule) for rule in alone if rule in texts]
+    lines += [
+        hanging("relaxing one bound alone does not help", rule) for rule in alone if rule in texts
+    ]
     return lines, facts
 
 

@@ -211,7 +211,7 @@ class Flips(Printable):
             remarks.append(f"Less sensitive: {names}.")
         if self.unlooked:
             remarks.append(not_checked(self.unlooked, self.seconds))
-        remarks += [f"Where {reason}, the range ends there." for reason in self.limits]
+        remarks += [f"Some ranges stop early: {reason}." for reason in self.limits]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
             remarks.append(f"Use --flips to vary each by up to {FACTOR:g}x in both directions.")
@@ -239,17 +239,16 @@ class Flips(Printable):
             )
             unlooked = f"{listed(missing)}{others}"
         if self.found and not self.mattering and not missing:
-            looked = "examined " if self.unlooked else ""
-            matters = "changes" if not self.moving else "matters: none changes"
+            flip = "flip that matters" if self.moving else "flip"
             yield (
-                f"No flip: none of the {len(self.found)} assumptions {looked}{matters} the answer "
-                f"from {span} its nominal value."
+                f"No {flip}: {plural(len(self.found), 'assumption')} checked, each from {span} its "
+                "nominal value."
             )
         if not self.mattering:  # else --all tells them
             yield from _hardly(self)
         if self.unlooked:
-            why = f"{self.seconds:g} s of CPU time are over; raise --time"
-            yield f"Not examined ({why}): {unlooked}."
+            why = f"{self.seconds:g} s of CPU time used; raise --time"
+            yield f"Not checked ({why}): {unlooked}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -335,14 +334,14 @@ def _notes(flips: Flips) -> list[str]:
         notes.append(NOT_EVERY_DESIGN)
     if flips.unlooked:
         notes.append(not_checked(flips.unlooked, flips.seconds))
-    return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
+    return notes + [f"some ranges stop early: {reason}" for reason in flips.limits]
 
 
 def not_checked(names: Sequence[str], seconds: float) -> str:
     """Say what was not looked at when the time was over, and which option gives more."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (
-        f"Not examined ({seconds:g} s of CPU time are over; raise --time): "
+        f"Not checked ({seconds:g} s of CPU time used; raise --time): "
         f"{', '.join(names[:NAMED])}{more}. How far these reach depends on the machine."
     )
 

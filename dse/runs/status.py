@@ -161,7 +161,7 @@ def _state_section(
         *_lacking(watch, manifest, state),
     ]
     if state == "running":
-        pairs.append(("time left", _left_text(facts["left_s"], rows, watch)))
+        pairs.append(("ETA", _left_text(facts["left_s"], rows, watch)))
     if manifest is not None and state != "running":
         found = ledger_of(manifest)
         front = f"{plural(int(manifest['front']), 'design')}, {found.proof}"
@@ -237,8 +237,8 @@ def _left_text(
         return "unknown until the first measurement ends"
     count = len(_since(rows, watch))
     return (
-        f"at most about {duration(left_s)}, as fast as the {plural(count, 'measurement')} of "
-        f"this process, without the time of the search itself"
+        f"at most {duration(left_s)} (pace of the {plural(count, 'measurement')} of this process; "
+        f"without the search itself)"
     )
 
 
@@ -327,5 +327,5 @@ def _growth(
     marked = [int(np.abs(np.array(places) - part * len(rows)).argmin()) for part in GROWTH_SHARES]
     numbers = ", ".join(f"{shares[at]:.3f} after {places[at]:,}" for at in dict.fromkeys(marked))
     facts = {"evaluations": places, "share": shares, "hypervolume": whole}
-    title = "hypervolume over measurements, of that of the front so far"
+    title = "hypervolume by measurement (latest = 1)"
     return Section("hypervolume", title, lines=(line, numbers), facts=facts)

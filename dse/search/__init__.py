@@ -136,9 +136,9 @@ def _check_memory(problem: Searchable, settings: SearchSettings) -> None:
     byte = total * (COPIES * 8 * len(problem.sizes) + KEPT_BYTE)
     if byte > settings.memory_byte:
         raise TooLargeError(
-            f"{method.name} remembers {total:,} designs of {len(problem.sizes):,} axes: "
-            f"{byte / 2**20:,.0f} MiB, and search.memory is {settings.memory_byte / 2**20:g} MiB; "
-            f"give a smaller search.budget, or more memory"
+            f"{method.name} needs {byte / 2**20:,.0f} MiB for {total:,} designs of "
+            f"{len(problem.sizes):,} axes; search.memory is {settings.memory_byte / 2**20:g} MiB; "
+            f"lower search.budget or raise search.memory"
         )
 
 

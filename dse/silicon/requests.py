@@ -232,7 +232,7 @@ def _values(
         return [1.0] * len(chosen)
     if not all(0 < value < np.inf for value in values):
         finite = np.isfinite(values).all()
-        rule = "it must be more than 0" if finite else "it must be a finite number"
+        rule = "it must be positive" if finite else "it must be a finite number"
         remedy = "write a larger value" if finite else "write for instance 16"
         faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
     return values
@@ -252,7 +252,7 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
         fault = Fault(where=where, written=repr(text), rule=error.rule, remedy=error.remedy)
         raise StudyError([fault]) from None
     if not value > 0:
-        rule, remedy = "it must be more than 0", "write a larger value"
+        rule, remedy = "it must be positive", "write a larger value"
         raise StudyError([Fault(where=where, written=repr(text), rule=rule, remedy=remedy)])
     return value
 

@@ -159,7 +159,7 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
         names = [entry.name for entry in assumptions]
         short = {name.rpartition(".")[2] for name in names}
         raise UnitError(
-            f"the study assumes no number called {wanted!r}", nearest(wanted, {*names, *short})
+            f"the study has no assumption named {wanted!r}", nearest(wanted, {*names, *short})
         )
     return exact or part
 

@@ -207,7 +207,7 @@ def _note_unspecified(
             scenario.sureness.unspecified[axis, row] = assumed
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
     scenario.notes += [
-        f"interface: assumed, as {', '.join(names)} do{'' if names[1:] else 'es'} not say: {words}"
+        f"interface: not specified by {', '.join(names)}, so assumed: {words}"
         for words, names in silent.items()
     ]
 
@@ -223,9 +223,9 @@ def _note_hosts(
         others = [name for name, host in hosts.items() if host and host != kernel.host]
         if kernel.host and others:
             scenario.notes.append(
-                f"kernel {kernel.name} was measured on {kernel.host}, which is not the host of "
-                f"{', '.join(others)}: speedup, break even and the host alone are those of "
-                f"{kernel.host}"
+                f"kernel {kernel.name} was measured on {kernel.host}, not the host of "
+                f"{', '.join(others)}: speedup, break-even and the host alone refer "
+                f"to {kernel.host}"
             )
     for row, record in enumerate(records):
         if record.note and len(records) == 1:
@@ -234,7 +234,7 @@ def _note_hosts(
             unspecified = scenario.sureness.unspecified.setdefault((axis, row), {})
             unspecified["host_power"] = "a host without power"
             scenario.notes.append(
-                f"{record.name}: the host's power is unknown: total power leaves the host out"
+                f"{record.name}: the host's power is unknown and not part of total power"
             )
 
 

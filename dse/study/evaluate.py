@@ -220,7 +220,7 @@ def _most(spending: schema.SpendingSection, cost: Cost) -> float | None:
         return None
     found = units.parse(spending.cost, cost.unit)
     if found <= 0:
-        raise UnitError("it must be more than 0", "write more than 0")
+        raise UnitError("it must be positive", "write more than 0")
     return found
 
 

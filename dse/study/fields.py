@@ -170,7 +170,7 @@ class Unit:
         given = _read(written, self.columns)
         if given.value < 0 or (given.value == 0 and not self.zero):
             least = "0 or more" if self.zero else "more than 0"
-            raise fault(f"it must be {least}", f"write {least}")
+            raise fault(f"it must be {least if self.zero else 'positive'}", f"write {least}")
         if self.integer and given.value != round(given.value):
             whole = units.show(max(1.0, round(given.value)), given.column)
             raise fault("it must be a whole number", f"write for instance {whole}")

@@ -63,7 +63,7 @@ class RecordSureness:
                     shares = self.shares.setdefault((axis, column), np.zeros(len(records)))
                     shares[row] = share
             for start, names in (
-                ("assumed, not published", record.assumptions),
+                ("assumed (unpublished)", record.assumptions),
                 ("fitted to measurements", record.fitted),
             ):
                 kept = [name for name in names if _column(record, name) not in replaced]
@@ -77,7 +77,7 @@ class RecordSureness:
             self.assumed[axis, row] = (*self.assumed.get((axis, row), ()), *assumed)
             self.fitted |= {(axis, row, _column(record, name)) for name in record.fitted}
         return [
-            f"{start}, for {', '.join(names)}: {text}"
+            f"{start} for {', '.join(names)}: {text}"
             for (start, text), names in groups.items()
             if text
         ]

@@ -29,8 +29,8 @@ STORED = 0.3
 _SOURCE = "load of a station: arrivals times service over servers"
 
 
-def _crowded(long: str) -> Caution:
-    words = f"unless offloads arrive steadily they wait long {long}"
+def _crowded(queue: str) -> Caution:
+    words = f"expect queueing {queue} unless offloads arrive steadily"
     return Caution(given="interface_in_flight", above=CROWDED, words=words)
 
 
@@ -67,7 +67,7 @@ def slots(
     source=_SOURCE,
     rises_with=("throughput_bit_per_s",),
     falls_with=("stream_rate_bit_per_s",),
-    caution=_crowded("for the cores; more instances, or a faster clock, shorten that"),
+    caution=_crowded("for the cores (add instances or raise the clock)"),
 )
 def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -> Column:
     """Share of time for which the fleet is busy, at the clock at which it runs.
@@ -122,9 +122,7 @@ def stored_load(
     source=_SOURCE,
     rises_with=("arrival_rate_hz", "offload_latency_s", "size_wait_s"),
     falls_with=("slots",),
-    caution=_crowded(
-        "until one may start; shorter offloads help, and more in flight where more fit"
-    ),
+    caution=_crowded("for a slot (shorten offloads, or raise `in_flight` where more fit)"),
 )
 def slot_load(
     *,

@@ -167,7 +167,7 @@ def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
             "0 W to 1W is no range; write the lower end first, above 0",
         ),
         ("device=1..2", "interface.device takes choices, not numbers; sweep a number"),
-        ("bananas=1..2", "the study assumes no number called 'bananas'"),
+        ("bananas=1..2", "the study has no assumption named 'bananas'"),
         ("area=1..2mm2", "'area' stands for several numbers; write one of des.u1.area"),
         (None, "the study has no sweep of a number, and no range was given"),
     ],

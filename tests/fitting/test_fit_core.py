@@ -217,7 +217,7 @@ def test_everything_wrong_with_a_table_is_told_at_once(tmp_path: Path) -> None:
     assert message(HEADER + rows, tmp_path, over=["n"]) == [
         "t.csv:3:5: area_um2: 'x'; it is not a number; write the number alone; its unit belongs "
         "in the header",
-        "t.csv:4:5: area_um2: '-5'; it must be more than 0; correct the figure",
+        "t.csv:4:5: area_um2: '-5'; it must be positive; correct the figure",
         "t.csv:4:14: cycles_per_task: ''; the cell is empty; write the number, or leave the row "
         "out",
     ]

@@ -260,8 +260,8 @@ def test_an_answer_warns_of_a_bottleneck_that_is_nearly_always_busy(write: Write
     crowded = write(GOOD.replace("100 Gbit/s", "160 Gbit/s").replace("20 GB/s", "20.5 GB/s"))
     said = " ".join(dse.answer(crowded, flips=False).text(all=True).split())
     assert (
-        "Fleet load 96.9 %: unless offloads arrive steadily they wait long for the cores; more "
-        "instances, or a faster clock, shorten that." in said
+        "Fleet load 96.9 %: expect queueing for the cores (add instances or raise the clock) "
+        "unless offloads arrive steadily." in said
     )
     steady = write(GOOD.replace("poisson", "steady").replace("100 Gbit/s", "160 Gbit/s"))
     steady.write_text(steady.read_text().replace("_p99", ""))

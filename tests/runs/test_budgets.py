@@ -234,7 +234,7 @@ def test_a_budget_for_less_than_one_design_is_an_error() -> None:
         ),
         (
             paid("unroll", cost=0),
-            "search.budget.cost: 0; it must be more than 0; write more than 0",
+            "search.budget.cost: 0; it must be positive; write more than 0",
         ),
         (
             paid("unrol", cost=3),

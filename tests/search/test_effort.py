@@ -41,7 +41,8 @@ def test_when_the_effort_ends_the_front_so_far_is_the_answer(write) -> None:
     assert not outcome.exact
     assert outcome.certificate.way == "unfinished"
     assert (
-        "0.001 s of CPU time did not suffice (search.effort, --time)" in outcome.certificate.reason
+        "the limit of 0.001 s of CPU time was reached (search.effort, --time)"
+        in outcome.certificate.reason
     )
     assert len(outcome.front_index)
     assert outcome.feasible
@@ -51,7 +52,7 @@ def test_when_the_effort_ends_the_front_so_far_is_the_answer(write) -> None:
 
 def test_a_proof_that_is_needed_is_no_partial_one(write) -> None:
     problem = problem_of(write(LARGE))
-    with pytest.raises(TooLargeError, match="of CPU time did not suffice"):
+    with pytest.raises(TooLargeError, match="of CPU time was reached"):
         search.run_search(problem, search.SearchSettings(effort_s=1e-3))
 
 
@@ -61,7 +62,7 @@ def test_an_unfinished_front_is_not_proven_for_its_quality_and_verifies(write, t
     run = dse.run(write(small), out=tmp_path / "run")
     assert run.manifest["designs"] <= 10_000_000
     assert run.manifest["hypervolume_share_of_exact"] is None
-    assert run.text().startswith("not proven: 0.001 s of CPU time did not suffice")
+    assert run.text().startswith("not proven: the limit of 0.001 s of CPU time was reached")
     assert verify_run(tmp_path / "run", trials=1000).holds
 
 
@@ -69,7 +70,7 @@ def test_a_sweep_says_how_many_of_its_proofs_are_unfinished(write) -> None:
     swept = "sweep: {workload.rate: [5 Gbit/s, 10 Gbit/s]}\n"
     run = dse.run(write(LARGE.replace(", rate: 5 Gbit/s", "") + swept))
     assert len(run.manifest["certificate"]["unfinished"]) == 2
-    assert run.text().startswith("not proven: 2 values of the sweep, the first because 0.001 s")
+    assert run.text().startswith("not proven: 2 values of the sweep, the first because the limit")
 
 
 def test_a_flip_that_takes_too_much_ends_its_range(write) -> None:
@@ -87,7 +88,7 @@ def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "_resident_byte", lambda: next(grows))
     settings = search.SearchSettings(memory_byte=2**20, partial=True)
     found = search.run_search(problem_of(write(LARGE)), settings)
-    said = "1 MiB of memory beyond what was in use at the start did not suffice (search.memory"
+    said = "the limit of 1 MiB of memory, beyond what was in use at the start, was reached"
     assert said in found.certificate.reason
 
 

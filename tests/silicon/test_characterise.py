@@ -398,7 +398,7 @@ WRONG = {
         {"over": "UNROLL=1,1"},
         "over.UNROLL: 1,1; values stand between commas, each of them once",
     ),
-    "zero": ({"latency": "0"}, "latency: '0'; it must be more than 0"),
+    "zero": ({"latency": "0"}, "latency: '0'; it must be positive"),
     "nan": ({"latency": "nan"}, "'nan'; it must be a finite number; write"),
     "text": (
         {"over": "UNROLL=1:2"},

@@ -127,8 +127,8 @@ def test_a_heuristic_that_would_take_more_memory_than_it_may_is_refused_beforeha
     problem: Any = SimpleNamespace(sizes=(2,) * 700, size=2**700, constraint_names=())
     settings = SearchSettings(method="nsga2", budget=20_000, memory_byte=200 * MIB)
     expected = (
-        "nsga2 remembers 20,000 designs of 700 axes: 223 MiB, and search.memory is 200 MiB; give "
-        "a smaller search.budget, or more memory"
+        "nsga2 needs 223 MiB for 20,000 designs of 700 axes; search.memory is 200 MiB; lower "
+        "search.budget or raise search.memory"
     )
     with pytest.raises(TooLargeError) as caught:
         check_search(problem, settings)

@@ -130,7 +130,7 @@ CASES = {  # what is replaced, by what, and what the user reads
     "negative": (
         "100 Gbit/s",
         "-1 Gbit/s",
-        "study.yaml:1:12: workload.rate: '-1 Gbit/s'; it must be more than 0; write more than 0",
+        "study.yaml:1:12: workload.rate: '-1 Gbit/s'; it must be positive; write more than 0",
     ),
     "interface without granularity": (
         ", granularity: 4 KiB",

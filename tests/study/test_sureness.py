@@ -76,10 +76,10 @@ def test_what_records_state_is_drawn_unless_the_study_says_otherwise(folder: Pat
 
 def test_fitted_values_are_called_fitted_and_not_assumed(folder: Path) -> None:
     notes = study.prepare(study.read_study(folder / "study.yaml")).notes
-    assert "fitted to measurements, for link: overhead (+- 4 %), latency (+- 9 %)" in notes
-    assert "assumed, not published, for link: link" in notes
+    assert "fitted to measurements for link: overhead (+- 4 %), latency (+- 9 %)" in notes
+    assert "assumed (unpublished) for link: link" in notes
     again = study.read_study(folder / "study.yaml", [("interface.latency", "2 ns/B")])
-    assert "fitted to measurements, for link: overhead (+- 4 %)" in study.prepare(again).notes
+    assert "fitted to measurements for link: overhead (+- 4 %)" in study.prepare(again).notes
     flips = dse.flips(folder / "study.yaml", only=["overhead"])
     entries = {entry.label: entry.nominal for entry in flips.found}
     assert entries["link.overhead (fitted)"] == 3e-6
@@ -115,18 +115,18 @@ ATTACHED = "an attachment without idle power, transfers without energy, an attac
 def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
     def assumed(text: str) -> list[str]:
         notes = study.prepare(study.read_study(write(text))).notes
-        return [note for note in notes if note.startswith("interface: assumed")]
+        return [note for note in notes if note.startswith("interface: not specified")]
 
     assert assumed(OWN) == [
-        "interface: assumed, as the interface of the study does not say: an unlimited link, any "
-        "number of offloads in flight, any number of host cores, buffers of 0.285 um2/bit, "
+        "interface: not specified by the interface of the study, so assumed: an unlimited link, "
+        "any number of offloads in flight, any number of host cores, buffers of 0.285 um2/bit, "
         f"buffers that leak 20 pW/bit, {ATTACHED}"
     ]
     link = "interface: {name: link, overhead: 0 s, latency: 0 s, link: 1 GB/s}\n"
     write(link, "link.yaml")
     own = OWN.replace("{overhead: 1 us, latency: 2 us, in_flight: 8}", "{device: link.yaml}")
     (note,) = assumed(own)
-    assert "does not say: one offload in flight, any number" in note  # but neither of the zeros
+    assert "so assumed: one offload in flight, any number" in note  # but neither of the zeros
     assert assumed(OWN.replace("interface:", "interface: {device: sandy_bridge} #")) == [
-        f"interface: assumed, as sandy_bridge does not say: {ATTACHED}"
+        f"interface: not specified by sandy_bridge, so assumed: {ATTACHED}"
     ]

@@ -100,5 +100,5 @@ def _clock_hz(written: str) -> float:
     except UnitError as error:
         raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
     if clock <= 0:
-        raise UnitError(f"--clock {written!r}: it must be more than 0", 'write "3 GHz"')
+        raise UnitError(f"--clock {written!r}: it must be positive", 'write "3 GHz"')
     return clock

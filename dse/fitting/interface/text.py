@@ -115,8 +115,8 @@ def sentences(found: InterfaceReport) -> Iterator[str]:
             "host and offload are exchanged"
         )
     yield (
-        "o and L: times of whole offloads hold only their sum; the record takes it as overhead, "
-        "which keeps the host busy"
+        "o and L cannot be separated from times of whole offloads; their sum is stored as "
+        "overhead, which keeps the host busy"
     )
     peak, latency = found.fit.estimates["peak_acceleration"], found.fit.estimates[PER_BYTE]
     if found.fit.linear:

@@ -66,7 +66,7 @@ def prove(
     least = enumeration.least_work(problem)
     work = partial(_enumeration_work, problem, budget=budget, limit=limit)
     if least <= LITTLE and work() <= LITTLE:
-        return enumerated(problem, progress, "little work is expected")
+        return enumerated(problem, progress, "the expected work is small")
     from dse.search.exact.work import NotComposedError  # only where something is composed
 
     composer = _composer(problem, progress)

@@ -110,11 +110,13 @@ class Work:
             return
         self._next = self.spent + LOOK
         if time.process_time() - self._start_s > self.seconds:
-            self.ended = f"{self.seconds:.3g} s of CPU time did not suffice (search.effort, --time)"
+            self.ended = (
+                f"the limit of {self.seconds:.3g} s of CPU time was reached (search.effort, --time)"
+            )
         elif _resident_byte() - self._start_byte > self.byte:
             self.ended = (
-                f"{self.byte / 2**20:g} MiB of memory beyond what was in use at the start did not "
-                "suffice (search.memory, --memory)"
+                f"the limit of {self.byte / 2**20:g} MiB of memory, beyond what was in use at the "
+                "start, was reached (search.memory, --memory)"
             )
         else:
             return
