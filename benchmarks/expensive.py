@@ -69,6 +69,7 @@ class Table:
     valid: np.ndarray
     choices: tuple[int, ...] = ()
     expected: Matrix | None = None
+    cheaper: tuple[tuple[float, Matrix], ...] = ()
     continuous: tuple[str, ...] = ()
     constraint_names: tuple[str, ...] = ("valid",)
 
@@ -134,8 +135,27 @@ def _scale(values: np.ndarray) -> np.ndarray:
     return (values - values[0]) / (values[-1] - values[0])
 
 
+@dataclass
+class TableLevel:
+    """A cheaper level of a table, and how many designs it was count for."""
+
+    table: Table
+    cost_share: float
+    loss: Matrix
+    count: int = 0
+
+    def losses(self, index: Index) -> Matrix:
+        self.count += len(index)
+        return self.loss[self.table.rows(index)]
+
+
 class Rows(Archive):
     """The one door to a table: only its rows are designs."""
+
+    @cached_property
+    def levels(self) -> list[TableLevel]:
+        """Cheaper levels, each with the share of the cost and the losses of each row."""
+        return [TableLevel(self.problem, *one) for one in self.problem.cheaper]
 
     def _row(self, index: Index) -> Index:
         return self.problem.index[self.problem.rows(index)]
@@ -188,7 +208,7 @@ UNROLLED = {1: 1.0, 2: 1.61, 4: 2.83, 8: 5.27, 16: 10.15}
 def made_up(*, wrong: bool = False) -> Table:
     """Return fleets of a core unrolled n times, with a model beside the truth: all made up.
 
-    The truth has what the model leaves out: area that grows with the clock asked for, contention
+    The truth has what the model leaves out: area that grows with the clock count for, contention
     of c cores, c^0.93, and a soft minimum of cores and link.  The wrong model has wrong exponents.
     """
     top = {1: 1.0, 2: 0.97, 4: 1.0, 8: 0.94, 16: 1.72}

@@ -27,6 +27,7 @@ from dse.contract.decorator import Renamed
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
 from dse.contract.methods import Ending as Ending
+from dse.contract.methods import Fidelity as Fidelity
 from dse.contract.methods import Index as Index
 from dse.contract.methods import Lacking as Lacking
 from dse.contract.methods import Matrix as Matrix

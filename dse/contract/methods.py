@@ -5,7 +5,7 @@ A design is a row of positions, one on each axis of the space; a method sees not
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol
 
@@ -76,6 +76,17 @@ class Ending:
         self.lacking = found
 
 
+class Fidelity(Protocol):
+    """A cheaper way to know the losses of designs, which may be wrong by any law."""
+
+    @property
+    def cost_share(self) -> float:
+        """What a design costs here, of what its evaluation costs."""
+
+    def losses(self, index: Index) -> Matrix:
+        """Measure designs (n, d); return their losses (n, m), NaN where nothing came of it."""
+
+
 class Search(Axes, Protocol):
     """A search under way, as a method sees it: the space, and the one door to evaluations."""
 
@@ -127,6 +138,10 @@ class Search(Axes, Protocol):
 
         0 where nothing is known of them: designs that are measured once, or computed.
         """
+
+    @property
+    def levels(self) -> Sequence[Fidelity]:
+        """Cheaper ways to know of designs, the cheapest first; they cost no room."""
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) have been evaluated, or are known to miss a constraint."""
@@ -188,6 +203,8 @@ class Method:
         the problem itself.
     estimates
         Whether it tells what the front lacks, so that a search may end `until` that is little.
+    climbs
+        Whether it measures at the cheaper `levels` of a search to choose what is worth evaluating.
     """
 
     function: Callable[..., Any]
@@ -198,6 +215,7 @@ class Method:
     options: tuple[Option, ...] = ()
     proves: bool = False
     estimates: bool = False
+    climbs: bool = False
 
     @property
     def name(self) -> str:

@@ -25,6 +25,9 @@ NOWHERE = Position(0, 0, "")
 EVALUATE = "evaluate"
 """The path of the section that says what measures."""
 
+CHEAPER = "evaluate.fidelities"
+"""The path of its cheaper levels, cheapest first."""
+
 # Sections whose keys are themselves dotted paths.
 _DOTTED = (("axes",), ("sweep",))
 
@@ -81,11 +84,14 @@ class Document:
 
     @property
     def measurers(self) -> list[Any]:
-        """What stands at the places where a study may say what measures: itself, its cores."""
+        """What stands at the places where a study may say what measures: itself, cheaper levels,
+        its cores."""
         stages = self.data.get("stages")
         listed = stages if isinstance(stages, list) else []
         cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
-        return [self.data.get(EVALUATE), *cores]
+        own = self.data.get(EVALUATE)
+        levels = own.get("fidelities") if isinstance(own, dict) else None
+        return [own, *(levels if isinstance(levels, list) else []), *cores]
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""

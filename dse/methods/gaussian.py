@@ -10,6 +10,7 @@ from dse.contract import Index, Option, Search, method
     budget=100,
     population=4,
     estimates=True,
+    climbs=True,
     options=(
         Option(
             name="candidates",

@@ -300,6 +300,8 @@ class MeasuredColumns:
         all of the space.
     judged_before
         Whether rules on axes alone exclude designs: not while cores have no figures yet.
+    cheaper
+        What measures the same at less cost, the cheapest first.
     """
 
     bench: Bench
@@ -309,6 +311,7 @@ class MeasuredColumns:
     at_rows: Index | None = None
     pool: Sequence[Sequence[Value]] | None = None
     judged_before: bool = True
+    cheaper: tuple[Cheaper, ...] = ()
 
     def size(self, space: Space) -> int:
         """Return how many designs there are to measure, however many others share them."""
@@ -381,6 +384,14 @@ class MeasuredColumns:
         nothing = np.full(1, np.nan)
         found: dict[str, Column] = dict.fromkeys(self.outputs, nothing)
         return found | {name: one.value(columns) for name, one in self.expected.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Cheaper:
+    """A cheaper level: its columns, and what a design costs there, of what it costs otherwise."""
+
+    columns: MeasuredColumns
+    cost_share: float
 
 
 def _cause(found: Sequence[Measurement], row: int) -> str:

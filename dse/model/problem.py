@@ -21,6 +21,7 @@ from dse.model.graph import Graph, Step, missed_by
 from dse.model.host import HostAlone
 from dse.model.judge import Judge
 from dse.model.ledger import Ledger
+from dse.model.levels import losses_with
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
@@ -301,9 +302,7 @@ class Problem:
         if self.measured is None:
             return np.full((count, len(self.goals)), np.nan)
         changed = self.measured.expectation(self.space.columns(index))
-        columns = self._columns(index, self.search_plan, (), changed)
-        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        return rounded(matrix_of(loss, (count,)))
+        return losses_with(self, index, changed)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""

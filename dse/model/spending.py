@@ -36,11 +36,14 @@ class Cost:
         The axes that a design names.
     unit
         What a sum of costs is called like, for its unit.
+    share
+        Of the expression: less than 1 at a cheaper level.
     """
 
     expression: Expression
     axes: Sequence[Axis]
     unit: str = ""
+    share: float = 1.0
 
     @property
     def before(self) -> bool:
@@ -61,7 +64,7 @@ class Cost:
             columns |= {name: column[place] for name, column in axis.columns.items()}
         if not self.expression.names <= columns.keys():
             return math.nan
-        found = float(self.expression.value(columns))
+        found = self.share * float(self.expression.value(columns))
         if not 0 <= found < math.inf:
             raise MeasurementError(
                 f"{design_text(design, unit_names_of(self.axes))}: {self.expression.text} is "
@@ -87,7 +90,7 @@ class Spending:
     spent_s, spent
         Time in which something was measured, by earlier processes as well, and cost.
     longest_s, largest
-        Of the designs so far, the most that one took; NaN: not known.
+        Of the designs so far, the most that one took, for a share of 1; NaN: not known.
     failing
         Why nothing more is measured: too many designs failed; empty where they did not.
     """
@@ -152,7 +155,7 @@ class Spending:
         """
         if cost is None or math.isinf(self.cost):
             return len(designs)
-        price, sums = self.largest, 0.0
+        price, sums = self.largest * cost.share, 0.0
         left = (self.cost - self.spent) + TOLERANCE * self.cost
         most = math.inf if cost.before else max(1, len(self._counted))
         for count, (key, design) in enumerate(designs.items()):
@@ -180,7 +183,7 @@ class Spending:
         self._counted.add(key)
         once = cost.of(design, found.values)
         if math.isnan(once):  # it failed, and took nobody knows how much: as much as any before
-            once = 0.0 if math.isnan(self.largest) else self.largest
+            once = 0.0 if math.isnan(self.largest) else self.largest * cost.share
         else:
-            self.largest = once if math.isnan(self.largest) else max(self.largest, once)
+            self.largest = float(np.fmax(self.largest, once / cost.share))
         self.spent += once * found.attempts

@@ -90,7 +90,9 @@ def _lacking(answers: Sequence[SolvedStudy]) -> Lacking | None:
 
 def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     """Return what was measured, where designs are."""
-    benches = [one.study.problem.measured.bench for one in answers if one.study.problem.measured]
+    columns = [one.study.problem.measured for one in answers if one.study.problem.measured]
+    benches = [one.bench for one in columns]
+    levels = [each.columns.bench.seen for one in columns for each in one.cheaper]
     if not benches:
         return {}
     failures = {name: each for bench in benches for name, each in bench.failures.items()}
@@ -103,6 +105,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "measured_anew": sum(bench.measured_count for bench in benches),
             "infeasible": len({n for bench in benches for n in bench.ruled_out}),
             "failed": len(failures),
+            **({"cheaper": cheaper} if (cheaper := sum(map(len, levels))) else {}),
             "causes": dict(causes.most_common()),
             **({} if benches[0].cost is None else {"cost": benches[0].spending.spent}),
         }

@@ -11,7 +11,7 @@ from typing import Any
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import MeasurementError, OutputError
-from dse.files.document import EVALUATE, Document
+from dse.files.document import CHEAPER, EVALUATE, Document
 from dse.files.json import json_text, read_json
 from dse.files.position import dotted, shortened, visible
 from dse.files.yaml import flow_yaml
@@ -54,6 +54,8 @@ def benches_of(study: Study) -> Iterator[tuple[str, Bench]]:
     """Yield what measures for a study, by the path at which it says so."""
     if study.problem.measured is not None:
         yield EVALUATE, study.problem.measured.bench
+        for place, one in enumerate(study.problem.measured.cheaper):
+            yield f"{CHEAPER}.{place}", one.columns.bench
     for core in study.cores:
         yield dotted(core.path), core.bench
 

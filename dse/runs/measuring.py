@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -134,7 +134,9 @@ def measured_study(
         raise MeasurementError(ONLY_RUNS)
     else:
         planned = search.planned(prepared.problem, settings)
-        with opened_bench(columns.bench, prepared.measuring, working, planned):
+        with ExitStack() as opened:
+            for bench in (columns.bench, *(one.columns.bench for one in columns.cheaper)):
+                opened.enter_context(opened_bench(bench, prepared.measuring, working, planned))
             yield prepared
     if columns.bench.failures:
         require_measurements(columns.bench, "" if working is None else working.spending.failing)

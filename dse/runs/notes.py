@@ -15,7 +15,7 @@ from dse.model.problem import Problem
 from dse.model.repeats import TRIED
 from dse.model.space import Index
 from dse.reports.designs import host_notes
-from dse.reports.words import in_words, listed, plural
+from dse.reports.words import in_words, listed, percent, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
@@ -145,6 +145,11 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
             yield (
                 f"{known:,} of {size:,} designs are measured{at}; results "
                 f"compare these alone, the others are unknown"
+            )
+        for number, one in enumerate(measured.cheaper, 1):
+            yield (
+                f"level {number}, at {percent(one.cost_share)} of the cost, measured "
+                f"{plural(len(one.columns.bench.seen), 'design')} to choose by{at}"
             )
         if bench.repeats > 1 and not bench.noisy:
             yield (

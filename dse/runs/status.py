@@ -125,7 +125,8 @@ def _state_section(
 ) -> Section:
     from dse.store.rows import time_measuring  # a database, only where something is measured
 
-    rows, repeats = kept.rows, kept.repeats
+    rows, repeats = kept.last, kept.repeats
+    cheaper = len(kept.rows) - len(rows)
     designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
     ledger = _ledger(designs, kept.facts["run"]["planned"])
     settings = kept.facts["search"]
@@ -138,9 +139,10 @@ def _state_section(
         "method": settings["method"],
         "seed": settings["seed"],
         "seconds_measuring": sum(
-            row.measurement.seconds for row in rows if row.measurement.attempts
+            row.measurement.seconds for row in kept.rows if row.measurement.attempts
         ),
-        "spent_s": time_measuring(rows),
+        "spent_s": time_measuring(kept.rows),
+        "cheaper": cheaper,
         "left_s": _left_s(rows, watch, kept.facts["run"]["planned"] * repeats)
         if state == "running"
         else None,
@@ -156,6 +158,7 @@ def _state_section(
         ("search", f"{settings['method']}, seed {settings['seed']}"),
         ("measured", f"{len(designs):,} of at most {facts['planned']:,}{_states(ledger)}"),
         *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
+        *[("cheaper", f"{plural(cheaper, 'measurement')} of cheaper levels")][: bool(cheaper)],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(kept, facts),
         *_lacking(watch, manifest, state),
@@ -299,7 +302,7 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
     )  # fmt: skip
     measured = run.first.problem.measured
     if len(run.answers) == 1 and measured is not None:
-        yield _growth(run.answers[0], measured, kept.rows)
+        yield _growth(run.answers[0], measured, kept.last)
 
 
 def _growth(
@@ -308,7 +311,7 @@ def _growth(
     """Return the hypervolume over measurements, as a share of that of the front so far."""
     problem = answer.study.problem
     index = answer.outcome.sample_index
-    number = {row.key: row.number for row in rows}
+    number = {row.key: place for place, row in enumerate(rows, 1)}
     identity, designs = measured.bench.evaluator.identity, measured.designs(problem.space, index)
     order = [number.get(key(identity, design), len(rows) + 1) for design in designs]
     evaluation = problem.evaluate(index)

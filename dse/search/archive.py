@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Column, Ending
+from dse.contract import Column, Ending, Fidelity
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.ledger import Ledger
+from dse.model.levels import levels_of
 from dse.model.matrices import distinct_rows
 from dse.model.noise import loss_errors
 from dse.model.space import Index, Points, as_index, one_block
@@ -158,6 +159,11 @@ class Archive:
         found = loss_errors(self.problem, index)
         shape = len(index), self.objective_count
         return np.zeros(shape) if found is None else np.nan_to_num(found, posinf=0.0)
+
+    @property
+    def levels(self) -> Sequence[Fidelity]:
+        """Cheaper ways to know of designs, the cheapest first."""
+        return levels_of(self.problem)
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -13,20 +14,22 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.algebra.units import duration
-from dse.contract import Column, Objective
+from dse.contract import Column, Method, Objective
 from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, Value, key
-from dse.errors import UnitError
+from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.files.headers import read_header
 from dse.model.design_text import unit_names_of
-from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
+from dse.model.measured import Bench, Cheaper, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
 from dse.model.spending import Cost
+from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, sections
 from dse.study.axes import written_unit
-from dse.study.evaluator import Outputs, evaluator_of, outputs_of
+from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
+from dse.study.measurers import Values
 from dse.study.scenario import Scenario
 from dse.study.tables import read_input
 
@@ -79,13 +82,69 @@ def measured_of(
                 raise UnitError("an expectation is a number", "write an expression without <=")
     cost = cost_of(written, axes, outputs.units, faults)
     pool = rows_of(written, space.axes, scenario, faults) if axes else None
+    places = axes, tuple(free), axis_units, values, cost
+    cheaper = [
+        _cheaper(section, place, outputs, places, scenario, faults)
+        for place in range(len(section.fidelities))
+    ]
+    _check_ladder(written, faults)
     if evaluator is None or len(faults.found) > before:
         return None
     ranges, repeats = outputs.ranges, section.repeats
     bench = bench_of(
         evaluator, section.on_failure, faults.document, axes, cost, ranges, repeats=repeats
     )
-    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected, pool=pool)
+    return MeasuredColumns(
+        bench,
+        tuple(free),
+        tuple(outputs.units),
+        expected,
+        pool=pool,
+        cheaper=tuple(one for one in cheaper if one is not None),
+    )
+
+
+def _cheaper(
+    section: schema.EvaluateSection,
+    place: int,
+    last: Outputs,
+    places: tuple[Sequence[Axis], tuple[int, ...], AxisUnits, Values, Cost | None],
+    scenario: Scenario,
+    faults: Faults,
+) -> Cheaper | None:
+    """Return a cheaper level, whose outputs are those of the last one unless it has fewer."""
+    level, path = section.fidelities[place], (*FIDELITIES, place)
+    axes, free, axis_units, values, cost = places
+    outputs = replace(last, ranges={})
+    if level.outputs:
+        outputs = outputs_of(level, path, faults)
+        for name in sorted(outputs.units.keys() - last.units.keys()):
+            rule = f"{name} is no output of the study, or in another unit"
+            faults.add(outputs.places[name], rule, nearest(name, last.units))
+    evaluator = evaluator_of(level, outputs, axis_units, values, scenario, path, faults)
+    if evaluator is None or level.cost is None:
+        return None
+    share = level.cost.value
+    own = None if cost is None else replace(cost, share=share)
+    bench = bench_of(evaluator, section.on_failure, faults.document, axes, own)
+    return Cheaper(MeasuredColumns(bench, free, tuple(outputs.units)), share)
+
+
+def _check_ladder(written: schema.StudyFile, faults: Faults) -> None:
+    """Refuse levels that do not cost more and more, and methods that would measure none."""
+    section = written.evaluate or schema.EvaluateSection()
+    before, path = 0.0, FIDELITIES
+    for place, level in enumerate(section.fidelities):
+        cost = 0.0 if level.cost is None else level.cost.value
+        if not before < cost < 1:
+            rule = "each costs more than the one before, and less than 100 %"
+            faults.add((*path, place, "cost"), rule, "write for instance `cost: 2 %`, in order")
+        before = cost
+    search = written.search
+    able = [name for name in registry.names(Method) if registry.get(Method, name).climbs]
+    if section.fidelities and "method" in search.model_fields_set and search.method not in able:
+        rule = f"{search.method} measures no cheaper level"
+        faults.add(path, rule, f"add `method: {' or '.join(able)}`, or remove it", "")
 
 
 def design_values(axes: Sequence[Axis]) -> dict[str, list[Value]]:

@@ -24,6 +24,7 @@ from dse.evaluators.command import (
 )
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
+from dse.files.document import CHEAPER
 from dse.files.folder import read_regular
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import base_of, locate
@@ -37,6 +38,8 @@ from dse.study.scenario import Scenario
 PLAIN = ("", *DIMENSIONLESS)
 """What stands for no unit."""
 
+FIDELITIES: Path = (*CHEAPER.split("."),)
+"""Where cheaper levels stand; a function given to dse.run is of the last one."""
 
 AxisUnits = Mapping[str, str | None]
 """The unit in which each axis is written, None for choices."""
@@ -56,7 +59,7 @@ class Outputs:
 
 
 def outputs_of(
-    section: schema.EvaluateSection,
+    section: schema.MeasuringSection,
     path: Path,
     faults: Faults,
     *,
@@ -143,7 +146,7 @@ def _quantity(name: str, unit: str | int | None, columns: Collection[str]) -> tu
 
 
 def evaluator_of(
-    section: schema.EvaluateSection,
+    section: schema.MeasuringSection,
     declared: Outputs,
     axis_units: AxisUnits,
     values: Values,
@@ -157,7 +160,7 @@ def evaluator_of(
     if recorded := faults.document.recorded.get(dotted(path)):
         _files(section, scenario, path, faults)
         return replace(recorded, outputs=outputs)
-    function = faults.document.evaluate
+    function = None if path[:2] == FIDELITIES else faults.document.evaluate
     given = [
         name
         for name, there in (
@@ -207,7 +210,7 @@ def evaluator_of(
 
 
 def _function(
-    section: schema.EvaluateSection,
+    section: schema.MeasuringSection,
     written: str,
     declared: Outputs,
     axis_units: AxisUnits,
@@ -246,14 +249,14 @@ def _function(
 
 
 def _files(
-    section: schema.EvaluateSection, scenario: Scenario, path: Path, faults: Faults
+    section: schema.MeasuringSection, scenario: Scenario, path: Path, faults: Faults
 ) -> dict[str, str]:
     """Return the hash of each file of a section, and keep these with the run."""
     own = own_files(section.command or (), section.function)
     return file_hashes(own, section.files, scenario.inputs, scenario.notes, path, faults)
 
 
-def _declared(section: schema.EvaluateSection, outputs: Outputs) -> Declared:
+def _declared(section: schema.MeasuringSection, outputs: Outputs) -> Declared:
     """Return what a section says of outputs and exit statuses besides their units."""
     said = section.infeasible or schema.InfeasibleSection()
     exits = said.exit if isinstance(said.exit, list) else [said.exit]
@@ -264,14 +267,14 @@ def _declared(section: schema.EvaluateSection, outputs: Outputs) -> Declared:
     return Declared(ranges=outputs.ranges, infeasible=words, exits=tuple(exits))
 
 
-def _refuse_exits(section: schema.EvaluateSection, path: Path, faults: Faults) -> None:
+def _refuse_exits(section: schema.MeasuringSection, path: Path, faults: Faults) -> None:
     if section.infeasible is not None and section.infeasible.exit:
         rule = "a function has no exit status"
         faults.add((*path, "infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
 
 
 def _note_unused(
-    section: schema.EvaluateSection, axis_units: AxisUnits, scenario: Scenario
+    section: schema.MeasuringSection, axis_units: AxisUnits, scenario: Scenario
 ) -> None:
     """Note the axes that no argument of a command names, also where nothing measures any more."""
     arguments = [str(argument) for argument in section.command or ()]
@@ -309,7 +312,7 @@ def _require_arguments(
 
 
 def _command(
-    section: schema.EvaluateSection,
+    section: schema.MeasuringSection,
     command: Sequence[str | int | float],
     declared: Outputs,
     axis_units: AxisUnits,

@@ -66,7 +66,7 @@ class InfeasibleSection(StudySection):
     )
 
 
-class EvaluateSection(StudySection):
+class MeasuringSection(StudySection):
     """What measures a design, and what it tells of it."""
 
     word: ClassVar[str] = "evaluator"
@@ -89,6 +89,26 @@ class EvaluateSection(StudySection):
     infeasible: InfeasibleSection | None = Field(
         default=None, description="How it says that a design is infeasible"
     )
+    files: list[str] = Field(
+        default_factory=no_items,
+        description="Files whose content counts: other content, other values",
+    )
+    version: str | int | float | None = Field(
+        default=None, description="Of what measures; another one, other values"
+    )
+
+
+class FidelitySection(MeasuringSection):
+    """What measures the same at less cost, to choose what is worth measuring."""
+
+    word: ClassVar[str] = "fidelity"
+
+    cost: Amount = quantity("What a design costs, of what it costs otherwise: 2 %", "cost_share")
+
+
+class EvaluateSection(MeasuringSection):
+    """What measures a design, and how often."""
+
     retries: int = Field(default=1, ge=0, le=100, description="Attempts after an accident")
     repeats: int = Field(
         default=1, ge=1, le=1000, description="Measurements of each design, whose mean counts"
@@ -101,16 +121,13 @@ class EvaluateSection(StudySection):
         default=10, ge=0, le=20, description="Accidents among 20 designs that end a run; 0: never"
     )
     workers: int = Field(default=1, ge=1, le=1000, description="Designs measured at once")
-    files: list[str] = Field(
-        default_factory=no_items,
-        description="Files whose content counts: other content, other values",
-    )
     cost: str | int | float | None = Field(
         default=None,
         description="What it costs to measure a design: an expression over axes and outputs",
     )
-    version: str | int | float | None = Field(
-        default=None, description="Of what measures; another one, other values"
+    fidelities: list[FidelitySection] = Field(
+        default_factory=no_items,
+        description="What measures the same at less cost, the cheapest first",
     )
 
 

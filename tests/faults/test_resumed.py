@@ -89,7 +89,7 @@ def test_a_run_that_is_cut_goes_on_to_the_same_end(method: str, seed: int, tmp_p
 
 SCRIPT = """\
 #!/bin/sh
-echo "$1 $2" >> "$LOG"
+echo "$*" >> "$LOG"
 [ $(( (3 * $1 + 5 * $2) % 11 )) = 0 ] && exit 3
 echo "area = $(( 100 * $1 + 7 * $2 * $2 ))"
 time=$(( 9000 / $1 + 40 * (7 - $2) * (7 - $2) ))
@@ -153,7 +153,10 @@ def kept(out: str) -> set[str]:
     if not Path(out, "evaluations.sqlite").exists():
         return set()
     with open_to_read(Path(out)) as store:
-        return {f"{row.design['u']:g} {row.design['v']:g}" for row in store.rows()}
+        return {
+            f"{row.design['u']:g} {row.design['v']:g}" + " quick" * ('"quick"' in row.identity)
+            for row in store.rows()
+        }
 
 
 def test_the_number_of_workers_makes_no_difference(place: Path) -> None:
@@ -255,6 +258,21 @@ def test_a_run_that_is_killed_ends_where_its_front_lacks_little(place: Path) -> 
     whole, killing, runs = front("whole"), Killing(place / "log", random.Random(9)), 0  # noqa: S311
     names = {*measured(place / "log")}
     assert len(names) < 64
+    while not killing.enough:
+        out, runs = f"run{runs}", runs + 1
+        assert killing.until_it_ends(out) == names
+        assert Path(out, "front.csv").read_bytes() == whole
+    print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
+
+
+@linux
+def test_a_run_that_is_killed_asks_no_cheaper_level_again(place: Path) -> None:
+    level = 'fidelities: [{command: [./f.sh, "{u}", "{v}", quick], cost: 10 %}]'
+    study = PROGRAM.replace("retries: 0", f"retries: 0, {level}").replace("random", "gaussian")
+    (place / "study.yaml").write_text(study)
+    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(3)), 0  # noqa: S311
+    names = {*measured(place / "log")}
+    assert sum(name.endswith("quick") for name in names) >= len(names) / 2
     while not killing.enough:
         out, runs = f"run{runs}", runs + 1
         assert killing.until_it_ends(out) == names

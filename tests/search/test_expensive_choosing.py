@@ -21,6 +21,7 @@ from dse.search.expensive.choosing import (
     shortlist,
 )
 from dse.search.expensive.features import Features
+from dse.search.expensive.levels import Levels
 from dse.search.expensive.pool import Drawn, Whole, _neighbours
 from dse.search.expensive.process import ModelledLosses
 from dse.search.expensive.search import _first, _Seen, improve
@@ -294,7 +295,8 @@ def beginning(room, *, warm=True, expected=None):
     problem = smooth()
     search = Door(problem, total=room)
     pool = Whole(everything(problem.sizes), Features(problem))
-    return _first(search, pool, generator(), warm).tolist()
+    levels = Levels(search, Features(problem))
+    return _first(search, pool, levels, generator(), warm).tolist()
 
 
 def test_a_search_begins_with_the_expected_front_then_the_ends_then_between():

@@ -108,8 +108,13 @@ class Believer:
         mean: Matrix,
         span: Column,
         chance: Column,
+        extra: Matrix | float = 0.0,
     ) -> None:
-        """Take designs: their features (q, f), and their means (q, m) with the front in [0, 1]."""
+        """Take designs: their features (q, f), and their means (q, m) with the front in [0, 1].
+
+        `extra` are variances (q, m) of what the means are about, where that is not known.
+        """
+        self._extra = np.broadcast_to(extra, mean.shape)
         self._processes = [one.process for one in objectives.known]
         self._features, self._span = features, span
         self.mean, self.chance = mean, chance
@@ -118,8 +123,10 @@ class Believer:
     def deviation(self) -> Matrix:
         """Return the standard deviations (q, m) of the losses, with the front in [0, 1]."""
         variances = [
-            np.maximum(process.variance - (known**2).sum(axis=0), 1e-10)
-            for process, known in zip(self._processes, self._explained, strict=True)
+            np.maximum(process.variance - (known**2).sum(axis=0), 1e-10) + more
+            for process, known, more in zip(
+                self._processes, self._explained, self._extra.T, strict=True
+            )
         ]
         found: Matrix = np.sqrt(np.stack(variances, axis=1)) / self._span
         return found
@@ -128,9 +135,9 @@ class Believer:
         """Yield the joint posterior covariance of some designs, (r, r), of each loss."""
         some = self._features[rows]
         pairs = zip(self._processes, self._explained, self._span, strict=True)
-        for process, known, span in pairs:
+        for (process, known, span), more in zip(pairs, self._extra[rows].T, strict=True):
             explained = known[:, rows].T @ known[:, rows]
-            yield (process.between(some, some) - explained) / span**2
+            yield (process.between(some, some) - explained + np.diag(more)) / span**2
 
     def prior(self, k: int) -> float:
         """Return the variance of a loss before anything was seen, with the front in [0, 1]."""
@@ -139,12 +146,13 @@ class Believer:
     def choose(self, observed: Matrix, count: int, random: np.random.Generator) -> Index:
         """Return the rows of `count` designs, each the best if those before are as predicted.
 
-        What no process learnt to matter is chosen at random, as ties are.
+        What no process learnt to matter is chosen at random, as ties are.  What is known stays.
 
         Kriging believer (Ginsbourger, Le Riche and Carraro 2010): a design that was chosen counts
         as seen with its mean, which leaves all means as they are and lowers the variances.
         """
         chosen: list[int] = []
+        before = [*self._explained]
         idle = np.all([process.idle for process in self._processes], axis=0)
         front, reference = observed, np.full(observed.shape[1], REFERENCE)
         while len(chosen) < count:
@@ -157,6 +165,7 @@ class Believer:
             chosen.append(self._alike(_best(merit, random), merit, idle, random))
             front = np.concatenate([front, self.mean[chosen[-1:]]])
             self._believe(chosen[-1])
+        self._explained = before
         return np.array(chosen, dtype=np.int64)
 
     def _alike(

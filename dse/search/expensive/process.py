@@ -39,6 +39,9 @@ MOST_FITTED = 300
 """Parameters are fitted to at most so many of the designs seen, evenly through their order; the
 means are those of all."""
 
+FAITH = 2.0
+"""By so many designs it is as if a slope of 1 had been seen."""
+
 BLOCK = 8_192
 """Designs that are predicted at a time."""
 
@@ -214,23 +217,39 @@ def _loss(
     ]
 
 
+def _slope(prior: Column, y: Column) -> float:
+    """Return rho, the slope of y over what was expected, with `FAITH` designs that say 1."""
+    away = prior - prior.mean()
+    squares = float(away @ away) * (1.0 + FAITH / len(y))
+    return 1.0 + float(away @ (y - prior)) / squares if squares > 0 else 1.0
+
+
 Expected = Callable[[Index], Matrix]
 """Losses (n, m) that are expected of designs (n, d), NaN where nothing is."""
 
 
 @dataclass(frozen=True)
 class ModelledLoss:
-    """One loss: its scale, the process of what is left, and whether that is of the expected."""
+    """One loss: its scale, the process of what is left, and how much of the expected is not in it.
+
+    `slope` is rho, and 0 where what is expected counts for nothing.
+    """
 
     scale: Straight
     process: Process
-    trusted: bool
+    slope: float
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the process is of what is left of the expected."""
+        return self.slope != 0
 
 
 class ModelledLosses:
     """All losses, learnt anew from each batch.
 
-    y = c + f(x), or y = m(x) + c + f(x) where the study expects m(x): whichever predicts the
+    y = c + f(x), or y = rho m(x) + c + f(x) where m(x) is expected, by a model of the study or
+    from a cheaper level (Kennedy and O'Hagan, Biometrika 87, 2000, eq. 2): whichever predicts the
     designs seen better when each is omitted.
     """
 
@@ -254,11 +273,12 @@ class ModelledLosses:
             y, prior = scale(loss[:, k]), scale(expected[:, k])
             noise = (scale(away[:, k]) - y) ** 2
             plain = self._process(k, False, features, y, noise)
-            found = ModelledLoss(scale, plain, False)
+            found = ModelledLoss(scale, plain, 0.0)
             if np.isfinite(prior).all():
-                about = self._process(k, True, features, y - prior, noise)
+                slope = _slope(prior, y)
+                about = self._process(k, True, features, y - slope * prior, noise)
                 if (about.leave_one_out() ** 2).sum() < (plain.leave_one_out() ** 2).sum():
-                    found = ModelledLoss(scale, about, True)
+                    found = ModelledLoss(scale, about, slope)
             self.known.append(found)
 
     def straightened(self, loss: Matrix) -> Matrix:
@@ -273,7 +293,8 @@ class ModelledLosses:
             for k, one in enumerate(self.known):
                 if one.trusted:
                     typical = np.nanmedian(prior[:, k])
-                    means[:, k] += np.where(np.isnan(prior[:, k]), typical, prior[:, k])
+                    filled = np.where(np.isnan(prior[:, k]), typical, prior[:, k])
+                    means[:, k] += one.slope * filled
         return means
 
     def _process(self, k: int, about: bool, features: Matrix, y: Column, noise: Column) -> Process:

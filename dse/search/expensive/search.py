@@ -18,6 +18,7 @@ from dse.contract.methods import Axes
 from dse.model.front import nondominated
 from dse.search.expensive.choosing import Believer, explore, goals, shortlist
 from dse.search.expensive.features import Features
+from dse.search.expensive.levels import Levels
 from dse.search.expensive.missing import Missing
 from dse.search.expensive.pool import Drawn, Pool, Whole
 from dse.search.expensive.process import ModelledLosses, Process, fitted
@@ -92,11 +93,11 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
         np.empty((0, search.objective_count)),
         np.empty((0, search.constraint_count)),
     )
-    first = _first(search, pool, random, warm)
+    learning, threads = Learning(search, features, seed), ThreadpoolController()
+    with threads.limit(limits=1, user_api="blas"):
+        first = _first(search, pool, learning.levels, random, warm)
     for at in range(0, len(first), population):
         seen.add(search, first[at : at + population])
-    learning = Learning(search, seed)
-    threads = ThreadpoolController()
     while search.room:
         with threads.limit(limits=1, user_api="blas"):  # matrices are small: more threads but wait
             index = pool.refresh(seen.index, search.front[0], random)
@@ -109,28 +110,42 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
         seen.add(search, index[chosen])
 
 
-def _first(search: Search, pool: Pool, random: np.random.Generator, warm: bool) -> Index:
+def _first(
+    search: Search, pool: Pool, levels: Levels, random: np.random.Generator, warm: bool
+) -> Index:
     """Return the designs to begin with: the expected front, ends, and some between; at most half
-    of the room."""
+    of the room.
+
+    Where cheaper levels measure the ends and those between, a few of these are enough.
+    """
+    most = min(search.room, max(LEAST, search.room // 2))
+    few = min(most, FROM_EXPECTED + LEAST)
     wanted = [between(search, random, BETWEEN)]
     if warm:
         wanted.insert(0, extremes(search, random))
-    expected = search.expected(pool.index)
+    if levels.any:
+        spread = [*wanted, between(search, random, levels.first(few))]
+        levels.begin(pool, np.concatenate(spread), few)
+    expected = levels.expected(pool.index)
     known = np.flatnonzero(np.isfinite(expected).all(axis=1))
     if len(known):
+        if levels.any:
+            wanted, most = [wanted[-1][:LEAST]], few
         front = known[nondominated(expected[known])]
         front = front[np.argsort(expected[front, 0], kind="stable")]
         place = np.linspace(0, len(front) - 1, min(FROM_EXPECTED, len(front))).round().astype(int)
         wanted.insert(0, pool.index[front[place]])
-    return pool.nearest(np.concatenate(wanted), min(search.room, max(LEAST, search.room // 2)))
+    found = pool.nearest(np.concatenate(wanted), most)
+    levels.climb(found)
+    return found
 
 
 class Learning:
     """What is learnt from all that was evaluated, anew for each batch."""
 
-    def __init__(self, search: Search, seed: int) -> None:
+    def __init__(self, search: Search, features: Features, seed: int) -> None:
         """Know nothing."""
-        self._search = search
+        self._search, self.levels = search, Levels(search, features)
         self._objectives, self._chances = ModelledLosses(search.objective_count), Chances()
         until = search.ending.until
         self._missing = None if until is None else Missing(until.confidence, seed)
@@ -143,19 +158,29 @@ class Learning:
         chance = self._chances.of(pool.features)
         finite, feasible = seen.finite, seen.feasible
         if finite.sum() < LEAST or not feasible.any():
-            return explore(pool.features, features, chance, random, count)
+            chosen = explore(pool.features, features, chance, random, count)
+            self.levels.climb(pool.index[chosen])
+            return chosen
         index = seen.index[finite]
-        expected, errors = search.expected(index), search.errors(index)
+        expected, errors = self.levels.expected(index), search.errors(index)
         objectives.learn(features[finite], seen.loss[finite], expected, errors)
-        mean = objectives.mean(pool.features, pool.index, search.expected)
-        observed = objectives.straightened(seen.loss[feasible])
-        low, span = goals(observed, mean, chance)
-        mean, observed = (mean - low) / span, (observed - low) / span
-        rows = shortlist(mean, chance, random)
-        believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
+        feasible_loss = objectives.straightened(seen.loss[feasible])
+        while True:
+            mean = objectives.mean(pool.features, pool.index, self.levels.expected)
+            low, span = goals(feasible_loss, mean, chance)
+            mean, observed = (mean - low) / span, (feasible_loss - low) / span
+            rows = shortlist(mean, chance, random)
+            extra = self.levels.variance(pool.index[rows], objectives)
+            believer = Believer(
+                objectives, pool.features[rows], mean[rows], span, chance[rows], extra
+            )
+            width = min(self.levels.width(count), len(rows))
+            chosen = rows[believer.choose(observed, width, random)]
+            if not self.levels.screen(pool.index[chosen], count, search.evaluated):
+                break
         if self._missing is not None:
             search.ending.estimate(self._missing.learn(believer, observed))
-        return rows[believer.choose(observed, count, random)]
+        return chosen[:count]
 
 
 def extremes(axes: Axes, random: np.random.Generator) -> Index:

@@ -1,0 +1,54 @@
+"""Cheaper levels of what is measured: the losses that designs have as one of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dse.contract import Column, Fidelity, Matrix
+from dse.model.matrices import matrix_of, rounded
+from dse.model.measured import Cheaper
+from dse.model.space import Index
+
+Problem = Any
+"""A `dse.model.problem.Problem`; whatever else a search is given has no levels."""
+
+
+@dataclass(frozen=True)
+class MeasuredLevel:
+    """A level of a problem; see `dse.contract.Fidelity`."""
+
+    problem: Problem
+    cheaper: Cheaper
+
+    @property
+    def cost_share(self) -> float:
+        """What a design costs here, of what its evaluation costs."""
+        return self.cheaper.cost_share
+
+    def losses(self, index: Index) -> Matrix:
+        """Measure designs (n, d); return their losses (n, m), NaN where nothing came of it."""
+        columns = self.cheaper.columns
+        found = columns.found(self.problem.space, index, ask=True)
+        said = {  # NaN where only the last level has an output, and it may be known
+            name: np.array([one.values.get(name, np.nan) for one in found])
+            for name in self.problem.measured.outputs
+        }
+        return losses_with(self.problem, index, said)
+
+
+def losses_with(problem: Problem, index: Index, changed: Mapping[str, Column]) -> Matrix:
+    """Return the losses (n, m) that designs have with other columns; NaN where these are."""
+    columns = problem.columns(index, [goal.name for goal in problem.goals], changed)
+    loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in problem.goals]
+    return rounded(matrix_of(loss, (len(index),)))
+
+
+def levels_of(problem: Problem) -> tuple[Fidelity, ...]:
+    """Return the cheaper levels of a problem, the cheapest first."""
+    measured = getattr(problem, "measured", None)
+    cheaper = () if measured is None else measured.cheaper
+    return tuple(MeasuredLevel(problem, one) for one in cheaper)
