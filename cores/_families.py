@@ -184,7 +184,7 @@ FAMILIES = {
         Lines({}, _STAGES, "latency_cycles", 1, "s{stages}", _fft_structure),
     ),
     "aes128": _aes(128, 10),
-    "aes256": _aes(256, 7),
+    "aes256": _aes(256, 14),
     "aes128_gcm": Family("AES-128-GCM encryption: 1 or 10 rounds, GHASH by digits", "aes_gcm"),
     "aes128_xts": Family(
         "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",
