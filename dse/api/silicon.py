@@ -114,6 +114,7 @@ def characterise(
     seed: Seed = 1,
     wire: str | None = None,
     joined_by: str | Path | None = None,
+    keep: str | Path | None = None,
     mapping_tool: str | None = None,
     time_limit: Duration = "3600 s",
     cache: bool = True,
@@ -158,6 +159,8 @@ def characterise(
     joined_by : TABLE.csv
         What joins a fleet: add to each row what a core takes of it.  A table that was
         characterised in the same library.
+    keep : FOLDER
+        Write the netlist, critical path, constraints and activity of each design here.
     mapping_tool
         pyosys or yosys (default: the first installed).
     time_limit
@@ -196,7 +199,9 @@ def characterise(
         request.check_output(Path(out), wanted, (*files, *others, *joined))
     networks = [read_network(path) for path in joined]
     supplies_v = requests.supplies(supply, others, clock)
-    characterisers = of_library(files, others, conditions, kept)
+    characterisers = of_library(
+        files, others, conditions, kept, None if keep is None else Path(keep)
+    )
     tables = _tables(request, wanted, characterisers, targets_hz, jobs=jobs, progress=progress)
     found = at_supplies(tables, supplies_v) if others else tables[0]
     for network in networks:

@@ -15,6 +15,7 @@ from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
+from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.mapping import Mapped, map_files, map_text
@@ -40,10 +41,13 @@ class LibraryCharacteriser(Characteriser):
     mapped_with
         Files of the library that netlists are mapped to, if that is another corner of the same
         cells.
+    keep
+        Folder for the netlist of each design and what other tools need with it.
     """
 
     library_files: tuple[str, ...]
     mapped_with: tuple[str, ...] = ()
+    keep: Path | None = None
 
     @cached_property
     def library(self) -> CellLibrary:
@@ -108,6 +112,10 @@ class LibraryCharacteriser(Characteriser):
         yield f"wire load: {self.conditions.wire or 'none'}"
         yield "settled_power, settled_energy: without glitches; energy: of a task, without leakage"
 
+    def known(self, task: DesignTask) -> CharacterisedDesign | None:
+        """Return what was found before, but for a design whose netlist is wanted."""
+        return super().known(task) if self.keep is None else None
+
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design, conditions = task.design, self.conditions
@@ -137,6 +145,21 @@ class LibraryCharacteriser(Characteriser):
         power = average_power(
             netlist, self.library, timing, activity, clock=design.clock, period_s=period
         )
+        if self.keep is not None:
+            corner = f"_{Path(self.library_files[0]).name.partition('.')[0]}" * bool(
+                self.mapped_with
+            )
+            write_design(
+                self.keep / f"{task.row}{corner}",
+                netlist,
+                self.library,
+                timing,
+                activity,
+                clock=design.clock,
+                period_s=period,
+                library_files=self.library_files,
+                wire=conditions.wire,
+            )
         counts = {"cells": len(netlist.instances), "buffers": buffered.buffers}
         counts["flip_flops"] = sum(
             self.library.cells[one.cell].flip_flop is not None for one in netlist.instances

@@ -23,7 +23,7 @@ from dse.silicon.figures import (
     refusals,
     rounded_down,
 )
-from dse.silicon.tasks import DesignTask
+from dse.silicon.tasks import DesignTask, target_mhz
 from dse.workers import shared
 
 COLUMNS = (
@@ -305,14 +305,10 @@ def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]
 
 def at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:
     """Return a design with the clock that it was mapped for as a parameter."""
-    written = _target_mhz(1.0 / task.target_period_s)
+    written = target_mhz(1.0 / task.target_period_s)
     parameters = {**one.parameters, TARGET: written}
     facts = {**one.facts, "of": one.name}
-    return replace(one, name=f"{one.name}_for_{written}mhz", parameters=parameters, facts=facts)
-
-
-def _target_mhz(target_hz: float) -> str:
-    return f"{target_hz * 1e-6:.6g}"
+    return replace(one, name=task.row, parameters=parameters, facts=facts)
 
 
 def check_targets(targets_hz: Sequence[float]) -> None:
@@ -323,7 +319,7 @@ def check_targets(targets_hz: Sequence[float]) -> None:
     StudyError
         They are the same to six digits.
     """
-    counted = Counter(map(_target_mhz, targets_hz))
+    counted = Counter(map(target_mhz, targets_hz))
     faults = [
         Fault(
             where="targets",

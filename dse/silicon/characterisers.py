@@ -19,6 +19,7 @@ def of_library(
     corners: Sequence[str | Path],
     conditions: Conditions,
     kept: KeptResults | None,
+    keep: Path | None = None,
 ) -> list[Characteriser]:
     """Return what maps to a library of standard cells, and what characterises other corners of it.
 
@@ -32,7 +33,11 @@ def of_library(
     pairs = [(nominal, ()), *(((str(one),), nominal) for one in corners)]
     return [
         LibraryCharacteriser(
-            library_files=own, mapped_with=mapped_with, conditions=conditions, kept=kept
+            library_files=own,
+            mapped_with=mapped_with,
+            keep=keep,
+            conditions=conditions,
+            kept=kept,
         )
         for own, mapped_with in pairs
     ]

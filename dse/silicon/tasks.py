@@ -25,6 +25,11 @@ _SAME_PACE = 0.01
 """Relative; the last task of a table may be short of a whole pace."""
 
 
+def target_mhz(target_hz: float) -> str:
+    """Return a clock as rows are called by it."""
+    return f"{target_hz * 1e-6:.6g}"
+
+
 @dataclass(frozen=True)
 class DesignTask:
     """A design, and what goes into it and must come out.
@@ -45,6 +50,13 @@ class DesignTask:
     vectors: Vectors | WrittenVectors
     sources: Sources = NO_SOURCES
     target_period_s: float = 0.0
+
+    @property
+    def row(self) -> str:
+        """The name of its row: of the design, and of the clock that it is mapped for."""
+        if not self.target_period_s:
+            return self.design.name
+        return f"{self.design.name}_for_{target_mhz(1.0 / self.target_period_s)}mhz"
 
     @cached_property
     def description_sha256(self) -> str:
