@@ -57,7 +57,8 @@ def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
 
     Two objectives make one panel with the staircase of what is attained, more make one panel
     per pair, a single one a strip with a row per design; a sweep makes one panel per objective
-    against the swept column; an empty front makes a picture that says so.
+    against the swept column, or one per value where two objectives are swept over a few choices;
+    an empty front makes a picture that says so.
     """
     with drawing():
         return save_figure(_figure(view), folder / "front")
@@ -83,7 +84,10 @@ def _figure(view: FrontView) -> Picture:
     if view.size > MOST_FRONT_POINTS:
         notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
     shades, labels_of, cell = None, None, None
-    if view.sweep is not None:
+    alone = sweep_plots.fronts_by_choice(view, cloud)
+    if alone:
+        panels = sweep_plots.draw_by_choice(figure, view, alone, HINTS, LINE_COLOUR)
+    elif view.sweep is not None:
         panels, shades = sweep_plots.draw_sweep(figure, view, cloud, HINTS, LINE_COLOUR)
         labels_of = shades.rest if shades is not None else None
         marked = sweep_plots.marked_rows(panels[0][1])
@@ -104,6 +108,8 @@ def _figure(view: FrontView) -> Picture:
     ticks.settle(figure)  # names are placed for this layout, so it has to stay
     if shades is not None:
         sweep_plots.name_shades(panels, shades)
+    for (one, _), panel in zip(alone if view.names else (), panels, strict=False):
+        _name_points(one, [panel])
     if view.names and view.sweep is None and len(view.objectives) > 1:
         _name_points(view, panels)
     return figure
@@ -237,7 +243,7 @@ def _cloud_words(panels: Iterable[Panel]) -> tuple[str, list[str]]:
     drawn = [(x, y) for _, x, y in panels if len(x.cloud) and len(y.cloud)]
     if not drawn:
         return "", []
-    seen = np.array([x.inside & y.inside for x, y in drawn])
+    seen = np.concatenate([x.inside & y.inside for x, y in drawn])
     if not seen.any():
         return "", ["the other feasible designs all lie beyond the axes"]
     return f"feasible designs{'' if seen.all() else ', some beyond the axes'}", []
@@ -290,10 +296,10 @@ def _grow(figure: Figure, lines: int) -> None:
 def _name_points(view: FrontView, panels: Iterable[Panel]) -> None:
     """Write names beside the ends of the front, and beside all of its points when few."""
     for axes, x, y in panels:
-        named = [
-            int(end) for scale in (x, y) for end in (scale.front.argmin(), scale.front.argmax())
-        ]
+        at = np.column_stack([x.front, y.front])
+        at = at[np.isfinite(at).all(axis=1)]
+        named = [int(end) for end in (*at.argmin(axis=0), *at.argmax(axis=0))]
         if len(view.objectives) == 2 and view.size <= MOST_LABELS:
             named += range(view.size)
         names = front_view.distinct_names(view, list(dict.fromkeys(named)))
-        place_labels(axes, np.column_stack([x.front, y.front]), names)
+        place_labels(axes, at, names)

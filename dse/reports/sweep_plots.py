@@ -16,6 +16,9 @@ from dse.reports.front_view import ARROW, Columns, FrontView, Scale, Values, axi
 
 MOST_MARKED = 60
 """Of more swept values so many have marks; the line and the shades have all."""
+MOST_CHOICES = 6
+"""Of a sweep over so many choices each has a panel."""
+
 HEADROOM = 0.16
 """Share of the height of a panel that is kept for the names of the shades."""
 
@@ -114,6 +117,56 @@ def draw_sweep(
         panels.append((axes, x, y))
     grid[-1].set_xlabel(x.label)
     return panels, shades
+
+
+def fronts_by_choice(view: FrontView, cloud: Columns) -> list[tuple[FrontView, Columns]]:
+    """Return the front of each value of a sweep over a few choices, and what lies behind it.
+
+    Nothing where the sweep is of a number, or a front has other than two objectives.
+    """
+    swept = view.front.get(str(view.sweep), np.empty(0))
+    choices = list(dict.fromkeys(swept.tolist()))
+    if swept.dtype.kind in "fiub" or len(view.objectives) != 2 or len(choices) > MOST_CHOICES:
+        return []
+    found: list[tuple[FrontView, Columns]] = []
+    for choice in choices:
+        mine = swept == choice
+        front = {name: values[mine] for name, values in view.front.items()}
+        names = [name for name, own in zip(view.names, mine, strict=False) if own]
+        behind = {name: values[cloud[str(view.sweep)] == choice] for name, values in cloud.items()}
+        found.append((replace(view, front=front, names=names, sweep=None), behind))
+    return found
+
+
+def draw_by_choice(
+    figure: Figure,
+    view: FrontView,
+    alone: Sequence[tuple[FrontView, Columns]],
+    hints: dict[str, str],
+    line: str,
+) -> list[tuple[Axes, Scale, Scale]]:
+    """Draw one front per panel; return them with scales of all rows, NaN where one has none."""
+    across = min(3, len(alone))
+    down = -(-len(alone) // across)
+    figure.set_size_inches(4.4 * across, 3.9 * down)
+    cells = figure.subplots(down, across, squeeze=False).ravel()
+    panels = []
+    for axes, (one, behind) in zip(cells, alone, strict=False):
+        value = one.front[str(view.sweep)][0]
+        rows = view.front[str(view.sweep)] == value
+        scales = [axis_scale(one, name, behind) for name, _ in view.objectives]
+        (_, x_sense), (_, y_sense) = view.objectives
+        x, y = scales
+        axes.set(title=value, xlabel=x.label + hints[x_sense], ylabel=y.label + hints[y_sense])
+        steps = front_view.staircase(x.front, y.front, x_sense)
+        axes.plot(*steps.T, color=line, linewidth=1, zorder=2, label="Pareto front")
+        full = [np.full(view.size, np.nan) for _ in scales]
+        for values, scale in zip(full, scales, strict=True):
+            values[rows] = scale.front
+        panels.append((axes, replace(x, front=full[0]), replace(y, front=full[1])))
+    for unused in cells[len(alone) :]:
+        unused.remove()
+    return panels
 
 
 def _with_headroom(y: Scale) -> Scale:

@@ -55,6 +55,17 @@ def swept(values: int) -> FrontView:
     return replace(view, sweep="workload.granularity_byte")
 
 
+def over_libraries() -> FrontView:
+    """Three libraries, the second a hundred times as large as the first, of one design the last."""
+    library = np.array(["sky130", "sky130", "ihp130", "ihp130", "asap7"])
+    area = np.array([1e-7, 2e-7, 1e-5, 2e-5, 1e-9])
+    power = np.array([0.2, 0.1, 0.4, 0.3, 0.01])
+    front = {"area_m2": area, "power_w": power, "bound": np.full(5, "core"), "core": library}
+    behind = {"area_m2": 1.5 * area, "power_w": 1.5 * power, "core": library}
+    names = [f"{count} u16" for count in range(1, 6)]
+    return replace(make(0), front=front, cloud=behind, names=names, sweep="core")
+
+
 def without_area(view: FrontView) -> FrontView:
     column = {"area_m2": np.zeros(view.size)}
     return replace(view, front={**view.front, **column}, cloud={})
@@ -75,6 +86,7 @@ VIEWS = {
     "names that look like markup": odd_names(make(3)),
     "sweep": swept(9),
     "sweep of one value": swept(1),
+    "sweep over choices": over_libraries(),
 }
 
 
@@ -114,6 +126,19 @@ def test_a_sweep_draws_every_objective_against_the_swept_value():
     )
     assert lower.get_xlabel() == "granularity [kB]"
     assert lower.get_xscale() == "log"
+
+
+def test_a_sweep_over_choices_has_a_front_for_each_in_the_order_of_the_study():
+    panels = plots._figure(over_libraries()).axes
+    assert [axes.get_title() for axes in panels] == ["sky130", "ihp130", "asap7"]
+    drawn = [np.concatenate([dots.get_offsets() for dots in axes.collections]) for axes in panels]
+    assert [int(np.isfinite(points).all(axis=1).sum()) for points in drawn] == [4, 4, 2]
+    assert [sorted(text.get_text() for text in axes.texts) for axes in panels] == [
+        ["1 u16", "2 u16"],
+        ["3 u16", "4 u16"],
+        ["5 u16"],
+    ]
+    assert all(axes.get_xlim()[1] < 100 * axes.get_xlim()[0] for axes in panels)
 
 
 def test_names_cover_neither_each_other_nor_a_point_and_stay_inside():
