@@ -80,10 +80,11 @@ class Problem:
         lines = f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}"
         return "\n".join([*lines, *(f"constraint: {name}" for name in self.constraint_names)])
 
-    def renumbered(self, **changes: Any) -> Problem:
-        """Return the problem with other numbers, of which no name is new; what is wired stays."""
+    def renumbered(self, plan: tuple[Step, ...] | None = None, **changes: Any) -> Problem:
+        """Return the problem with other numbers, but no new name; a `plan` lacks given columns."""
         other = replace(self, **changes)
-        for name in ("search_plan", "requirement_steps", "partial_in_use", "offered", "alone"):
+        other.__dict__["search_plan"] = self.search_plan if plan is None else plan
+        for name in ("requirement_steps", "partial_in_use", "offered", "alone"):
             other.__dict__[name] = getattr(self, name)
         return other
 
@@ -247,8 +248,7 @@ class Problem:
         before, excluded = self.beforehand, np.zeros(len(points), dtype=bool)
         if before is not None and changed is None and draws == 1:
             excluded = before.ask(points)
-        plan = self.search_plan, self.requirement_steps
-        columns = self._columns(points, *plan, changed, failures)
+        columns = self._columns(points, self.search_plan, self.requirement_steps, changed, failures)
         violation = [
             missed_by(step, failures.column(step, columns)) for step in self.requirement_steps
         ]

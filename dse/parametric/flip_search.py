@@ -11,7 +11,7 @@ import numpy as np
 from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
-from dse.parametric.breakpoints import EFFORT, Breakpoint, breakpoints_of
+from dse.parametric.breakpoints import breakpoints_of
 from dse.parametric.flips import (
     FACTOR,
     HARDLY,
@@ -22,6 +22,7 @@ from dse.parametric.flips import (
     IntervalEnd,
     Stability,
 )
+from dse.parametric.nominal import NominalColumns
 from dse.parametric.perturbed import (
     Compared,
     PerturbedPart,
@@ -29,6 +30,7 @@ from dse.parametric.perturbed import (
     same_space,
     widest,
 )
+from dse.parametric.proven import EFFORT, Breakpoint, screened_answers
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, screened
@@ -149,26 +151,28 @@ class _FlipSearch:
         self.front = front
         self.factor = factor
         self.answer = answer_among(study.problem, front, tracked)
-        self._rivals: dict[str, Index] = {}
+        self._nominal = NominalColumns(study.problem)
 
     def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
         """Yield how far the answer holds: first those together that change nothing."""
         most = max(1, min(TOGETHER, TOGETHER * SPACE // self.study.problem.size))
         for at in range(0, len(entries), most):
             group = entries[at : at + most]
-            still = {entry.name: entry for entry in self.unmoved(group)}
-            yield from still.values()
-            yield from (self.look(entry) for entry in group if entry.name not in still)
+            still, rivals = self.unmoved(group)
+            yield from still
+            names = {entry.name for entry in still}
+            tracks = [self._track(entry) for entry in group if entry.name not in names]
+            proven = screened_answers(tracks, self.answer, rivals)
+            for track in tracks:
+                found = breakpoints_of(track, self.answer, proven.get(track.entry.name))
+                yield _stability(track.entry, [self._end(track, end) for end in found])
 
-    def look(self, entry: Assumption) -> Stability:
-        """Return how far the answer holds along an assumption."""
+    def _track(self, entry: Assumption) -> Track:
         ends = self._limits(entry)
         scale_of = abs(entry.value) or max(map(abs, ends))
-        track = Track(entry, self.tracked, self.study.settings, ends, scale_of)
+        track = Track(entry, self.tracked, self.study.settings, ends, scale_of, self._nominal)
         track.know(entry.value, self.front)
-        rows = self._rivals.pop(entry.name, None)
-        found = breakpoints_of(track, self.answer, entry.value, ends, rows)
-        return _stability(entry, [self._end(track, end) for end in found])
+        return track
 
     def _limits(self, entry: Assumption) -> tuple[float, float]:
         size = 0.0
@@ -195,18 +199,17 @@ class _FlipSearch:
         if not asked:
             return []
         problems = [one.entry.at(value) for one in asked for value in one.values]
-        problem = self.study.problem
-        return compare_together(problem, widest(problem, problems), asked)
+        return compare_together(self._nominal, widest(self.study.problem, problems), asked)
 
-    def unmoved(self, entries: Sequence[Assumption]) -> list[Stability]:
+    def unmoved(self, entries: Sequence[Assumption]) -> tuple[list[Stability], dict[str, Index]]:
         """Return what no design can change the answer of, in the whole range, asked together.
 
-        Where one loss decides; for the others it is kept which designs may.
+        Where one loss decides; and for others, by name, the designs that may.
         """
         problem, own = self.study.problem, self.answer.rows
         column = self.tracked.column(problem)
         if column is None or len(own) != 1 or problem.tolerant or len(entries) == 1:
-            return []
+            return [], {}
         try:
             ends = [self._limits(entry) for entry in entries]
             asked, questions = [], []
@@ -222,15 +225,15 @@ class _FlipSearch:
         except EffortError:
             raise
         except DseError:  # each is looked at alone, then
-            return []
-        still = []
+            return [], {}
+        still, rivals = [], {}
         for question, rows in zip(questions, found, strict=True):
             if rows is not None and (rows == own).all():
                 held = [IntervalEnd(holds_to=end) for end in (question.low, question.high)]
                 still.append(_stability(question.entry, held))
             elif rows is not None:
-                self._rivals[question.entry.name] = rows
-        return still
+                rivals[question.entry.name] = rows
+        return still, rivals
 
     def _end(self, track: Track, found: Breakpoint) -> IntervalEnd:
         becomes: tuple[str, ...] = ()

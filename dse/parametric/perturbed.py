@@ -8,17 +8,20 @@ anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.errors import DseError
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
+from dse.parametric.nominal import NominalColumns
 from dse.search.exact.work import CALL, spend
 from dse.study.assumptions import Assumption
 from dse.study.bounds import with_named_bounds
@@ -52,6 +55,7 @@ class PerturbedDesigns:
         self._any = np.zeros_like(self.rows[:1])  # columns say what is chosen
         self._problem = problem
         self._space = space
+        self._parts = parts
         self._found = space.columns(np.maximum(self.rows, 0))
         set_by_axes = {name for axis in space.axes for name in axis.columns}
         self.columns: dict[str, Any] = {
@@ -68,17 +72,42 @@ class PerturbedDesigns:
             stages=self._stages(), constraints=tuple(self._constraints)
         )
 
-    def evaluate(self) -> Evaluation:
-        """Return losses and violations, part after part."""
+    def evaluate(self, nominal: NominalColumns | None = None) -> Evaluation:
+        """Return losses and violations, part after part; `nominal` stays what nothing moves."""
         problem, columns = self.problem, self.columns
+        at_rows = {name: np.ravel(column) for name, column in columns.items()}
+        if nominal is not None and (known := self._quantities(nominal)):
+            problem, columns = problem.renumbered(plan=()), columns | known
         if problem.measured is not None:
             known = problem.measured.columns(self._space, self.rows)
             columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
             measured = replace(problem.measured, at_rows=self.rows, judged_before=False)
             problem = problem.renumbered(measured=measured)
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
-        at_rows = {name: np.ravel(column) for name, column in columns.items()}
-        return with_hosts(problem, found, self.rows, at_rows)
+        return with_hosts(self.problem, found, self.rows, at_rows)
+
+    def _quantities(self, nominal: NominalColumns) -> dict[str, Any]:
+        """Return what losses and violations take: computed where something moves that it takes.
+
+        Nothing where a quantity fails, or nominal ones are not known.
+        """
+        problem = self.problem
+        columns = nominal.of(self._space, [(part.rows, len(part.values)) for part in self._parts])
+        if columns is None:
+            return {}
+        columns.update(given := {**self._space.constants, **self.columns})
+        moved = set(self._own)
+        with np.errstate(all="ignore"), suppress(DseError):
+            for name, made in problem.stage_columns(given, nominal.columns).items():
+                moved |= columns.moved(name, made)
+            for step in problem.search_plan:
+                if not moved.isdisjoint(step.arguments):
+                    moved |= columns.moved(step.name, step(columns))
+            names = {name for step in problem.requirement_steps for name in step.arguments}
+            names |= {goal.name for goal in problem.goals}
+            names |= {name for rule in problem.constraints for name in rule.expression.names}
+            return {s.name: columns[s.name] for s in problem.search_plan if s.name in names}
+        return {}
 
     def bounds(self, steps: Sequence[int]) -> CellBounds:
         """Return the bounds of cells, part after part."""
@@ -184,13 +213,14 @@ class Compared:
 
 
 def compare_together(
-    problem: Problem, space: Space, asked: Sequence[PerturbedPart]
+    nominal: NominalColumns, space: Space, asked: Sequence[PerturbedPart]
 ) -> list[Compared]:
     """Return how designs do at values of several numbers, evaluated together.
 
     A design that the space lacks at a value meets no constraint there.
     """
-    tables = _evaluated(problem, space, [part for ask in asked for part in _divided(ask)])
+    problem = nominal.problem
+    tables = _evaluated(nominal, space, [part for ask in asked for part in _divided(ask)])
     found = []
     end = 0
     for ask in asked:
@@ -215,7 +245,7 @@ def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:
 
 
 def _evaluated(
-    problem: Problem, space: Space, parts: Sequence[PerturbedPart]
+    nominal: NominalColumns, space: Space, parts: Sequence[PerturbedPart]
 ) -> list[NDArray[np.float64]]:
     """Return losses, violations and least instances of parts, some evaluated at a time."""
     found = []
@@ -225,8 +255,8 @@ def _evaluated(
         if count < TOGETHER and last < len(parts):
             continue
         spend(CALL + count)
-        moved = PerturbedDesigns(problem, space, parts[first:last])
-        evaluation = moved.evaluate()
+        moved = PerturbedDesigns(nominal.problem, space, parts[first:last])
+        evaluation = moved.evaluate(nominal)
         found.append((evaluation.loss, evaluation.violation, moved.least_counts()))
         first, count = last, 0
     return [np.concatenate(tables) for tables in zip(*found, strict=True)]

@@ -13,7 +13,7 @@ from dse.errors import UnitError
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, as_index, blocks
-from dse.parametric.rivals import MOST, composes
+from dse.parametric.screen import MOST, composes
 from dse.reports.sections import Section
 from dse.reports.words import listed, percent
 from dse.search.exact.enumeration import CHUNK

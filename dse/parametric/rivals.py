@@ -13,15 +13,6 @@ from numpy.typing import NDArray
 
 from dse.algebra.tolerance import TOLERANCE
 from dse.model.front import dominated_by_point
-from dse.model.problem import Problem
-from dse.search.exact.enumeration import composable
-from dse.search.exact.prove import ENOUGH
-
-MOST = 400_000
-"""With more rivals an interval is divided before they are listed."""
-
-LISTED = 2_000_000
-"""Spaces up to this size are gone through design by design where no fleet is mixed."""
 
 SHORT = 0.2
 """Natural logarithm of the longest ratio over which losses are taken for smooth."""
@@ -33,12 +24,6 @@ CAUTION = 4.0
 """How many times the bend seen in the middle a gap has to exceed to stay open."""
 
 Losses = NDArray[np.float64]
-
-
-def composes(problem: Problem) -> bool:
-    """Tell whether the rivals of a problem are composed rather than found among all designs."""
-    mixed = any(stage.mixed for stage in problem.stages)
-    return composable(problem) and problem.size > (ENOUGH if mixed else LISTED)
 
 
 def may_replace(

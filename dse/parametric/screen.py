@@ -26,13 +26,20 @@ from dse.parametric.perturbed import (
     same_space,
     widest,
 )
-from dse.search.exact.enumeration import CHUNK
+from dse.search.exact.enumeration import CHUNK, composable
 from dse.search.exact.interval import may_beat
+from dse.search.exact.prove import ENOUGH
 from dse.search.exact.work import CALL, LOOK, ROW, limited, spend
 from dse.study.assumptions import Assumption
 
 FEW = 20_000
 """With more designs that may win an interval is divided before they are compared."""
+
+MOST = 400_000
+"""With more rivals an interval is divided before they are listed."""
+
+LISTED = 2_000_000
+"""Spaces up to this size are gone through design by design where no fleet is mixed."""
 
 GROWTH = 16
 """A cell is divided into about so many."""
@@ -73,7 +80,7 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int | None) -> l
     together: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
     for place, screen in enumerate(asked):
         ends = same_space(*(screen.entry.at(value) for value in (screen.low, screen.high)))
-        if any(map(rivals.composes, ends)):
+        if any(map(composes, ends)):
             found[place] = _composed(screen, ends, column)
         elif column is None:
             found[place] = _listed(screen, ends, column)
@@ -87,10 +94,16 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int | None) -> l
     return found
 
 
+def composes(problem: Problem) -> bool:
+    """Tell whether the rivals of a problem are composed rather than found among all designs."""
+    mixed = any(stage.mixed for stage in problem.stages)
+    return composable(problem) and problem.size > (ENOUGH if mixed else LISTED)
+
+
 def _composed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index | None:
     one, other = ends
     with limited(designs=screen.most):
-        rows = may_beat((one, other), screen.worst, column, rivals.MOST)
+        rows = may_beat((one, other), screen.worst, column, MOST)
     spend(LOOK)  # that it says too little may be because the time for all is over
     return None if rows is None else _may_win(rows, ends, screen.worst, column)
 

@@ -13,6 +13,7 @@ from dse.model.front import nondominated
 from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.parametric import rivals
+from dse.parametric.nominal import NominalColumns
 from dse.parametric.perturbed import Compared, PerturbedPart, compare_together, widest
 from dse.parametric.scale import LogScale
 from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
@@ -33,12 +34,15 @@ class Track:
         settings: search.SearchSettings,
         limits: tuple[float, float],
         size: float = 0.0,
+        nominal: NominalColumns | None = None,
     ) -> None:
         """Know nothing so far; `settings` say how much a search may take.
 
         `size` is how large a number is that may pass zero.
         """
+        self._nominal = nominal or NominalColumns(entry.problem)
         self.entry = entry
+        self.limits = limits
         self.tracked = tracked
         self.scale = LogScale(entry.integer, entry.among, size if min(limits) <= 0.0 else 0.0)
         self.column = tracked.column(entry.problem)
@@ -67,7 +71,7 @@ class Track:
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
         """Return how designs (n, d) do at values."""
         asked = [PerturbedPart(self.entry, values, rows)]
-        return compare_together(self.entry.problem, self.space, asked)[0]
+        return compare_together(self._nominal, self.space, asked)[0]
 
     def proves(self, answer: AnswerDesigns) -> bool:
         """Whether designs answer by one loss, or as the whole front: intervals are proven then."""
