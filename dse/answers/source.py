@@ -14,6 +14,7 @@ from dse.model.ledger import AGAIN, ENTRY, LACKING
 from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
+from dse.search.settings import Budget
 from dse.study.overrides import override
 
 RATE = "workload.rate"
@@ -30,6 +31,7 @@ def known_fronts(
     rate: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),
     options: Options | None = None,
+    budget: Budget | None = None,
 ) -> KnownFronts:
     """Solve a study, or take what a run has found; with a rate or overrides it is searched again.
 
@@ -41,8 +43,8 @@ def known_fronts(
         The demanded rate, short for an override of ``workload.rate``.
     overrides
         Pairs of dotted path and value.  An override of the swept field ends the sweep.
-    options
-        How to search where it is searched now.
+    options, budget
+        How to search where it is searched now, and what that and an explanation may take.
     """
     pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
     if isinstance(source, Run):
@@ -63,11 +65,11 @@ def known_fronts(
     if rate is not None and not found.data.get("stages"):
         rule = f"rate {rate!r}: this study has no stages to carry a rate"
         raise UnitError(rule, "leave the rate out")
-    return _of_run(runner.run_study(found, options or Options()))
+    return _of_run(runner.run_study(found, options or Options()), budget)
 
 
-def _of_run(run: Run) -> KnownFronts:
-    require_any_feasible(run)
+def _of_run(run: Run, budget: Budget | None = None) -> KnownFronts:
+    require_any_feasible(run, budget=budget)
     points = []
     for entry in run.answers:
         outcome = entry.outcome

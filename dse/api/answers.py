@@ -135,6 +135,7 @@ def answer(
             effort_s=budget.seconds / 2 if time else None,
             memory_byte=budget.byte if memory else None,
         ),
+        budget=budget,
     )
     first = fronts.points[0]
     preference = first.study.preferring(prefer, tolerance)

@@ -207,7 +207,7 @@ def run(
     with run_place(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
             done = run_study(document, options, progress, stop=stop)
-            require_any_feasible(done, stop)
+            require_any_feasible(done, stop, limits)
         result = Result(done)
         result.resume, result.again = kept.command, kept.again
         if callback is not None:

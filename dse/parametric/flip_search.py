@@ -133,7 +133,7 @@ def proven_front(study: Study, budget: Budget) -> Index:
     )
     options = Options(method="exact", effort_s=effort_s, memory_byte=memory_byte)
     answer = runner.solve_study(study, options, None)
-    require_feasible(answer)
+    require_feasible(answer, budget=budget)
     return answer.outcome.front_index
 
 

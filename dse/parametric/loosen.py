@@ -24,14 +24,14 @@ from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
 from dse.errors import TooLargeError
-from dse.model.evaluation import Constraint
+from dse.model.evaluation import Constraint, Evaluation
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
 from dse.parametric.attempt import EVALUATIONS, changed_study
 from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.work import EffortError
+from dse.search.exact.work import CALL, EffortError, spend
 from dse.study.demand import RATE
 from dse.study.fields import Unit
 from dse.study.sections import neutral
@@ -284,13 +284,13 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
         target = far if best is None else field.moved(best, -MARGIN)
         if best is not None and (target > near) != field.more:
             return best
-        evaluation = problem.evaluate(block, field.columns(near))
+        evaluation = _with(problem, field, block, near)
         if evaluation.feasible.any():
             return near
         rows = np.arange(len(evaluation.violation))
         violated, nears = evaluation.violation > 0, np.full(len(rows), near)
         for _ in range(CROSSINGS):
-            still = problem.evaluate(block, field.columns(target)).violation > 0
+            still = _with(problem, field, block, target).violation > 0
             rows = np.flatnonzero(~(violated & still).any(axis=1))
             block, violated = as_index(block, rows), violated[rows]
             if not len(block):
@@ -298,8 +298,14 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
             found, block, nears = _closest(problem, field, block, violated, nears[rows], target)
             if found is not None:
                 best = target = found
-            violated = problem.evaluate(block, field.columns(nears)).violation > 0
+            violated = _with(problem, field, block, nears).violation > 0
     return best
+
+
+def _with(problem: Problem, field: Field, points: Points, value: Column | float) -> Evaluation:
+    """Return an evaluation of designs with another value of a field, or one each: it is work."""
+    spend(CALL + len(points))
+    return problem.evaluate(points, field.columns(value))
 
 
 def _every_design(problem: Problem) -> Iterator[Points]:
@@ -316,7 +322,7 @@ def _within_composed(base: Study, field: Field, near: float, far: float) -> floa
     design = None if changed is None else any_design(changed.problem)
     if changed is None or design is None:
         return None
-    violated = changed.problem.evaluate(design, field.columns(near)).violation > 0
+    violated = _with(changed.problem, field, design, near).violation > 0
     found, _, _ = _closest(changed.problem, field, design, violated, np.full(1, near), far)
     return far if found is None else found
 
@@ -343,14 +349,14 @@ def _closest(
         closed |= np.abs(fars - nears) <= CONVERGED * np.abs(fars)
         if closed.all():
             break
-        evaluation = problem.evaluate(index, field.columns(middle))
+        evaluation = _with(problem, field, index, middle)
         met = ~(violated & (evaluation.violation > 0)).any(axis=1)
         fars = np.where(met & ~closed, middle, fars)
         nears = np.where(met | closed, nears, middle)
         best = min(best, (sign * middle[evaluation.feasible]).min(initial=math.inf))
         kept = sign * nears < best  # the others are further already
         index, violated, nears, fars = index[kept], violated[kept], nears[kept], fars[kept]
-    feasible = problem.evaluate(index, field.columns(fars)).feasible
+    feasible = _with(problem, field, index, fars).feasible
     best = min(best, (sign * fars[feasible]).min(initial=math.inf))
     left = ~feasible & (sign * fars < best)
     return (sign * best if math.isfinite(best) else None), index[left], fars[left]

@@ -57,7 +57,7 @@ class NominalColumns:
     def of(self, space: Space, parts: Sequence[tuple[Index, int]]) -> Chosen | None:
         """Return the columns of designs (n, d) of a space, each part so many times.
 
-        None where they are too many, or what is measured or fails says what they are.
+        None where there are none or too many, or what is measured or fails says what they are.
         """
         problem, known = self.problem, self._places
         keys = [[row.tobytes() for row in rows] for rows, _ in parts]
@@ -67,7 +67,8 @@ class NominalColumns:
             for key, row in zip(some, rows, strict=True)
             if key not in known
         }
-        if problem.tolerant or problem.measured is not None or len(known) + len(new) > MOST:
+        many = len(known) + len(new) > MOST
+        if problem.tolerant or problem.measured is not None or many or not any(keys):
             return None
         if new:
             self._add(space, np.array([*new.values()]))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dse.errors import DseError
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
+from dse.model.graph import Step
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
@@ -68,58 +69,60 @@ class PerturbedDesigns:
         for part in parts:
             start, end = end, end + len(part)
             self._move(part, slice(start, end))
-        self.problem = problem.renumbered(
-            stages=self._stages(), constraints=tuple(self._constraints)
-        )
+        self.stages = self._stages()
 
     def evaluate(self, nominal: NominalColumns | None = None) -> Evaluation:
         """Return losses and violations, part after part; `nominal` stays what nothing moves."""
-        problem, columns = self.problem, self.columns
-        at_rows = {name: np.ravel(column) for name, column in columns.items()}
-        if nominal is not None and (known := self._quantities(nominal)):
-            problem, columns = problem.renumbered(plan=()), columns | known
+        known = {} if nominal is None else self._quantities(nominal)
+        problem, columns = self._renumbered(() if known else None), self.columns | known
+        at_rows = {name: np.ravel(column) for name, column in self.columns.items()}
         if problem.measured is not None:
             known = problem.measured.columns(self._space, self.rows)
             columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
             measured = replace(problem.measured, at_rows=self.rows, judged_before=False)
             problem = problem.renumbered(measured=measured)
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
-        return with_hosts(self.problem, found, self.rows, at_rows)
+        return with_hosts(problem, found, self.rows, at_rows)
 
     def _quantities(self, nominal: NominalColumns) -> dict[str, Any]:
         """Return what losses and violations take: computed where something moves that it takes.
 
         Nothing where a quantity fails, or nominal ones are not known.
         """
-        problem = self.problem
+        problem = self._problem
         columns = nominal.of(self._space, [(part.rows, len(part.values)) for part in self._parts])
         if columns is None:
             return {}
         columns.update(given := {**self._space.constants, **self.columns})
         moved = set(self._own)
         with np.errstate(all="ignore"), suppress(DseError):
-            for name, made in problem.stage_columns(given, nominal.columns).items():
-                moved |= columns.moved(name, made)
+            fleets = [stage.fleet(given) for stage in self.stages]
+            for name in nominal.columns.keys() & problem.offered:
+                moved |= columns.moved(name, tuple(fleet.column(name) for fleet in fleets))
             for step in problem.search_plan:
                 if not moved.isdisjoint(step.arguments):
                     moved |= columns.moved(step.name, step(columns))
             names = {name for step in problem.requirement_steps for name in step.arguments}
             names |= {goal.name for goal in problem.goals}
-            names |= {name for rule in problem.constraints for name in rule.expression.names}
+            names |= {name for rule in self._constraints for name in rule.expression.names}
             return {s.name: columns[s.name] for s in problem.search_plan if s.name in names}
         return {}
 
+    def _renumbered(self, plan: tuple[Step, ...] | None = None) -> Problem:
+        constraints = tuple(self._constraints)
+        return self._problem.renumbered(plan, stages=self.stages, constraints=constraints)
+
     def bounds(self, steps: Sequence[int]) -> CellBounds:
         """Return the bounds of cells, part after part."""
-        cells = Cells(self.problem, tuple(steps))
+        cells = Cells(self._renumbered(), tuple(steps))
         return cells.bounds(self._any, self.columns, draws=len(self.rows))
 
     def least_counts(self) -> NDArray[np.float64]:
         """Return the instances of each stage where these follow from the rate, (n, stages)."""
-        given = {**self.problem.space.constants, **self.columns}
+        given = {**self._problem.space.constants, **self.columns}
         counted = [
             np.broadcast_to(stage.fleet(given).counts[0], (len(self.rows), 1))
-            for stage in self.problem.stages
+            for stage in self.stages
             if not stage.mixed and f"{stage.name}.instances" not in given
         ]
         alone = hosts_among(self.rows)

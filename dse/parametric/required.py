@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import math
+import time
 
 from dse.algebra import units
 from dse.errors import InfeasibleError, NothingFoundError
 from dse.runs.solved import Run, SolvedStudy
 from dse.search import Stop
+from dse.search.settings import Budget
 from dse.study.overrides import Sweep
 
 
-def require_feasible(answer: SolvedStudy, where: str = "", stop: Stop | None = None) -> None:
+def require_feasible(
+    answer: SolvedStudy,
+    where: str = "",
+    stop: Stop | None = None,
+    budget: Budget | None = None,
+) -> None:
     """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
 
-    `where` is said first, of one value of a sweep for instance.  The explanation takes what the
-    search has left of the study's effort.
+    `where` is said first, of one value of a sweep for instance.  The explanation takes what is left
+    of a budget, or what the search has left of the study's effort.
     """
     if not answer.outcome.feasible:
         from dse.parametric.explanation import explain_infeasible  # rarely needed, takes long
 
-        left = max(math.ceil(answer.study.settings.effort_s - answer.seconds), 1)
+        whole = budget or Budget(start_s=time.process_time() - answer.seconds)
+        left = whole.within(answer.study.settings).left_s
         text, facts = explain_infeasible(answer.study, answer.outcome, seconds=left, stop=stop)
         raise InfeasibleError(where + text, facts)
 
 
-def require_any_feasible(run: Run, stop: Stop | None = None) -> None:
+def require_any_feasible(run: Run, stop: Stop | None = None, budget: Budget | None = None) -> None:
     """Raise `InfeasibleError` when no design is feasible, at any value of a sweep.
 
     After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` is asked while what
@@ -35,7 +42,8 @@ def require_any_feasible(run: Run, stop: Stop | None = None) -> None:
         if run.interrupted:
             raise NothingFoundError(_nothing_found(run))
         sweep = run.sweep
-        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "", stop)
+        where = f"at {_first_value(sweep)}: " if sweep else ""
+        require_feasible(run.answers[0], where, stop, budget)
 
 
 def _nothing_found(run: Run) -> str:

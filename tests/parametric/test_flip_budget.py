@@ -17,6 +17,7 @@ from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.parametric import flip_search, sweep_search
 from dse.parametric.flip_search import find_flips
+from dse.parametric.nominal import NominalColumns
 from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
 from dse.parametric.sweep_search import find_crossovers
 from dse.parametric.track import Track
@@ -44,7 +45,10 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
     sizes = np.min([found.problem.sizes, *(problem.sizes for problem in moved)], axis=0)
     rows = np.random.default_rng(3).integers(0, sizes, (9, len(sizes)))
     parts = [PerturbedPart(entry, (entry.value, 2 * entry.value), rows) for entry in entries]
-    together = PerturbedDesigns(found.problem, widest(found.problem, moved), parts).evaluate()
+    designs = PerturbedDesigns(found.problem, widest(found.problem, moved), parts)
+    together, nominal = designs.evaluate(), designs.evaluate(NominalColumns(found.problem))
+    assert np.array_equal(together.violation, nominal.violation)
+    assert np.array_equal(together.loss, nominal.loss)
     alone = [p.evaluate(rows) for problem in moved for p in (found.problem, problem)]
     assert np.array_equal(together.loss, np.vstack([one.loss for one in alone]))
     assert np.array_equal(together.feasible, np.concatenate([one.feasible for one in alone]))
@@ -56,7 +60,7 @@ def test_ends_are_those_of_searches_at_points(text, write, monkeypatch) -> None:
     found = prepared(text, write, 11)
     proven = find_flips(found, factor=2.0).to_dict()["assumptions"]
     monkeypatch.setattr(Track, "proves", lambda *_: False)
-    monkeypatch.setattr(flip_search._FlipSearch, "unmoved", lambda *_: [])
+    monkeypatch.setattr(flip_search._FlipSearch, "unmoved", lambda *_: ([], {}))
     at_points = find_flips(found, factor=2.0).to_dict()["assumptions"]
     assert len(proven) == len(at_points) > 10
     by_name = {entry["assumption"]: entry for entry in at_points}
@@ -99,9 +103,9 @@ def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
         calls["rows"] -= int((rows < 0).any(axis=1).sum())
         return with_hosts(problem, found, rows, *args, **kwargs)
 
-    def built(self, **changes):
+    def built(self, *args, **changes):
         calls["built"] += 1
-        return renumbered(self, **changes)
+        return renumbered(self, *args, **changes)
 
     monkeypatch.setattr(Problem, "evaluate", counted)
     monkeypatch.setattr(Problem, "renumbered", built)

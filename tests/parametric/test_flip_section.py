@@ -120,7 +120,7 @@ def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize("written", ["power", None])
 def test_every_rival_is_found(written, composed, write, monkeypatch) -> None:
     """Whatever wins at a random value between two was among the rivals of the nominal answer."""
-    monkeypatch.setattr("dse.parametric.rivals.ENOUGH", 0 if composed else 10**9)
+    monkeypatch.setattr("dse.parametric.screen.ENOUGH", 0 if composed else 10**9)
     found = prepared(MIXED, write, 7)
     tracked = TrackedAnswer(prefer(found.problem, "power"), front=written is None)
     column = tracked.column(found.problem)

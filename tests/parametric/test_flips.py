@@ -114,9 +114,11 @@ def test_a_space_too_large_to_ask_has_the_same_flips_as_one_that_is_not(
     found = prepared(text, write, 0)
     proven = find_flips(found, factor=3.0).found[::step]
     assert proven[0].low.flips_at
-    monkeypatch.setattr(breakpoints, "screened", lambda _, asked, __: [None for _ in asked])
-    monkeypatch.setattr(breakpoints, "SHORTEST", 0.02)
-    monkeypatch.setattr(_FlipSearch, "unmoved", lambda *_: [])
+    monkeypatch.setattr(
+        "dse.parametric.proven.screened", lambda _, asked, __: [None for _ in asked]
+    )
+    monkeypatch.setattr("dse.parametric.proven.SHORTEST", 0.02)
+    monkeypatch.setattr(_FlipSearch, "unmoved", lambda *_: ([], {}))
     names = [entry.name for entry in proven]
     searched = find_flips(found, factor=3.0, only=names).found
     assert {entry.name for entry in searched} == {*names}

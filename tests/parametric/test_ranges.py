@@ -8,7 +8,7 @@ import pytest
 import dse
 from dse import search
 from dse.errors import UnitError
-from dse.parametric import rivals
+from dse.parametric import screen
 from dse.parametric.ranges import ranges_section
 from dse.search.settings import Budget
 from dse.study import study
@@ -19,7 +19,7 @@ from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED
 @pytest.mark.parametrize("composed", [True, False])
 @pytest.mark.parametrize(("text", "share"), [(MIXED, 0.1), (BEHIND_INTERFACES, 0.02)])
 def test_ranges_are_those_of_every_design(text, share, composed, write, monkeypatch) -> None:
-    monkeypatch.setattr(rivals, "ENOUGH", 0 if composed else 10**9)
+    monkeypatch.setattr(screen, "ENOUGH", 0 if composed else 10**9)
     found = study.prepare(study.read_study(write(text)))
     problem, every = found.problem, everything(found.problem)
     front = search.run_search(problem, found.settings).front_index

@@ -70,6 +70,13 @@ any one of these changes makes the study feasible, the smallest first:
      --set "workload.rate=94.305 Gbit/s\""""
 
 
+@pytest.mark.parametrize("question", [dse.run, dse.answer])
+def test_an_explanation_takes_no_longer_than_its_question_may(question, write: Write) -> None:
+    with pytest.raises(InfeasibleError, match="CPU time did not suffice") as caught:
+        question(write(CHAINED), time="1 ms")
+    assert caught.value.facts["repairs"] == []
+
+
 def refused(path: Path, **options: Any) -> InfeasibleError:
     with pytest.raises(InfeasibleError) as caught:
         dse.run(path, **options)
