@@ -343,8 +343,9 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         lost=lost,
     )
     if like is not None and wired_alike(problem, like.problem):
-        changes = {"space": space, "stages": stages, "not_measured": not_measured, "lost": lost}
-        problem = like.problem.renumbered(**changes)
+        problem = like.problem.renumbered(
+            space=space, stages=stages, not_measured=not_measured, lost=lost
+        )
     ready_study = _ready(written, problem, scenario, faults)
     unchecked += scenario.refused
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
