@@ -70,7 +70,7 @@ class Trade:
         for name, maximise in senses.items():
             new, old = self.taken.quantities[name], self.best.quantities[name]
             if new != old and ((new > old) == maximise) == better:
-                found.append(f"{change(new, old)} {in_words(name)}".strip())
+                found.append(f"{change(new, old, digits=2)} {in_words(name)}".strip())
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -116,9 +116,9 @@ class Explanation(Printable):
             return ""
         own, rival = self.objectives[name], self.rival_objectives[name]
         if own == rival:
-            return ", the same there"
+            return " (the same)"
         by = change(own, rival)
-        return f", there {units.show(rival, name)}" + (f": {by} here" if by else "")
+        return f" against {units.show(rival, name)}" + (f" ({by})" if by else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -115,7 +115,7 @@ def list_(kind: str | None = None, *, provides: str | None = None, json: bool = 
 
 @command(name="show")
 def show_name(name: str, *, json: bool = False) -> None:
-    """Show the figures and sources of a core, interface or objective.
+    """Show figures and sources of a core, interface, objective.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def sensitivity(call: Call, *, out: str | Path | None = None, json: bool = False
 
 @command("dse.api.simulation:simulate")
 def simulate(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Simulate one design by discrete events; compare with the model.
+    """Simulate one design by discrete events, against the model.
 
     Parameters
     ----------

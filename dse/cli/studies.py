@@ -194,7 +194,7 @@ def status(
     salvage: str | Path | None = None,
     json: bool = False,
 ) -> None:
-    """Show the progress of a run: measured, running, failed, best so far.
+    """Show the progress of a run: measured, failed, best so far.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def signed(share: float) -> str:
     return f"{'-' if share < 0 else '+'}{percent(abs(share))}"
 
 
-def change(new: float, old: float, than: str = "") -> str:
+def change(new: float, old: float, than: str = "", digits: int = 3) -> str:
     """Return by how much a number differs: ``14 % less``, ``27.8x``, ``the same``.
 
     With `than`, what it is compared with: ``14 % less than 3 W``, ``27.8 times 3 W``.
@@ -93,7 +93,7 @@ def change(new: float, old: float, than: str = "") -> str:
     if 0 < share + 1 < NEARLY_NOTHING:
         part = f"1/{float(f'{1 / (share + 1):.3g}'):,.0f}"
         return f"{part} of {than}" if than else part
-    text = f"{percent(abs(share))} {'more' if share > 0 else 'less'}"
+    text = f"{percent(abs(share), digits)} {'more' if share > 0 else 'less'}"
     return f"{text} than {than}" if than else text
 
 

@@ -192,7 +192,8 @@ class Study:
         problem = self.problem
         names = [(goal.sense, (stem(goal.name) or goal.name)) for goal in problem.goals]
         goals = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
-        lines = [f"{product_text(problem.sizes)} designs; {goals}"]
+        axes = ", ".join(f"{axis.name} {axis.size}" for axis in problem.space.axes if axis.size > 1)
+        lines = [f"{product_text(problem.sizes)} designs; {goals}", *[f"axes: {axes}"] * bool(axes)]
         sweep, each = sweep_of(self.document), ""
         if sweep is not None:
             each = f" at each value of {sweep.path}"

@@ -309,8 +309,8 @@ def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
         "4 u16\n"
         "it is feasible, and a design on the front dominates it\n"
         "  row 1 of the front: 1 u8 + 2 u16\n"
-        "  area 231072 um2, there 149690 um2: 54.4 % more here\n"
-        "  power 26.36 mW, there 25.76 mW: 2.31 % more here"
+        "  area 231072 um2 against 149690 um2 (54.4 % more)\n"
+        "  power 26.36 mW against 25.76 mW (2.31 % more)"
     )
     assert explained.difference["area_m2"] == pytest.approx(231072 / 149690 - 1)
 
@@ -346,7 +346,7 @@ def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     rewrite(tmp_path / "run", same, exact=False, ledger={"unknown": 1})
     explained = explain_design(tmp_path / "run", [found.finds[0].design])
     assert explained.verdict == "equal"
-    assert "area 34154 um2, the same there" in explained.text()
+    assert "area 34154 um2 (the same)" in explained.text()
 
 
 def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:

@@ -32,12 +32,13 @@ QUOTED = {"dse/errors.py", "dse/contract/decorator.py"}
 
 
 def texts(path: Path) -> Iterator[str]:
-    """Yield the strings of a module but its docstrings, or a page."""
+    """Yield the strings of a page or module; docstrings only of commands, whose help they are."""
     if path.suffix != ".py":
         yield path.read_text(encoding="utf-8")
         return
     tree = ast.parse(path.read_text(encoding="utf-8"))
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    bare = set() if path.parent == ROOT / "dse" / "cli" else bare
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
             yield node.value
