@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from dse.algebra import units
-from dse.model.ledger import ledger_of, remedy_of
+from dse.model.ledger import LACKING, ledger_of, remedy_of
 from dse.model.space import HOST
 from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is_long
 from dse.reports.text import hanging, new_table, pairs, printed
-from dse.reports.words import plural, terminal_width, with_error
+from dse.reports.words import lacking_text, plural, terminal_width, with_error
 
 RULE = "the best in each objective, the recommended one, and those farthest from all before"
 """How `representative_rows` chooses, in words."""
@@ -172,8 +172,9 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"{view.words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
         volume = with_error(facts["hypervolume"], facts.get("hypervolume_error") or 0.0)
-        volume = f"normalised hypervolume: {volume}"
-        lines.append(volume + ("" if facts["exact"] else f", {_share(facts)} of the exact front's"))
+        known = facts.get(LACKING)
+        share = lacking_text(known) if known else f"{_share(facts)} of the exact front's"
+        lines.append(f"normalised hypervolume: {volume}{'' if facts['exact'] else f', {share}'}")
     remedy = remedy_of(facts)
     notes = (f"note: {note}" for note in facts.get("notes") or ())
     return [*lines, *notes, *([remedy] * bool(remedy))]

@@ -144,7 +144,7 @@ def _check_until(written: schema.StudyFile, faults: Faults) -> None:
     for name in ("missing", "confidence"):
         given = getattr(until, name)
         if given is not None and not 0 < given.value < 1:
-            rule = "it must be positive % and less than 100 %"
+            rule = "it must be more than 0 % and less than 100 %"
             faults.add((*path, name), rule, "write for instance 2 % or 90 %")
     search, known = written.search, contract.Method
     method = search.method if "method" in search.model_fields_set else ""

@@ -27,6 +27,9 @@ def test_it_is_said_with_the_answer_and_the_status(tmp_path: Path) -> None:
     result = dse.run(STUDY, evaluate=measure, out=tmp_path / "run", plots=False)
     assert result.manifest["lacking"] == {"share": 0.02, "confidence": 0.9}
     assert result.manifest["evaluated"] < 256
+    printed = " ".join(result.text().split())
+    assert f", {SAID}" in printed
+    assert "unknown share" not in printed
     assert f"; {SAID}." in dse.answer(result).text()
     assert f"; {SAID}." in dse.answer(tmp_path / "run").text()
     assert SAID in dse.status(tmp_path / "run").text()
