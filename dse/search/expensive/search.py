@@ -116,10 +116,10 @@ def _first(
     """Return the designs to begin with: the expected front, ends, and some between; at most half
     of the room.
 
-    Where cheaper levels measure the ends and those between, a few of these are enough.
+    Where cheaper levels measure the ends and those between, a few of the front are enough.
     """
     most = min(search.room, max(LEAST, search.room // 2))
-    few = min(most, FROM_EXPECTED + LEAST)
+    few = min(most, LEAST)
     wanted = [between(search, random, BETWEEN)]
     if warm:
         wanted.insert(0, extremes(search, random))
@@ -130,10 +130,11 @@ def _first(
     known = np.flatnonzero(np.isfinite(expected).all(axis=1))
     if len(known):
         if levels.any:
-            wanted, most = [wanted[-1][:LEAST]], few
+            wanted, most = wanted[-1:], few
         front = known[nondominated(expected[known])]
         front = front[np.argsort(expected[front, 0], kind="stable")]
-        place = np.linspace(0, len(front) - 1, min(FROM_EXPECTED, len(front))).round().astype(int)
+        count = min(few if levels.any else FROM_EXPECTED, len(front))
+        place = np.linspace(0, len(front) - 1, count).round().astype(int)
         wanted.insert(0, pool.index[front[place]])
     found = pool.nearest(np.concatenate(wanted), most)
     levels.climb(found)
