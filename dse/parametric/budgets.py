@@ -1,6 +1,6 @@
 """What the bounds of an infeasible study would have to be at least, and the design nearest to them.
 
-The bounds are left out and what they limit is optimised instead: one exact front of these
+The bounds are dropped and what they limit is optimised instead: one exact front of these
 quantities.  Its best values are what each bound needs at least, its design with the least sum of
 relative excess is the nearest, and its designs that miss two bounds are what two changes admit.
 """

@@ -16,7 +16,7 @@ RUN, NUMBER, PART, CATALOGUE = range(4)
 names, something else of the catalogue."""
 
 NOTHING = ("null", "{}")
-"""YAML of fields that are left out."""
+"""YAML of fields without a value."""
 
 Override = tuple[str, str]
 """Dotted path and YAML text: what ``--set`` takes."""
@@ -87,14 +87,14 @@ class Repair:
 
         `known` are constraints of which it is said already that nothing meets them.
         """
-        told = f"{self.what}: {self.design}"
+        text = f"{self.what}: {self.design}"
         others = [rule for rule in self.violated if rule not in {*self.constraints, *known}]
         if self.least and others:
             beyond = "lower" if self.value > self.nominal else "higher"
-            return f"{told}, any {beyond} value violates {listed([*map(rule_text, others)])}"
+            return f"{text}, any {beyond} value violates {listed([*map(rule_text, others)])}"
         if self.limit and not (self.is_number and self.is_constraint):
-            told += f" ({self.limit}-bound)"
-        return told if self.least else f"{told}; less of a change may do"
+            text += f" ({self.limit}-bound)"
+        return text if self.least else f"{text}; less of a change may do"
 
     def command(self, given: Sequence[Override] = ()) -> str:
         """Return the same as options of a command line, and what was `given` that they replace."""

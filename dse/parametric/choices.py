@@ -29,7 +29,7 @@ LINK = "interface.pcie"
 KINDS = {"interface.device": contract.Interface, "budget.platform": contract.Platform}
 """Fields that name a record, and the kind of it."""
 
-LEFT_OUT = "which the study does not specify"
+UNSPECIFIED = "which the study does not specify"
 
 
 def choices_of(attempts: Attempts) -> Iterator[Repair]:
@@ -92,7 +92,7 @@ def _values(study: Study, column: str) -> list[float]:
 
 
 def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
-    """Yield designs of the same core or table that the study leaves out."""
+    """Yield designs of the same core or table that the study does not specify."""
     restricted = zip(("designs", "parameters"), NOTHING, strict=True)
     opened = [(stage.path(name), text) for name, text in restricted if stage.fields.get(name)]
     if not opened or stage.fields.get("counts") or not _has_more(attempts.infeasible, opened):
@@ -103,7 +103,7 @@ def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
         start = f"{stage.name}."
         used = [name.removeprefix(start) for name in counts if name.startswith(start)]
         chosen = [(stage.path("designs"), _names(used)), *(o for o in opened if o[1] == "{}")]
-        yield from attempts.choice(*chosen, instead=f", {LEFT_OUT}", rank=PART)
+        yield from attempts.choice(*chosen, instead=f", {UNSPECIFIED}", rank=PART)
 
 
 def _has_more(infeasible: Study, opened: Sequence[Override]) -> bool:
@@ -113,7 +113,7 @@ def _has_more(infeasible: Study, opened: Sequence[Override]) -> bool:
 
 
 def _rows(attempts: Attempts) -> Iterator[Repair]:
-    """Yield a row of a table of evaluated designs that the study leaves out."""
+    """Yield a row of a table of evaluated designs that the study does not specify."""
     said = attempts.infeasible.document.data.get("designs")
     if not isinstance(said, dict):
         return
@@ -124,7 +124,7 @@ def _rows(attempts: Attempts) -> Iterator[Repair]:
         label = solved[0].problem.space.axes[0].labels[int(solved[1][0, 0])]
         others = [override for override in opened if override[1] == "{}"]
         row = (evaluated.DESIGN, label)
-        yield from attempts.choice(row, *others, instead=f", {LEFT_OUT}", rank=PART)
+        yield from attempts.choice(row, *others, instead=f", {UNSPECIFIED}", rank=PART)
 
 
 def _records(attempts: Attempts) -> Iterator[Repair]:

@@ -210,7 +210,7 @@ def _numbered(
 def _apart(
     infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
 ) -> list[RepairsOfConflict]:
-    """Return the repairs of each conflict with the study's constraints outside it left out."""
+    """Return the repairs of each conflict with the study's constraints outside it dropped."""
     rules = [constraint.text for constraint in infeasible.problem.constraints]
     found: list[RepairsOfConflict] = []
     for conflict in conflicts[:MOST_CONFLICTS]:

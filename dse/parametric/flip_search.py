@@ -49,7 +49,7 @@ from dse.study.study import Study
 Progress = Callable[[str, int, int], None]
 
 FIRST = (RATE, SIZE, "budget_power_cap_w")
-"""What is looked at before all else, and the bounds of constraints."""
+"""What is checked before all else, and the bounds of constraints."""
 
 TOGETHER, SPACE = 128, 200_000
 """Assumptions that are ruled out together, and in spaces of how many designs; fewer in larger."""
@@ -106,7 +106,7 @@ def find_flips(
             if progress is not None:
                 progress(entry.name, len(found), len(chosen))
     ranked = sorted(found.values(), key=lambda entry: (float(f"{entry.distance:.6g}"), entry.name))
-    unlooked = [entry.name for entry in chosen if entry.name not in found]
+    unchecked = [entry.name for entry in chosen if entry.name not in found]
     return Flips(
         study,
         tracked.preference.text,
@@ -114,7 +114,7 @@ def find_flips(
         tuple(ranked),
         factor,
         budget.seconds,
-        tuple(sorted(unlooked, key=lambda name: name not in first)),
+        tuple(sorted(unchecked, key=lambda name: name not in first)),
         tuple(first),
         max(HARDLY, tracked.preference.tolerance),
     )
@@ -138,12 +138,12 @@ def proven_front(study: Study, budget: Budget) -> Index:
 
 
 def is_first(entry: Assumption) -> bool:
-    """Whether an assumption is looked at before others."""
+    """Whether an assumption is checked before others."""
     return entry.quantity in FIRST or entry.bound is not None
 
 
 class _FlipSearch:
-    """Looks at assumptions of a study of which the exact front (n, d) is known."""
+    """Checks assumptions of a study of which the exact front (n, d) is known."""
 
     def __init__(self, study: Study, tracked: TrackedAnswer, front: Index, factor: float) -> None:
         self.study = study
@@ -185,24 +185,24 @@ class _FlipSearch:
         """Return assumptions, those first that matter: see `find_flips`."""
         moves = {}
         with suppress(ContractError):
-            asked = [
+            wanted = [
                 PerturbedPart(entry, (entry.value, _stepped(entry)), self.answer.rows[:1])
                 for entry in entries
             ]
-            seen = self._compared(asked)
+            seen = self._compared(wanted)
             moves = {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
         return sorted(
             entries, key=lambda e: (not is_first(e), -round(moves.get(e.name, 0.0), 6), e.name)
         )
 
-    def _compared(self, asked: Sequence[PerturbedPart]) -> list[Compared]:
-        if not asked:
+    def _compared(self, wanted: Sequence[PerturbedPart]) -> list[Compared]:
+        if not wanted:
             return []
-        problems = [one.entry.at(value) for one in asked for value in one.values]
-        return compare_together(self._nominal, widest(self.study.problem, problems), asked)
+        problems = [one.entry.at(value) for one in wanted for value in one.values]
+        return compare_together(self._nominal, widest(self.study.problem, problems), wanted)
 
     def unmoved(self, entries: Sequence[Assumption]) -> tuple[list[Stability], dict[str, Index]]:
-        """Return what no design can change the answer of, in the whole range, asked together.
+        """Return what no design can change the answer of, in the whole range, screened together.
 
         Where one loss decides; and for others, by name, the designs that may.
         """
@@ -212,10 +212,10 @@ class _FlipSearch:
             return [], {}
         try:
             ends = [self._limits(entry) for entry in entries]
-            asked, questions = [], []
+            wanted, questions = [], []
             for entry, (low, high) in zip(entries, ends, strict=True):
-                asked.append(PerturbedPart(entry, (low, entry.value, high), own))
-            for ask, seen in zip(asked, self._compared(asked), strict=True):
+                wanted.append(PerturbedPart(entry, (low, entry.value, high), own))
+            for ask, seen in zip(wanted, self._compared(wanted), strict=True):
                 if seen.feasible.all() and (seen.counts == seen.counts[1]).all():
                     loss, (low, _, high) = seen.loss[:, 0], ask.values
                     touched = ask.entry.touched if (loss == loss[1]).all() else None
@@ -224,7 +224,7 @@ class _FlipSearch:
             found = screened(problem, questions, column)
         except EffortError:
             raise
-        except DseError:  # each is looked at alone, then
+        except DseError:  # then each is checked alone
             return [], {}
         still, rivals = [], {}
         for question, rows in zip(questions, found, strict=True):

@@ -18,10 +18,10 @@ FACTOR = 1000.0
 """Each assumption is varied between its value over this and its value times this."""
 
 NEAR = 2.0
-"""The factor in an answer, unless all is asked for."""
+"""The factor in an answer, unless every flip is shown."""
 
 SHOWN = 8
-"""Flips that an answer shows, unless all are asked for."""
+"""Flips that an answer shows, unless every flip is shown."""
 
 NEAREST = 2
 """Flips that one screen shows."""
@@ -135,7 +135,7 @@ class Stability:
 class Flips(Printable):
     """The answer to a study and what would change it, the least change first.
 
-    `unlooked` are assumptions for which the CPU time, `seconds`, did not suffice; `first` what
+    `unchecked` are assumptions for which the CPU time, `seconds`, did not suffice; `first` what
     matters most.  Flips with a regret below `hardly` hardly matter.
     """
 
@@ -145,7 +145,7 @@ class Flips(Printable):
     found: tuple[Stability, ...]
     factor: float = FACTOR
     seconds: float = math.inf
-    unlooked: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     hardly: float = HARDLY
 
@@ -190,7 +190,7 @@ class Flips(Printable):
         moving = self.mattering
         shown = moving if full else moving[:SHOWN]
         still = len(self.found) - len(self.moving)
-        counts = {"looked_at": len(self.found), "change_nothing": still, "shown": len(shown)}
+        counts = {"checked": len(self.found), "change_nothing": still, "shown": len(shown)}
         near = self.factor == NEAR
         span = "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
         lines = [
@@ -206,11 +206,11 @@ class Flips(Printable):
             lines.append("It was searched at points: a narrow window between them can hide.")
         remarks = list(_hardly(self))
         if len(moving) > len(shown):
-            counts["left_out"] = len(moving) - len(shown)
+            counts["not_shown"] = len(moving) - len(shown)
             names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
-        if self.unlooked:
-            remarks.append(not_checked(self.unlooked, self.seconds))
+        if self.unchecked:
+            remarks.append(not_checked(self.unchecked, self.seconds))
         remarks += [f"Some ranges stop early: {reason}." for reason in self.limits]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
@@ -226,18 +226,18 @@ class Flips(Printable):
         )
 
     def _brief(self, span: str) -> Iterator[str]:
-        """Yield the nearest flips, and what was not looked at."""
+        """Yield the nearest flips, and what was not checked."""
         nearest = [(entry, entry.nearest(self.hardly)) for entry in self.mattering]
         for entry, side in sorted(nearest, key=lambda pair: pair[0].distance_to(pair[1]))[:NEAREST]:
             beyond = _beyond(difference(side.becomes, self.answer), side.regret)
             yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
-        unlooked = plural(len(self.unlooked), "assumption")
-        missing = [name for name in self.unlooked if name in self.first]
+        unchecked = plural(len(self.unchecked), "assumption")
+        missing = [name for name in self.unchecked if name in self.first]
         if missing:
-            others = f" and {len(self.unlooked) - len(missing)} others" * (
-                len(self.unlooked) > len(missing)
+            others = f" and {len(self.unchecked) - len(missing)} others" * (
+                len(self.unchecked) > len(missing)
             )
-            unlooked = f"{listed(missing)}{others}"
+            unchecked = f"{listed(missing)}{others}"
         if self.found and not self.mattering and not missing:
             flip = "flip that matters" if self.moving else "flip"
             yield (
@@ -246,9 +246,9 @@ class Flips(Printable):
             )
         if not self.mattering:  # else --all tells them
             yield from _hardly(self)
-        if self.unlooked:
+        if self.unchecked:
             why = f"{self.seconds:g} s of CPU time used; raise --time"
-            yield f"Not checked ({why}): {unlooked}."
+            yield f"Not checked ({why}): {unchecked}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -257,7 +257,7 @@ class Flips(Printable):
             "answer": ", ".join(self.answer),
             "range_factor": self.factor,
             "hardly_below": self.hardly,
-            "not_checked": list(self.unlooked),
+            "not_checked": list(self.unchecked),
             "assumptions": [_facts(self, entry) for entry in self.found],
         }
 
@@ -332,13 +332,13 @@ def _notes(flips: Flips) -> list[str]:
         notes.append(f"no flip within what was searched: {', '.join(ends)}")
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
-    if flips.unlooked:
-        notes.append(not_checked(flips.unlooked, flips.seconds))
+    if flips.unchecked:
+        notes.append(not_checked(flips.unchecked, flips.seconds))
     return notes + [f"some ranges stop early: {reason}" for reason in flips.limits]
 
 
 def not_checked(names: Sequence[str], seconds: float) -> str:
-    """Say what was not looked at when the time was over, and which option gives more."""
+    """Say what was not checked when the time was over, and which option gives more."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (
         f"Not checked ({seconds:g} s of CPU time used; raise --time): "

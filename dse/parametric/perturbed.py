@@ -216,17 +216,17 @@ class Compared:
 
 
 def compare_together(
-    nominal: NominalColumns, space: Space, asked: Sequence[PerturbedPart]
+    nominal: NominalColumns, space: Space, wanted: Sequence[PerturbedPart]
 ) -> list[Compared]:
     """Return how designs do at values of several numbers, evaluated together.
 
     A design that the space lacks at a value meets no constraint there.
     """
     problem = nominal.problem
-    tables = _evaluated(nominal, space, [part for ask in asked for part in _divided(ask)])
+    tables = _evaluated(nominal, space, [part for ask in wanted for part in _divided(ask)])
     found = []
     end = 0
-    for ask in asked:
+    for ask in wanted:
         start, end = end, end + len(ask)
         shape = (len(ask.values), len(ask.rows))
         loss, violation, counts = (

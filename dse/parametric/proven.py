@@ -126,7 +126,7 @@ class ProvenAnswer:
     def _narrowed(self, limit: float) -> tuple[float, float | None, float]:
         """Return how far they hold up to a limit among the designs that are known.
 
-        And up to where the space is asked: beyond, where something is known that fits there.
+        And up to where the space is searched: beyond, where something is known that fits there.
         """
         track, key = self._track, (limit, len(self._track.rows))
         if key not in self._known:
@@ -156,10 +156,10 @@ class ProvenAnswer:
         for ends, rows in self.screened:
             if min(ends) <= min(low, high) and max(low, high) <= max(ends):
                 return rows
-        asked = self._question(low, high, most)
-        if asked is None:
+        wanted = self._question(low, high, most)
+        if wanted is None:
             return None
-        (found,) = screened(self._track.entry.problem, [asked], self._track.column)
+        (found,) = screened(self._track.entry.problem, [wanted], self._track.column)
         if found is not None:
             self.screened.append(((low, high), found))
         return found
@@ -290,7 +290,7 @@ def screened_answers(
     designs that may win there, where it is answered already.
     """
     found: dict[str, ProvenAnswer] = {}
-    asked = []
+    wanted = []
     for track in tracks:
         name = track.entry.name
         with suppress(ContractError, UnitError):
@@ -300,15 +300,15 @@ def screened_answers(
             if name in known:
                 now.screened.append((track.limits, known[name]))
             elif (question := now.question()) is not None:
-                asked.append(question)
+                wanted.append(question)
             found[name] = now
     try:
-        rows = screened(tracks[0].entry.problem, asked, tracks[0].column) if asked else []
+        rows = screened(tracks[0].entry.problem, wanted, tracks[0].column) if wanted else []
     except EffortError:
         raise
-    except DseError:  # each is asked alone, then
+    except DseError:  # then each is screened alone
         return found
-    for question, some in zip(asked, rows, strict=True):
+    for question, some in zip(wanted, rows, strict=True):
         if some is not None:
             found[question.entry.name].screened.append(((question.low, question.high), some))
     return found

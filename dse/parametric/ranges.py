@@ -77,7 +77,7 @@ def ranges_section(
     Parameters
     ----------
     study, preference
-        What is asked, and which objective is compared.
+        The question, and which objective is compared.
     front
         Designs (n, d) of the front; `exact` says whether it is proven.
     share

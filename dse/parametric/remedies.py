@@ -54,7 +54,7 @@ class Remedies:
 def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Remedies:
     """Return the remedies of a study that no design meets.
 
-    First how the cores run and work is handed over, which gives up nothing that is asked for; then
+    First how the cores run and work is handed over, which gives up nothing that is required; then
     numbers, the smallest change first, and two bounds together; then other designs of the study's
     own, and last other devices and platforms of the catalogue.
     """

@@ -35,8 +35,8 @@ def require_feasible(
 def require_any_feasible(run: Run, stop: Stop | None = None, budget: Budget | None = None) -> None:
     """Raise `InfeasibleError` when no design is feasible, at any value of a sweep.
 
-    After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` is asked while what
-    would admit one is looked for.
+    After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` may end the search for
+    what would admit one.
     """
     if not any(answer.outcome.feasible for answer in run.answers):
         if run.interrupted:

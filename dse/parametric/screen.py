@@ -47,7 +47,7 @@ GROWTH = 16
 
 @dataclass(frozen=True)
 class Screen:
-    """What is asked of a space.
+    """A question to a space.
 
     Attributes
     ----------
@@ -71,14 +71,14 @@ class Screen:
     most: int
 
 
-def screened(problem: Problem, asked: Sequence[Screen], column: int | None) -> list[Index | None]:
+def screened(problem: Problem, wanted: Sequence[Screen], column: int | None) -> list[Index | None]:
     """Return for each question the designs (n, d) that may win; None for too many.
 
     `column` is the one loss that decides, None where designs win that are not dominated.
     """
-    found: list[Index | None] = [None] * len(asked)
+    found: list[Index | None] = [None] * len(wanted)
     together: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
-    for place, screen in enumerate(asked):
+    for place, screen in enumerate(wanted):
         ends = same_space(*(screen.entry.at(value) for value in (screen.low, screen.high)))
         if any(map(composes, ends)):
             found[place] = _composed(screen, ends, column)
@@ -88,7 +88,7 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int | None) -> l
             space = widest(problem, ends)
             together.setdefault(space.sizes, (space, []))[1].append(place)
     for _, (space, places) in sorted(together.items()):
-        cells = _Descent(problem.renumbered(space=space), [asked[k] for k in places], column or 0)
+        cells = _Descent(problem.renumbered(space=space), [wanted[k] for k in places], column or 0)
         for place, rows in zip(places, cells.found(), strict=True):
             found[place] = rows
     return found
@@ -133,17 +133,17 @@ def _may_win(
 class _Descent:
     """Goes through the cells of a space for several questions."""
 
-    def __init__(self, problem: Problem, asked: Sequence[Screen], column: int) -> None:
+    def __init__(self, problem: Problem, wanted: Sequence[Screen], column: int) -> None:
         self._problem = problem
-        self._asked = asked
+        self._wanted = wanted
         self._column = column
         goals = (problem.goals[column],)
         self._deciding = replace(problem, goals=goals)
         self._levels = _levels(problem)
         self._spaces = [coarsened(problem.space, steps) for steps in self._levels]
-        self._worst = np.array([screen.worst[0] for screen in asked])
+        self._worst = np.array([screen.worst[0] for screen in wanted])
         self._kept: list[tuple[NDArray[np.intp], Index]] = []
-        self._counts = np.zeros(len(asked), dtype=np.int64)
+        self._counts = np.zeros(len(wanted), dtype=np.int64)
 
     def found(self) -> list[Index | None]:
         """Return the designs for each question."""
@@ -179,7 +179,7 @@ class _Descent:
         every = np.indices(sizes).reshape(len(sizes), -1).T
         rows = [
             every if one.touched is None else every[every[:, one.touched[0]] == one.touched[1]]
-            for one in self._asked
+            for one in self._wanted
         ]
         which = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
         return which, np.concatenate(rows)
@@ -197,10 +197,10 @@ class _Descent:
 
     def _may_win(self, level: int, which: NDArray[np.intp], rows: Index) -> NDArray[np.bool_]:
         order = np.argsort(which, kind="stable")
-        bounds = np.searchsorted(which[order], np.arange(len(self._asked) + 1))
+        bounds = np.searchsorted(which[order], np.arange(len(self._wanted) + 1))
         used = [
             (one, rows[order[start:end]])
-            for one, start, end in zip(self._asked, bounds[:-1], bounds[1:], strict=True)
+            for one, start, end in zip(self._wanted, bounds[:-1], bounds[1:], strict=True)
             if end > start
         ]
         parts = [PerturbedPart(one.entry, (one.low,), some) for one, some in used]

@@ -70,8 +70,8 @@ class Track:
 
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
         """Return how designs (n, d) do at values."""
-        asked = [PerturbedPart(self.entry, values, rows)]
-        return compare_together(self._nominal, self.space, asked)[0]
+        wanted = [PerturbedPart(self.entry, values, rows)]
+        return compare_together(self._nominal, self.space, wanted)[0]
 
     def proves(self, answer: AnswerDesigns) -> bool:
         """Whether designs answer by one loss, or as the whole front: intervals are proven then."""

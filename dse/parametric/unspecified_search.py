@@ -1,4 +1,4 @@
-"""Whether what a study leaves out decides the answer: searched with figures of the catalogue."""
+"""Whether what a study does not specify decides the answer, by figures of the catalogue."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ UNCHANGED = "the same"
 
 @dataclass(frozen=True)
 class Probe:
-    """A figure that is left out, the values tried, and the answer at the last of them.
+    """An unspecified figure, the values tried, and the answer at the last of them.
 
     `becomes` is empty where no value changes the answer.
     """
@@ -232,7 +232,7 @@ def unspecified_section(
     exact: bool,
     budget: Budget | None = None,
 ) -> Section | None:
-    """Return whether what a study leaves out decides the answer, None where nothing is.
+    """Return whether what a study does not specify decides the answer, None where nothing is.
 
     `exact` says whether the `front`, (n, d), is proven; only then searches can be compared.  It
     stops when the time is over.
@@ -242,7 +242,7 @@ def unspecified_section(
         return None
     budget = budget or Budget()
     probes = tuple(_probes(study, figures, front, preference, budget))
-    unlooked = [figure.name for figure in figures[len(probes) :]]
+    unchecked = [figure.name for figure in figures[len(probes) :]]
     line = (
         "Each was set alone to the middle figure of the catalogue, then to the least and the "
         "largest, until another design is the answer. (!) marks what decides."
@@ -253,18 +253,18 @@ def unspecified_section(
         (line,),
         HEADERS,
         tuple(probe.row for probe in probes),
-        (not_checked(unlooked, budget.seconds),) if unlooked else (),
+        (not_checked(unchecked, budget.seconds),) if unchecked else (),
         facts=[probe.to_dict() for probe in probes],
-        brief=_brief(probes, unlooked),
+        brief=_brief(probes, unchecked),
     )
 
 
-def _brief(probes: Sequence[Probe], unlooked: Sequence[str]) -> tuple[str, ...]:
+def _brief(probes: Sequence[Probe], unchecked: Sequence[str]) -> tuple[str, ...]:
     """Return which unspecified inputs decide, and how many were not examined."""
     deciding = [f"{probe.figure.name} ({probe.figure.words})" for probe in probes if probe.becomes]
     lines = [f"Not specified, but decisive: {listed(deciding)}."] * bool(deciding)
-    if unlooked:
-        lines.append(f"Not specified, and not examined in time: {plural(len(unlooked), 'input')}.")
+    if unchecked:
+        lines.append(f"Not specified, and not examined in time: {plural(len(unchecked), 'input')}.")
     return tuple(lines)
 
 

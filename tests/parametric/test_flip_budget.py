@@ -186,11 +186,11 @@ def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
     assert 0 < len(some.found) < len(whole.found)
     known = {entry.name: entry for entry in whole.found}
     assert all(entry == known[entry.name] for entry in some.found)  # it depends on no other
-    assert {*some.unlooked, *(entry.name for entry in some.found)} == known.keys()
+    assert {*some.unchecked, *(entry.name for entry in some.found)} == known.keys()
     told = " ".join(some.text().split())
-    assert f"Not checked (3 s of CPU time used; raise --time): {some.unlooked[0]}" in told
+    assert f"Not checked (3 s of CPU time used; raise --time): {some.unchecked[0]}" in told
     assert "How far these reach depends on the machine" in told
-    assert some.to_dict()["not_checked"] == list(some.unlooked)
+    assert some.to_dict()["not_checked"] == list(some.unchecked)
 
 
 def test_what_matters_comes_first_and_no_flip_is_said_without_it() -> None:

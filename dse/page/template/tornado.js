@@ -19,8 +19,8 @@ function drawTornado() {
     const reach = Math.max(Math.log(1.25), ...shown.flatMap((entry) => ends(entry).filter(({ flip }) => flip).map(({ ratio }) => Math.abs(Math.log(ratio)))));
     for (const entry of shown) body.append(tornadoLine(entry, reach * 1.1, several ? `${flips.run}: ` : ""));
     const still = flips.assumptions.length - shown.length;
-    const unlooked = (flips.not_looked_at ?? []).length;
-    words.push(`${several ? `${flips.run}: ` : ""}${flips.assumptions.length === 1 ? "The one assumption" : `Each of ${flips.assumptions.length} assumptions`} was moved alone, by up to ${flips.range_factor} times either way; ${still ? `${still} more ${still === 1 ? "changes" : "change"} nothing or less` : "no other is behind"}.${unlooked ? ` There was no time for ${unlooked} ${unlooked === 1 ? "other, which is" : "others, which are"} named in the answer.` : ""}`);
+    const unchecked = (flips.not_checked ?? []).length;
+    words.push(`${several ? `${flips.run}: ` : ""}${flips.assumptions.length === 1 ? "The one assumption" : `Each of ${flips.assumptions.length} assumptions`} was moved alone, by up to ${flips.range_factor} times either way; ${still ? `${still} more ${still === 1 ? "changes" : "change"} nothing or less` : "no other is behind"}.${unchecked ? ` There was no time for ${unchecked} ${unchecked === 1 ? "other, which is" : "others, which are"} named in the answer.` : ""}`);
   }
   table.append(body);
   document.getElementById("tornado-words").textContent = words.join(" ");
