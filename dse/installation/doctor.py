@@ -209,7 +209,7 @@ def _missing(wanted: Sequence[Library]) -> list[str]:
 
 def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
     rows = [(name.replace("_", " "), str(value)) for name, value in facts["platform"].items()]
-    yield table_text(rows, ("here", ""))
+    yield table_text(rows, ("this installation", ""))
     yield table_text(
         [(one.name, one.installed or "missing", one.wanted or "any") for one in needed],
         ("library", "version", "wanted"),
