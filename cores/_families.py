@@ -185,7 +185,7 @@ FAMILIES = {
     ),
     "aes128": _aes(128, 10),
     "aes256": _aes(256, 14),
-    "aes128_gcm": Family("AES-128-GCM encryption: 1 or 10 rounds, GHASH by digits", "aes_gcm"),
+    "aes128_gcm": Family("AES-128-GCM encryption: 1 to 10 rounds, GHASH by digits", "aes_gcm"),
     "aes128_xts": Family(
         "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",
         "aes_xts",
