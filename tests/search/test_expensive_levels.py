@@ -8,7 +8,8 @@ import pytest
 from dse.contract import Index, Matrix
 from dse.search.archive import Archive
 from dse.search.expensive.features import Features, straight
-from dse.search.expensive.levels import LEAST, LevelModel
+from dse.search.expensive.levels import LEAST, LevelModel, Levels
+from dse.search.expensive.pool import Whole
 from dse.search.expensive.process import ModelledLosses
 from dse.search.expensive.search import improve
 from tests.search.test_expensive import everything, found_after, smooth
@@ -60,6 +61,16 @@ def test_each_design_climbs_and_a_level_costs_about_as_much_as_the_evaluations()
     extra = len(evaluated)  # what is evaluated climbs whatever it costs
     for rung in (low, high):
         assert len(rung.done) <= 32 / rung.cost_share + extra
+
+
+def test_before_any_evaluation_a_level_costs_no_more_than_those_that_follow():
+    problem, rung = smooth(), Rung(0.5, lambda index: np.exp(np.c_[index[:, 0], -index[:, 0]]))
+    features = Features(problem)
+    archive = Archive(problem, total=20)
+    archive.__class__ = type("Door", (Archive,), {"levels": (rung,)})
+    every = everything(problem.sizes)
+    Levels(archive, features).begin(Whole(every, features), every[:50], 4)
+    assert 4 < len(rung.done) <= 4 / 0.5
 
 
 def test_what_a_level_measured_is_known_and_the_rest_has_a_variance():
