@@ -25,7 +25,6 @@ from dse.algebra.base_units import (
     PLURAL,
     SPELLINGS,
     Base,
-    decimal_factor,
 )
 from dse.errors import UnitError, comma, nearest
 
@@ -144,7 +143,7 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     if binary:
         return float(BINARY[binary]), _label(unit, binary)
     prefix = _decimal_prefix(max(sizes, default=0.0), base, alone="_per_" not in unit)
-    return float(decimal_factor(prefix, base.power)), _label(unit, prefix)
+    return float(SPELLINGS[prefix + base.symbol][0]), _label(unit, prefix)
 
 
 def show(value: float, name: str) -> str:

@@ -15,7 +15,7 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Axis, Space
 from dse.reports.sections import Section
-from dse.reports.words import change, in_words, listed
+from dse.reports.text import change, in_words, listed
 from dse.runs import runner
 from dse.runs.solved import Options
 from dse.study.sections import SECTIONS

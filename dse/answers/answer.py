@@ -33,7 +33,7 @@ from dse.plugins import registry
 from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
 from dse.reports.sections import OneScreen, Section
-from dse.reports.words import ROUNDING, in_words, listed
+from dse.reports.text import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
 from dse.runs.solved import REFUSED, KnownFront, Options
 from dse.study.evaluated import is_evaluated

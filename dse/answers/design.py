@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.contract import Column, Objective, Requirement, Threshold
 from dse.model import invariants, tables
-from dse.model.noise import APART, loss_errors
+from dse.model.evaluation import APART, loss_errors
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.words import in_words, listed, relative_change
+from dse.reports.text import in_words, listed, relative_change
 from dse.study.scenario import field_path
 
 TWO_DIGITS = 2

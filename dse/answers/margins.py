@@ -13,7 +13,7 @@ from dse.algebra import units
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.model.problem import Problem
 from dse.reports.sections import Section
-from dse.reports.words import ROUNDING, in_words, percent
+from dse.reports.text import ROUNDING, in_words, percent
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from typing import Any
 from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
 from dse.answers.trade import Trade
-from dse.model.evaluation import Goal
-from dse.model.ledger import LACKING, ledger_of, remedy_of
+from dse.model.evaluation import LACKING, Goal, ledger_of, remedy_of
 from dse.model.preference import Preference
 from dse.reports.sections import Section
-from dse.reports.words import (
+from dse.reports.text import (
     LARGE,
     ROUNDING,
     change,

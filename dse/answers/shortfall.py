@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.algebra.tolerance import TOLERANCE
+from dse.algebra.expression import TOLERANCE
 from dse.answers.design import Pick, amount, pick, requirement_of
 from dse.model.evaluation import KNEE, Goal
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.reports.sections import Section
-from dse.reports.words import in_words, listed, percent, rule_text
+from dse.reports.text import in_words, listed, percent, rule_text
 from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome
 from dse.search.exact.enumeration import CHUNK

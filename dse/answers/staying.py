@@ -11,7 +11,7 @@ from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
-from dse.reports.words import listed, percent
+from dse.reports.text import listed, percent
 
 
 def staying_sections(problem: Problem, point: Index) -> Iterator[Section]:

@@ -15,7 +15,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import difference, parts
 from dse.reports.sections import Section
-from dse.reports.words import change, in_words, listed, percent
+from dse.reports.text import change, in_words, listed, percent
 
 LITTLE = (0.01, 0.02, 0.05, 0.1)
 """Tolerances that an answer tries, until one takes another design."""

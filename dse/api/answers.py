@@ -6,15 +6,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Duration, Percent, Seed, Size, public
-from dse.api.sources import also_unfinished, known, override_pairs
+from dse.api.arguments import (
+    Count,
+    Duration,
+    Percent,
+    Seed,
+    Size,
+    also_unfinished,
+    known,
+    override_pairs,
+    public,
+)
 from dse.errors import UnitError
 
 if TYPE_CHECKING:
     from dse.answers.answer import SweepAnswer
-    from dse.api.arguments import Overrides, Uncertainties
+    from dse.api.arguments import Overrides, StudySource, Uncertainties
     from dse.api.results import Answer
-    from dse.api.sources import StudySource
     from dse.model.preference import Preference
     from dse.reports.sections import Section
     from dse.runs.result import Result

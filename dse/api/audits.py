@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Seed, public
-from dse.api.sources import folder_of
+from dse.api.arguments import Count, Seed, folder_of, public
 
 if TYPE_CHECKING:
     from dse.api.arguments import Assignments

@@ -6,12 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Duration, Names, Percent, Range, Size, public, texts
-from dse.api.sources import also_unfinished, study_of
+from dse.api.arguments import (
+    Duration,
+    Names,
+    Percent,
+    Range,
+    Size,
+    also_unfinished,
+    public,
+    study_of,
+    texts,
+)
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Overrides
-    from dse.api.sources import StudySource
+    from dse.api.arguments import Overrides, StudySource
     from dse.parametric.crossovers import Crossovers
     from dse.parametric.decision_map import DecisionMap
     from dse.parametric.flips import Flips

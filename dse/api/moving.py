@@ -15,7 +15,7 @@ from dse.errors import ArgumentError, DseError, InfeasibleError
 from dse.files.document import Document
 from dse.page.sliders import Slider, sliders_of
 from dse.reports import sections
-from dse.reports.words import change, in_words, listed
+from dse.reports.text import change, in_words, listed
 from dse.runs import runner
 from dse.runs.result import Result
 from dse.runs.solved import Options

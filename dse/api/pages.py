@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dse.api.answers import answer
 from dse.api.arguments import Limit, Percent
 from dse.errors import InfeasibleError
-from dse.files.folder import write_text
+from dse.files.json import write_text
 
 if TYPE_CHECKING:
     from dse.page.page_run import PageRun
@@ -131,8 +131,8 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
     InfeasibleError
         The same, when the folder holds an earlier run, of which it would seem to be the page.
     """
-    from dse.runs.checksums import MANIFEST
     from dse.runs.result import MISSED, PAGE
+    from dse.runs.stored import MANIFEST
 
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"

@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dse.api.arguments import Duration, Limit, Percent, Size, public
+from dse.api.arguments import Duration, Limit, Percent, Size, folder_of, public
 from dse.api.pages import write_page
-from dse.api.sources import folder_of
 from dse.errors import ArgumentError
 
 if TYPE_CHECKING:

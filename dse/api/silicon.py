@@ -318,7 +318,7 @@ def _tables(
 
 def _written(found: Characterisation, out: str | Path | None) -> Characterisation:
     if out is not None:
-        from dse.files.folder import write_text
+        from dse.files.json import write_text
 
         write_text(Path(out), found.csv())
     return found

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Percent, Seed, public
-from dse.api.sources import design_pairs, known, override_pairs, study_of
+from dse.api.arguments import (
+    Count,
+    Percent,
+    Seed,
+    design_pairs,
+    known,
+    override_pairs,
+    public,
+    study_of,
+)
 from dse.errors import UnitError
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Assignments, Overrides
-    from dse.api.sources import StudySource
+    from dse.api.arguments import Assignments, Overrides, StudySource
     from dse.model.space import Index
     from dse.runs.result import Result
     from dse.search import Progress

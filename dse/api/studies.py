@@ -6,12 +6,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Duration, Names, Runs, Seed, Size, paths, public, texts
-from dse.api.sources import design_pairs, document_of, override_pairs, study_of
+from dse.api.arguments import (
+    Count,
+    Duration,
+    Names,
+    Runs,
+    Seed,
+    Size,
+    design_pairs,
+    document_of,
+    override_pairs,
+    paths,
+    public,
+    study_of,
+    texts,
+)
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Assignments, Overrides
-    from dse.api.sources import StudySource
+    from dse.api.arguments import Assignments, Overrides, StudySource
     from dse.runs.result import Result
     from dse.runs.terms import DesignTerms
     from dse.search import Progress, Stop
@@ -182,7 +194,6 @@ def run(
         When measurements cannot be kept or read.  The note of an error that ends a run with
         measurements tells how to go on.
     """
-    from dse.parametric.required import require_any_feasible
     from dse.runs.measuring import Keeping
     from dse.runs.result import Result, run_place
     from dse.runs.runner import run_study
@@ -207,7 +218,10 @@ def run(
     with run_place(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
             done = run_study(document, options, progress, stop=stop)
-            require_any_feasible(done, stop, limits)
+            if not done.feasible:
+                from dse.parametric.required import require_any_feasible  # rarely needed
+
+                require_any_feasible(done, stop, limits)
         result = Result(done)
         result.resume, result.again = kept.command, kept.again
         if callback is not None:

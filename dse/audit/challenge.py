@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.matrices import distinct
+from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index
 

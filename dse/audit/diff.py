@@ -14,12 +14,10 @@ from dse.algebra import units
 from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
 from dse.audit.changes import Change
 from dse.errors import DseError
-from dse.model.evaluation import Goal
-from dse.model.ledger import ledger_of
+from dse.model.evaluation import Goal, ledger_of
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
-from dse.reports.text import Printable, table_text
-from dse.reports.words import in_words, plural, with_error
+from dse.reports.text import Printable, in_words, plural, table_text, with_error
 from dse.runs import finished
 from dse.runs.finished import Finished
 from dse.study import study

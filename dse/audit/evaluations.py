@@ -13,7 +13,7 @@ from dse.errors import OutputError
 from dse.model import tables
 from dse.model.space import Index
 from dse.model.tables import Table
-from dse.reports.words import plural
+from dse.reports.text import plural
 from dse.runs import finished
 from dse.runs.finished import Finished
 from dse.runs.limits import TOLERANCE

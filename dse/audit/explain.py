@@ -16,14 +16,21 @@ from dse.algebra.expression import Expression
 from dse.audit.assignments import named_design
 from dse.contract import Requirement
 from dse.files.document import Assignments
+from dse.model.evaluation import ledger_of
 from dse.model.graph import Step
-from dse.model.ledger import ledger_of
 from dse.model.measured import MEASURED
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
-from dse.reports.text import Printable
-from dse.reports.words import change, in_words, paragraph, percent, relative_change, violation_text
+from dse.reports.text import (
+    Printable,
+    change,
+    in_words,
+    paragraph,
+    percent,
+    relative_change,
+    violation_text,
+)
 from dse.runs import finished
 from dse.runs.design_names import exact_name, read_design
 from dse.runs.measurements import measurement_of

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
-from dse.model.ledger import Ledger
-from dse.reports.text import Printable
-from dse.reports.words import paragraph, plural
+from dse.model.evaluation import Ledger
+from dse.reports.text import Printable, paragraph, plural
 
 HOLDS, FAILS, FOUND, MISSED = "holds", "FAILS", "found", "not checked"
 

@@ -1,6 +1,8 @@
 """The command line: options made from public functions, text and exit status out, no logic.
 
-May import everything; what commands do is in `dse.api` and below.
+May import everything; what commands do is in `dse.api` and below.  The first Ctrl-C or SIGTERM ends
+what is done in an orderly way, the second at once: a command ends with status 128 + the number of
+the signal, as if it had died of it; so it does where nobody reads what it prints (SIGPIPE).
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ import gc
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
-from dse.cli.interrupts import INTERRUPT
 from dse.errors import DseError
 
 __all__ = ["main"]
@@ -39,7 +44,7 @@ def _main() -> None:
     # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from dse.cli.app import application  # much is imported here: see `RARELY`
-    from dse.cli.printing import complain, write_in_any_encoding
+    from dse.cli.options import complain, write_in_any_encoding
 
     write_in_any_encoding()
     try:
@@ -57,3 +62,69 @@ def _main() -> None:
         sys.exit(1)
     finally:
         gc.freeze()  # what ends with the process is not looked through for circles once more
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupt:
+    """The signals of this process.
+
+    Attributes
+    ----------
+    number
+        Of the signal that came, 0 before.
+    """
+
+    def __init__(self) -> None:
+        """Begin without one."""
+        self.number = 0
+        self._waits = False
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Raise `KeyboardInterrupt` inside at the first signal, and die of the second."""
+        self.number = 0
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.getsignal(each) for each in SIGNALS}
+        for each, handler in before.items():
+            if handler is not signal.SIG_IGN:  # nohup and its kind
+                signal.signal(each, self._come)
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, signal.SIG_DFL if handler is None else handler)
+
+    @contextmanager
+    def deferred(self) -> Iterator[Callable[[], bool]]:
+        """Yield a function that returns whether a signal came; none raises anything inside."""
+        self._waits = True
+        try:
+            yield lambda: self.number != 0
+        finally:
+            self._waits = False
+
+    @contextmanager
+    def read_or_not(self) -> Iterator[None]:
+        """Print inside: that nobody reads it any more ends the command only when it is done."""
+        try:
+            yield
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
+            self.number = signal.SIGPIPE
+
+    def _come(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        after = ": the best so far follows; interrupt again to end at once" if self._waits else ""
+        os.write(2, f"\ninterrupted{after}\n".encode())  # a stream may be in use right now
+        if not self._waits:
+            raise KeyboardInterrupt
+
+
+INTERRUPT = Interrupt()
+"""Signals belong to the process, and there is one."""

@@ -8,8 +8,7 @@ from pathlib import Path
 import typer
 
 from dse.api.arguments import Count, Paths, paths
-from dse.cli.options import Call, command
-from dse.cli.printing import show, show_json, write
+from dse.cli.options import Call, command, show, show_json, write
 from dse.errors import OutputError
 from dse.reports.progress import bar
 
@@ -54,7 +53,7 @@ def reproduce(
         found = call.of("reproduce", "claims are checked in one process")()
     pages = {} if out is None else found.pages(Path(out))
     for page, text in pages.items():
-        from dse.files.folder import write_text
+        from dse.files.json import write_text
 
         write_text(page, text)
     if json:
@@ -214,7 +213,7 @@ def new_rtl(files: Paths, *, top: str | None = None, out: str | Path | None = No
     out : STUDY.yaml
         File to write (default: the first one, ending in .yaml).
     """
-    from dse.files.folder import write_text
+    from dse.files.json import write_text
     from dse.silicon.starter import starting_study
 
     sources = [*map(Path, paths(files))]

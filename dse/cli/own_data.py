@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.api.arguments import Count, Paths, PerByte, paths
-from dse.cli.options import Call, command
-from dse.cli.printing import show, show_json, write
+from dse.cli.options import Call, command, show, show_json, write
 from dse.errors import ArgumentError
 from dse.reports.progress import bar
 
@@ -71,7 +70,7 @@ def _show_record(found: Any, path: Path, use: str, *, json: bool) -> None:
 
 
 def _show_interface(found: Any, files: Sequence[Path], *, json: bool) -> None:
-    from dse.reports.words import paragraph
+    from dse.reports.text import paragraph
 
     if json:
         show_json(found.to_dict() | {"files": [str(file) for file in files]})

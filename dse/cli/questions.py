@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from dse.cli.options import Call, command, imported
-from dse.cli.printing import Parts, show, show_json
+from dse.cli.options import Call, Parts, command, imported, show, show_json
 from dse.errors import ArgumentError, InfeasibleError
 from dse.reports.progress import LateBar, bar
 

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from dse.api.arguments import Count, Seconds
-from dse.cli.interrupts import INTERRUPT
-from dse.cli.options import Call, command
-from dse.cli.printing import show, show_json, warn, write
-from dse.errors import DseError, InfeasibleError, OutputError, faults_of
-from dse.files.position import visible
+from dse.cli import INTERRUPT
+from dse.cli.options import Call, command, show, show_json, warn, write
+from dse.errors import DseError, InfeasibleError, OutputError, faults_of, visible
 from dse.reports.progress import LateBar, bar
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ CLEAR = "\x1b[H\x1b[2J"
 def check(call: Call, *, json: bool = False) -> None:
     """Read a study and report every fault, without running it."""
     from dse import search
-    from dse.reports.words import paragraph
+    from dse.reports.text import paragraph
 
     study = str(call.given["study"])
     try:
@@ -121,7 +119,7 @@ def _name_programs(call: Call) -> None:
     """Say what a study is about to run where a run goes on: whoever wrote it, it is a program."""
     if not call.given["resume"]:
         return
-    from dse.api.sources import document_of
+    from dse.api.arguments import document_of
     from dse.runs.measurements import programs_of
 
     study = call.given["study"]
@@ -175,8 +173,8 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
 
 def _warn_of_failures(result: Result) -> None:
     """Say in a line that nothing is known of designs that failed, and how to change that."""
-    from dse.model.ledger import remedy_of
-    from dse.reports.words import plural
+    from dse.model.evaluation import remedy_of
+    from dse.reports.text import plural
 
     ledger, remedy = result.run.ledger, remedy_of(result.manifest)
     what = (
@@ -219,7 +217,7 @@ def status(
 
 
 def _salvage(run: Path, folder: Path) -> None:
-    from dse.reports.words import plural
+    from dse.reports.text import plural
     from dse.store.opening import salvage as save
 
     folder.mkdir(parents=True, exist_ok=True)

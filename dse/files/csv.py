@@ -20,9 +20,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from dse.contract import Column
-from dse.errors import Fault, StudyError, comma
+from dse.errors import Fault, Position, StudyError, comma, line_column, quoted
 from dse.files.limits import TABLE_BYTE
-from dse.files.position import Position, line_column, quoted
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PLAIN = frozenset("0123456789.+-")

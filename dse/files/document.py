@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dse.contract.evaluators import Ranges, RecordedEvaluator, Shelf
-from dse.errors import Fault, StudyError, nearest
+from dse.errors import Fault, KeyPath, Position, StudyError, dotted, line_column, nearest, quoted
 from dse.files.limits import STUDY_BYTE
-from dse.files.position import KeyPath, Position, dotted, line_column, quoted
 from dse.files.yaml import YamlReader, check_size, flow_yaml
 
 IN_MEMORY = "study"

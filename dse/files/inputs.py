@@ -10,8 +10,7 @@ from typing import Any
 
 from dse.errors import OutputError
 from dse.files.document import IN_MEMORY, Document
-from dse.files.folder import read_bytes
-from dse.files.json import read_json
+from dse.files.json import read_bytes, read_json
 
 FOLDER = "inputs"
 """Where the folder of a run keeps copies of the files."""

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, KeyPath, StudyError, quoted
 from dse.files.document import IN_MEMORY, NOWHERE, Document, parse_document
 from dse.files.limits import STUDY_DEPTH
-from dse.files.position import KeyPath, quoted
 from dse.files.yaml import to_yaml
 
 PLAIN = "a study holds mappings, lists, text, numbers and data frames"

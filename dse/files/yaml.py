@@ -31,9 +31,8 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.reader import ReaderError
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, KeyPath, Position, StudyError, line_column, quoted, shortened
 from dse.files.limits import STUDY_BYTE, STUDY_DEPTH, STUDY_DIGITS, STUDY_NODES
-from dse.files.position import KeyPath, Position, line_column, quoted, shortened
 
 _NULL = ("", "~", "null", "Null", "NULL")
 _BOOLEANS = {"true": True, "True": True, "TRUE": True}

@@ -12,8 +12,7 @@ from dse.algebra import units
 from dse.contract import Column
 from dse.fitting.core import CoreFit
 from dse.fitting.law import LEVEL, Fitted
-from dse.reports.text import table_text
-from dse.reports.words import listed, percent, signed, unit_suffix
+from dse.reports.text import listed, percent, signed, table_text, unit_suffix
 from dse.study import core_law, models, records
 
 METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"

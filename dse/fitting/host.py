@@ -23,7 +23,7 @@ from dse.contract import Column
 from dse.errors import DseError, StudyError, nearest
 from dse.fitting.interface.measure import processor_facts, run_openssl, speed
 from dse.fitting.interface.openssl import parse_speed
-from dse.reports.words import percent
+from dse.reports.text import percent
 from dse.search import Progress
 from dse.study import records
 

@@ -14,15 +14,13 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
-from dse.errors import Fault, StudyError, UnitError, nearest
+from dse.errors import Fault, Position, StudyError, UnitError, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
-from dse.files.folder import read_bytes
 from dse.files.headers import Header
-from dse.files.position import Position
+from dse.files.json import read_bytes
 from dse.plugins import registry
-from dse.reports.text import table_text
-from dse.reports.words import in_words, interval, listed, paragraph, percent, signed
+from dse.reports.text import in_words, interval, listed, paragraph, percent, signed, table_text
 from dse.study import models, record_file, records, tables
 from dse.study.fields import unit_of
 

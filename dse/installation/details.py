@@ -16,11 +16,10 @@ from dse.algebra import units
 from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
-from dse.files.folder import is_regular
+from dse.files.json import is_regular
 from dse.installation.inventory import Row
 from dse.plugins import registry
-from dse.reports.text import table_text
-from dse.reports.words import in_words, percent
+from dse.reports.text import in_words, percent, table_text
 from dse.search.settings import allowed_text, value_text
 from dse.study import records
 

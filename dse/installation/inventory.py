@@ -16,8 +16,7 @@ from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.installation import shipped
 from dse.plugins import registry
-from dse.reports.text import table_text
-from dse.reports.words import in_words
+from dse.reports.text import in_words, table_text
 from dse.study import records
 
 Row = Sequence[str]

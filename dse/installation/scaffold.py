@@ -17,7 +17,7 @@ from string import Template
 from dse import contract
 from dse.algebra import units
 from dse.errors import NewNameError, OutputError
-from dse.files.folder import is_regular
+from dse.files.json import is_regular
 from dse.files.working import new_folder
 from dse.installation.shipped import shipped_records, shipped_study
 from dse.plugins import registry

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.evaluators import Value
-from dse.model.evaluation import Evaluation
+from dse.model.evaluation import Evaluation, Ledger, matrix_of, shape_of
 from dse.model.graph import missed_by
-from dse.model.ledger import Ledger
-from dse.model.matrices import matrix_of, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Index, Points, Space, as_index, blocks
 

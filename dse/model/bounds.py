@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column, Guard, Objective, Requirement
 from dse.errors import ContractError
-from dse.model.failures import Failures
+from dse.model.evaluation import rounded
 from dse.model.fleet import STAGE_CAPACITY
-from dse.model.graph import Step
-from dse.model.matrices import rounded
+from dse.model.graph import Failures, Step
 from dse.model.stage import Columns, Wired
 
 Ranges = Mapping[str, tuple[Column, Column]]

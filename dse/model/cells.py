@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends
 from dse.errors import ContractError
+from dse.model.evaluation import matrix_of, rounded, shape_of
 from dse.model.graph import Step, missed_by
-from dse.model.matrices import matrix_of, rounded, shape_of
 from dse.model.problem import Problem
 from dse.model.space import Points, Space, cell_spread, coarsened
 

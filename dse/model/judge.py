@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from dse.errors import ContractError, NotFiniteError
 from dse.model.evaluation import Evaluation
-from dse.model.failures import EVALUATED
-from dse.model.graph import REMEDY
+from dse.model.graph import EVALUATED, REMEDY
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Points, Space, as_index
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dse.contract import Column, Fidelity, Matrix
-from dse.model.matrices import matrix_of, rounded
+from dse.model.evaluation import matrix_of, rounded
 from dse.model.measured import Cheaper
 from dse.model.space import Index
 

@@ -28,8 +28,7 @@ from dse.contract.evaluators import (
 )
 from dse.errors import MeasurementError
 from dse.model.design_text import design_text
-from dse.model.ledger import Ledger
-from dse.model.matrices import shape_of
+from dse.model.evaluation import Ledger, shape_of
 from dse.model.repeats import TRIED, TWICE, Trial, combined, numbered, plain
 from dse.model.space import Index, Points, Space, as_index
 from dse.model.spending import Cost, Spending

@@ -14,15 +14,21 @@ from dse.contract import Column, Objective, Requirement
 from dse.errors import EvaluationError
 from dse.model import host
 from dse.model.beforehand import Beforehand
-from dse.model.evaluation import Constraint, Evaluation, Goal
-from dse.model.failures import EVALUATED, Failures
+from dse.model.evaluation import (
+    Constraint,
+    Evaluation,
+    Goal,
+    Ledger,
+    full_column,
+    matrix_of,
+    rounded,
+    shape_of,
+)
 from dse.model.fleet import offered
-from dse.model.graph import Graph, Step, missed_by
+from dse.model.graph import EVALUATED, Failures, Graph, Step, missed_by
 from dse.model.host import HostAlone
 from dse.model.judge import Judge
-from dse.model.ledger import Ledger
 from dse.model.levels import losses_with
-from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Groups, Stage
@@ -55,8 +61,7 @@ class Problem:
         The columns that are measured rather than computed, if any.  Only `evaluate` asks for
         measurements, and only while a run allows it.
     not_measured, lost
-        How many designs the space lacks as figures of theirs were never requested, and as what
-        measures them failed by accident.
+        How many designs the space lacks: never requested, and failed by accident.
     beside
         Whether the host alone is compared where that is possible.
     """
@@ -255,13 +260,13 @@ class Problem:
         violation += [
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
         ]
-        violation += [np.full(1, -1.0)] if self.tolerant else []
-        violation += [] if self.measured is None else [np.full(1, -1.0)]
+        violation += [np.full(1, -1.0)] * (self.tolerant + (self.measured is not None))
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = shape_of(points) if draws == 1 else (draws, len(points))
-        losses = rounded(matrix_of(loss, shape))
-        evaluation = Evaluation(points, losses, matrix_of(violation, shape))
+        evaluation = Evaluation(
+            points, rounded(matrix_of(loss, shape)), matrix_of(violation, shape)
+        )
         failed = failures.rows(shape)
         if before is None or self.measured is None:
             return self._judge.judged(evaluation, failed, failures.first)
@@ -289,28 +294,24 @@ class Problem:
         """Return the results of a tape, judged where a number may be none."""
         loss, violation = results.loss.T, results.violation.T
         failed = np.zeros(len(points), dtype=bool)
-        if results.suspect:
-            return self._judge.judged(Evaluation(points, loss, violation), failed, "")
-        return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
+        if not results.suspect:
+            return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
+        return self._judge.judged(Evaluation(points, loss, violation), failed, "")
 
     def expected(self, index: Index) -> NDArray[np.float64]:
         """Return the losses (n, m) that designs are expected to have before they are measured.
 
         NaN where the study does not say what an output is expected to be.
         """
-        count = len(index)
         if self.measured is None:
-            return np.full((count, len(self.goals)), np.nan)
-        changed = self.measured.expectation(self.space.columns(index))
-        return losses_with(self, index, changed)
+            return np.full((len(index), self.objective_count), np.nan)
+        return losses_with(self, index, self.measured.expectation(self.space.columns(index)))
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
-        columns = self._columns(index, self.graph.steps, ())
-        count = len(index)
         return {
-            name: full_column(column, count)
-            for name, column in columns.items()
+            name: full_column(column, len(index))
+            for name, column in self._columns(index, self.graph.steps, ()).items()
             if not isinstance(column, tuple)
         }
 
@@ -328,10 +329,10 @@ class Problem:
         """Return of what each design is made: instances by ``<stage>.<design>``, where any are."""
         found: list[dict[str, int]] = [{} for _ in index]
         for stage, groups in zip(self.stages, self.fleets(index), strict=True):
+            names = stage.designs.names
             for counts, places in groups:
                 for row in np.flatnonzero(counts):
-                    name = f"{stage.name}.{stage.designs.names[places[row]]}"
-                    found[row][name] = int(counts[row])
+                    found[row][f"{stage.name}.{names[places[row]]}"] = int(counts[row])
         return found
 
     def fleets(self, index: Index) -> list[Groups]:
@@ -395,5 +396,5 @@ class Problem:
 
     @cached_property
     def _judge(self) -> Judge:
-        goals = [goal.name for goal in self.goals]
-        return Judge(self.space, self.constraint_names, goals, self.tolerant)
+        names = self.constraint_names, [goal.name for goal in self.goals]
+        return Judge(self.space, *names, self.tolerant)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dse.algebra import units
-from dse.algebra.expression import Expression
-from dse.algebra.tolerance import TOLERANCE
+from dse.algebra.expression import TOLERANCE, Expression
 from dse.contract.evaluators import Measurement, Value
 from dse.errors import BudgetError, MeasurementError
 from dse.model.design_text import design_text, unit_names_of

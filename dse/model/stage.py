@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.model.designs import Designs
-from dse.model.evaluation import Constraint, Goal
+from dse.model.evaluation import Constraint, Goal, full_column
 from dse.model.fleet import Fleet
 from dse.model.graph import Graph, Step
-from dse.model.matrices import full_column
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.space import Index, Space
 
@@ -211,3 +211,45 @@ class Wired(Protocol):
 
     def search_columns(self, index: Index) -> dict[str, Any]:
         """Return the columns that losses and violations are made of."""
+
+
+@dataclass(frozen=True)
+class StageParts:
+    """The axes of one stage, in the order in which a partial design chooses them."""
+
+    stage: Stage
+    places: tuple[int, ...]
+    designs: Mapping[int, int]
+    """Place of a count axis -> position of its design."""
+
+    def counts(self, space: Space, columns: Columns, chosen: Sequence[int]) -> list[Any]:
+        """Return the counts of fleets whose axes `chosen` are chosen, the others enclosed."""
+        counts: list[Any] = self.stage.counts(columns)
+        for place, design in self.designs.items():
+            if place not in chosen:
+                axis = space.axes[place]
+                values = axis.columns[axis.unit_name]
+                counts[design] = Enclosure(values.min(keepdims=True), values.max(keepdims=True))
+        return counts
+
+
+def stage_parts(problem: Wired) -> Iterator[StageParts]:
+    """Yield the axes of each stage: the clock, then counts from the fastest design on.
+
+    Whether its clock meets the rate is no axis of the stage: other stages depend on it.
+    """
+    names = [axis.name for axis in problem.space.axes]
+    for stage in problem.stages:
+        own = [
+            k
+            for k, axis in enumerate(problem.space.axes)
+            if axis.name.partition(".")[0] == stage.name and stage.policy not in axis.columns
+        ]
+        designs = {
+            k: stage.designs.names.index(names[k].partition(".")[2])
+            for k in own
+            if stage.mixed and names[k] != f"{stage.name}.clock"
+        }
+        rate = stage.designs.bandwidth_bit_per_s
+        order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
+        yield StageParts(stage, tuple(order), designs)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column
+from dse.model.evaluation import label_columns, output_errors
 from dse.model.host import hosts_among
-from dse.model.matrices import label_columns
-from dse.model.noise import output_errors
 from dse.model.problem import Problem
 from dse.model.space import ALONE, HOST, Axis, Index
 from dse.model.stage import Stage

@@ -16,7 +16,7 @@ from dse.page.page_run import PageRun, merged
 from dse.reports import front_view
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import FrontView
-from dse.reports.words import in_words, plural
+from dse.reports.text import in_words, plural
 
 MOST_LINES = 2_000
 """Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""

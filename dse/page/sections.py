@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dse import contract
+from dse.errors import dotted
 from dse.files.document import Document, parse_document
-from dse.files.position import dotted
-from dse.model.ledger import ledger_of, remedy_of
+from dse.model.evaluation import ledger_of, remedy_of
 from dse.page.page_run import PageRun
 from dse.plugins import registry
 from dse.reports.front_table import front_table
 from dse.reports.sections import Section
-from dse.reports.words import listed, violation_text
-from dse.runs import checksums
+from dse.reports.text import listed, violation_text
+from dse.runs import stored
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.overrides import settable
 
@@ -145,7 +145,7 @@ def certificate_section(run: PageRun) -> Section:
     lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
     if remedy := remedy_of(manifest):
         lines.append(f"{remedy[0].upper()}{remedy[1:]}")
-    sums = checksums.are_due(manifest)
+    sums = stored.are_due(manifest)
     lines.append(
         "Checksums match: files unchanged since the run."
         if sums

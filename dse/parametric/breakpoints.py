@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from dse.errors import ContractError, NotFiniteError, TooLargeError, UnitError
-from dse.model.matrices import distinct
+from dse.model.evaluation import distinct
 from dse.parametric.proven import EFFORT, PRECISE, Breakpoint, ProvenAnswer
 from dse.parametric.scale import NARROW
 from dse.parametric.screen import Screen, screened

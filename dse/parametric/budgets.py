@@ -22,7 +22,7 @@ from dse.errors import TooLargeError
 from dse.model.evaluation import Goal
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.words import in_words, listed
+from dse.reports.text import in_words, listed
 
 MOST_BOUNDS = 4
 """More quantities have fronts that take too long."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.reports.words import change, listed, relative_change, rule_text, unit_suffix
+from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
 
 RUN, NUMBER, PART, CATALOGUE = range(4)
 """Ranks, the least first: how what is there runs, a number of the study, another part of what it

@@ -15,7 +15,7 @@ from dse import contract
 from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
 from dse.plugins import registry
-from dse.reports.words import listed
+from dse.reports.text import listed
 from dse.study import evaluated, schema, sections
 from dse.study.study import Study
 from dse.study.written import WrittenStage, is_owned, is_written, stages_of

@@ -13,8 +13,7 @@ from dse.algebra import units
 from dse.parametric.flips import NOT_EVERY_DESIGN, NOTHING_FITS
 from dse.parametric.tracking import AnswerDesigns
 from dse.reports.sections import Section, html
-from dse.reports.text import Printable, table_text
-from dse.reports.words import in_words, unit_suffix
+from dse.reports.text import Printable, in_words, table_text, unit_suffix
 from dse.study.assumptions import Assumption
 from dse.study.study import Study
 

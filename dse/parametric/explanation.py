@@ -11,7 +11,7 @@ import numpy as np
 
 from dse import search
 from dse.errors import TooLargeError
-from dse.model.matrices import distinct
+from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
 from dse.parametric.attempt import MOST_SEARCHED
@@ -19,8 +19,7 @@ from dse.parametric.budgets import Needed, needed_by
 from dse.parametric.change import Override, Repair
 from dse.parametric.remedies import Remedies, remedies_of
 from dse.reports.designs import described
-from dse.reports.text import hanging, pairs
-from dse.reports.words import listed, paragraph, violation_text
+from dse.reports.text import hanging, listed, pairs, paragraph, violation_text
 from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome, Stop
 from dse.search.conflicts import with_conflicts

@@ -10,8 +10,16 @@ from typing import Any
 from dse.algebra import units
 from dse.reports.designs import difference
 from dse.reports.sections import Section, html
-from dse.reports.text import Printable, table_text
-from dse.reports.words import listed, paragraph, percent, plural, signed, unit_suffix
+from dse.reports.text import (
+    Printable,
+    listed,
+    paragraph,
+    percent,
+    plural,
+    signed,
+    table_text,
+    unit_suffix,
+)
 from dse.study.study import Study
 
 FACTOR = 1000.0

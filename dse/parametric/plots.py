@@ -22,10 +22,10 @@ from dse.files.working import new_folder
 from dse.parametric.crossovers import Crossovers
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
-from dse.reports import bands, ticks
-from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports import bands
+from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
 from dse.reports.front_view import elided
-from dse.reports.words import in_words, plural, unit_suffix
+from dse.reports.text import in_words, plural, unit_suffix
 
 MOST_BARS = 40
 LOG_FROM = 30.0
@@ -104,11 +104,11 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
         axes.tick_params(axis="y", length=0)
         axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
-        ticks.log_ticks(axes.xaxis, *axes.get_xlim())
+        log_ticks(axes.xaxis, *axes.get_xlim())
         hidden = len(found.found) - len(shown)
         rest = f"\n{hidden} more are not drawn" if hidden else ""
         axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
-        ticks.settle(figure)
+        settle(figure)
         return save_figure(figure, folder / "flips")
 
 
@@ -166,13 +166,13 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
             axes.set_xlim(low, high)
             if high > LOG_FROM * low > 0:
                 axes.set_xscale("log")
-                ticks.log_ticks(axes.xaxis, low, high)
+                log_ticks(axes.xaxis, low, high)
             else:
-                ticks.number_ticks(axes.xaxis)
+                number_ticks(axes.xaxis)
         hidden = len(found.held()) - MOST_BARS
         said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
         label(f"{titled(found.assumption.name, unit)}{said}")
-        ticks.settle(figure)
+        settle(figure)
         if len(found.curve):
             unnamed = bands.name_bands(panels[0], _bands(found, factor))
             rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
@@ -208,10 +208,10 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
             axes.set_yscale("log")
             low, high = known.min() / scale / 1.3, known.max() / scale * 1.3
             high *= 1.0 if column else (high / low) ** ROOM
-            ticks.log_ticks(axes.yaxis, low, high)
+            log_ticks(axes.yaxis, low, high)
         else:
             high += 0.0 if column else ROOM * (high - low)
-            ticks.number_ticks(axes.yaxis)
+            number_ticks(axes.yaxis)
         axes.set_ylim(low, high)
         axes.set_ylabel(titled(name, unit))
     return list(grid)
@@ -272,7 +272,7 @@ def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
             strict=True,
         ):
             axis.set_view_interval(low / factor, high / factor, ignore=True)
-            ticks.log_ticks(axis, low / factor, high / factor)
+            log_ticks(axis, low / factor, high / factor)
             axis.set_label_text(titled(entry.name, unit))
         shown = [name for name in names if colours[name] != OTHERS]
         handles = [Patch(facecolor=colours[name], label=elided(name)) for name in shown]
@@ -282,5 +282,5 @@ def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
         if NOTHING_FITS in found.shares:
             handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
         figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
-        ticks.settle(figure)
+        settle(figure)
         return save_figure(figure, folder / "map")

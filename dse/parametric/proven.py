@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import ContractError, DseError, UnitError
+from dse.model.evaluation import distinct
 from dse.model.front import nondominated
-from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.parametric import rivals
 from dse.parametric.perturbed import Compared

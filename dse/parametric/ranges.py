@@ -15,7 +15,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Index, as_index, blocks
 from dse.parametric.screen import MOST, composes
 from dse.reports.sections import Section
-from dse.reports.words import listed, percent
+from dse.reports.text import listed, percent
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, LOOK, EffortError, limited, spend

@@ -13,7 +13,7 @@ from dse.parametric.change import NUMBER, RUN, Override, Repair, choice_words
 from dse.parametric.choices import choices_of
 from dse.parametric.loosen import Field
 from dse.parametric.repair import as_yaml, field_repair, repairs_of
-from dse.reports.words import listed
+from dse.reports.text import listed
 from dse.study.demand import RATE
 from dse.study.fields import Unit
 from dse.study.stages import COMPUTE_ALONE

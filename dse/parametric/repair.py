@@ -24,9 +24,9 @@ from dse.parametric.change import NUMBER, Override, Repair, number_words, size_o
 from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
 from dse.search.conflicts import any_design
 from dse.study.demand import RATE, TASKS, followers
-from dse.study.fields import Unit
+from dse.study.fields import Unit, neutral
 from dse.study.scenario import field_path
-from dse.study.sections import FIELDS, FREE, neutral
+from dse.study.sections import FIELDS, FREE
 from dse.study.study import Study
 from dse.study.written import is_owned
 

@@ -38,7 +38,7 @@ def require_any_feasible(run: Run, stop: Stop | None = None, budget: Budget | No
     After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` may end the search for
     what would admit one.
     """
-    if not any(answer.outcome.feasible for answer in run.answers):
+    if not run.feasible:
         if run.interrupted:
             raise NothingFoundError(_nothing_found(run))
         sweep = run.sweep

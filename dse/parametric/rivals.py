@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.tolerance import TOLERANCE
+from dse.algebra.expression import TOLERANCE
 from dse.model.front import dominated_by_point
 
 SHORT = 0.2

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.errors import TooLargeError, UnitError, nearest
 from dse.files.document import Document
-from dse.model.matrices import distinct
+from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.parametric.breakpoints import breakpoint_of
 from dse.parametric.crossovers import FRONT, AnswerInterval, Crossovers

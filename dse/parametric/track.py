@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from dse import search
+from dse.model.evaluation import distinct
 from dse.model.front import nondominated
-from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.parametric import rivals
 from dse.parametric.nominal import NominalColumns

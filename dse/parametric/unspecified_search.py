@@ -23,11 +23,12 @@ from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among
 from dse.plugins import registry
 from dse.reports.designs import parts
 from dse.reports.sections import Section
-from dse.reports.words import listed, plural, unit_suffix
+from dse.reports.text import listed, plural, unit_suffix
 from dse.search.exact.work import limited
 from dse.search.settings import Budget
+from dse.study.fields import neutral
 from dse.study.scenario import interface_columns
-from dse.study.sections import FIELDS, neutral
+from dse.study.sections import FIELDS
 from dse.study.study import Study
 
 HOST_CORES, HOST_POWER = "host_cores", "host_power"

@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Axis, Index
-from dse.reports.words import in_words, listed
+from dse.reports.text import in_words, listed
 
 
 def parts(

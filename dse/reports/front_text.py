@@ -12,11 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from dse.algebra import units
-from dse.model.ledger import LACKING, ledger_of, remedy_of
+from dse.model.evaluation import LACKING, ledger_of, remedy_of
 from dse.model.space import HOST
 from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is_long
-from dse.reports.text import hanging, new_table, pairs, printed
-from dse.reports.words import lacking_text, plural, terminal_width, with_error
+from dse.reports.text import (
+    hanging,
+    lacking_text,
+    new_table,
+    pairs,
+    plural,
+    printed,
+    terminal_width,
+    with_error,
+)
 
 RULE = "the best in each objective, the recommended one, and those farthest from all before"
 """How `representative_rows` chooses, in words."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.model.space import HOST
-from dse.reports.words import in_words
+from dse.reports.text import in_words
 
 Values = NDArray[np.float64]
 

@@ -17,8 +17,17 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import front_view, sweep_plots, ticks
-from dse.reports.drawing import PALETTE, Picture, drawing, place_labels, save_figure
+from dse.reports import front_view, sweep_plots
+from dse.reports.drawing import (
+    PALETTE,
+    Picture,
+    drawing,
+    log_ticks,
+    number_ticks,
+    place_labels,
+    save_figure,
+    settle,
+)
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import (
     Columns,
@@ -105,7 +114,7 @@ def _figure(view: FrontView) -> Picture:
     _title(figure, view)
     cloud_label, note = _cloud_words(panels)
     _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label), [*notes, *note])
-    ticks.settle(figure)  # names are placed for this layout, so it has to stay
+    settle(figure)  # names are placed for this layout, so it has to stay
     if shades is not None:
         sweep_plots.name_shades(panels, shades)
     for (one, _), panel in zip(alone if view.names else (), panels, strict=False):
@@ -225,9 +234,9 @@ def _dress(axes: Axes, which: str, scale: Scale) -> None:
         axis.set_ticks(range(len(scale.ticks)), labels=scale.ticks)
     elif scale.log:
         axes.set(**{f"{which}scale": "log"})
-        ticks.log_ticks(axis, scale.low, scale.high)
+        log_ticks(axis, scale.low, scale.high)
     else:
-        ticks.number_ticks(axis)
+        number_ticks(axis)
     axes.set(**{f"{which}lim": (scale.low, scale.high)})
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dse.files.json import jsonable
-from dse.reports.text import table_text
-from dse.reports.words import WIDEST, paragraph, terminal_width
+from dse.reports.text import WIDEST, paragraph, table_text, terminal_width
 
 INDENT = "  "
 

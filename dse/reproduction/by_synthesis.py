@@ -9,8 +9,7 @@ from typing import Any
 
 from dse.contract.papers import Claim, SynthesisClaims, Tables
 from dse.plugins import registry
-from dse.reports.text import Printable, table_text
-from dse.reports.words import plural
+from dse.reports.text import Printable, plural, table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.reproduce import check_known
 from dse.reproduction.study_runner import StudyRunner

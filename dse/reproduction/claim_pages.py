@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dse.contract.papers import CONTRADICTION, READING, RESIDUAL, ClaimValue
-from dse.reports.words import plural
+from dse.reports.text import plural
 from dse.reproduction.verdicts import (
     AGREES,
     BOUND,

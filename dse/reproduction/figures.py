@@ -13,7 +13,7 @@ import numpy as np
 from dse import workers
 from dse.contract.papers import Figure, Panel
 from dse.errors import ContractError, OutputError, UnknownPluginError, nearest
-from dse.files.folder import write_text
+from dse.files.json import write_text
 from dse.plugins import registry
 from dse.reproduction.study_runner import StudyRunner
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from dse.contract.papers import Panel, Series
-from dse.reports.ticks import log_ticks, number_ticks, whole_between
+from dse.reports.drawing import log_ticks, number_ticks, whole_between
 
 HEADROOM = 0.13
 """Share of the height kept free above the data for the labels of regions and marks."""

@@ -17,7 +17,7 @@ from dse.model.space import ALONE, Axis
 from dse.model.stage import Stage
 from dse.reports.designs import open_axes
 from dse.reports.front_view import ARROW
-from dse.reports.words import in_words, plural
+from dse.reports.text import in_words, plural
 
 EXAMPLE = "1 u8 + 2 u16"
 """A design, for remedies."""

@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 
 from dse.files.json import json_text
 from dse.files.working import new_folder
-from dse.reports import ticks
-from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
 from dse.reports.front_view import elided
-from dse.reports.words import violation_text
+from dse.reports.text import violation_text
 from dse.runs.measurements import STORED
 from dse.store.rows import STORE
 
@@ -81,9 +80,9 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
         )
     if log:
         axes.set_xscale("log")
-        ticks.log_ticks(axes.xaxis, 100 * LEAST, 100 * high)
+        log_ticks(axes.xaxis, 100 * LEAST, 100 * high)
     else:
-        ticks.number_ticks(axes.xaxis)
+        number_ticks(axes.xaxis)
     axes.set_xlim(100 * LEAST if log else 0.0, 100 * high)
     axes.set_yticks(range(len(missed)), labels=[elided(rule) for rule in missed])
     axes.set_ylim(max(len(missed), 2) - 0.4, -0.6)
@@ -91,7 +90,7 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
     nearest = f"nearest design: {facts.get('nearest_design') or 'as given'}"
     axes.set_xlabel("how far it misses a constraint [% of the limit]")
     figure.supxlabel(textwrap.fill(nearest, 95, max_lines=4), fontsize=9)
-    ticks.settle(figure)
+    settle(figure)
     return figure
 
 

@@ -17,14 +17,14 @@ from dse.contract import Lacking
 from dse.files import inputs
 from dse.files.document import Document
 from dse.model import tables
-from dse.model.ledger import AGAIN, ENTRY, LACKING
+from dse.model.evaluation import AGAIN, ENTRY, LACKING
 from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
-from dse.runs.checksums import FORMAT
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.solved import Run, SolvedStudy, inputs_of
+from dse.runs.stored import FORMAT
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 

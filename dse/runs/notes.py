@@ -15,7 +15,7 @@ from dse.model.problem import Problem
 from dse.model.repeats import TRIED
 from dse.model.space import Index
 from dse.reports.designs import host_notes
-from dse.reports.words import in_words, listed, percent, plural
+from dse.reports.text import in_words, listed, percent, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.enumeration import WHOLE

@@ -16,7 +16,7 @@ from dse import search
 from dse.errors import OutputError
 from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
 from dse.files.json import jsonable
-from dse.reports.words import plural
+from dse.reports.text import plural
 from dse.runs.measurements import benches_of, changed_fields, parsed
 from dse.runs.solved import inputs_of
 from dse.study import study

@@ -24,7 +24,7 @@ from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
-from dse.runs import checksums, measurements, stored
+from dse.runs import measurements, stored
 from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
 from dse.runs.runner import points_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
-FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
+FILES = (stored.FRONT, stored.EVALUATIONS, stored.MANIFEST, *PICTURES)
 """What a run leaves where everything is installed."""
 
 MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
@@ -225,8 +225,8 @@ class Result(Printable):
         inputs.write_inputs(inputs_of(studies), fresh)
         if self.run.document.measures:
             measurements.write_measurements(studies, fresh)
-        manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
-        (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
+        manifest = json_text(stored.with_checksums(self.manifest, fresh)) + "\n"
+        (fresh / stored.MANIFEST).write_text(manifest, encoding="utf-8")
         if before is not None and self.resume:
             from dse.runs.run_store import carry  # a database, only where something was measured
 
@@ -331,7 +331,7 @@ def run_folder(
     if owned:
         _require_apart(target, document)
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        checksums.begin_manifest(place.path / checksums.MANIFEST, study_file=document.file)
+        stored.begin_manifest(place.path / stored.MANIFEST, study_file=document.file)
         yield place
 
 

@@ -17,8 +17,7 @@ from dse.files.document import Document
 from dse.files.working import WorkingFolder
 from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
-from dse.reports.words import plural
-from dse.runs.checksums import MANIFEST
+from dse.reports.text import plural
 from dse.runs.measurements import MEASURING
 from dse.runs.measuring import FailingError, Keeping
 from dse.runs.record import (
@@ -31,6 +30,7 @@ from dse.runs.record import (
     run_facts,
 )
 from dse.runs.solved import Options
+from dse.runs.stored import MANIFEST
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import STORE, StoredMeasurement, time_measuring
 from dse.store.store import STORE_FILES, Store, StoreShelf

@@ -12,7 +12,7 @@ from dse.contract import Method
 from dse.errors import ArgumentError
 from dse.files.document import Document
 from dse.files.inputs import Input
-from dse.model.ledger import Ledger
+from dse.model.evaluation import Ledger
 from dse.model.space import Index
 from dse.model.spending import Spending
 from dse.model.volume import NOTHING, Volume
@@ -126,6 +126,11 @@ class Run:
     answers: tuple[SolvedStudy, ...]
     settings: SearchSettings
     seconds: float
+
+    @property
+    def feasible(self) -> bool:
+        """Whether any design is, at any value of a sweep."""
+        return any(answer.outcome.feasible for answer in self.answers)
 
     @property
     def interrupted(self) -> bool:

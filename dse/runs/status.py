@@ -17,16 +17,16 @@ from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
 from dse.files.working import under_way
 from dse.model.design_text import design_text
-from dse.model.ledger import ENTRY, LACKING, Ledger, ledger_of, remedy_of
+from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of, remedy_of
 from dse.model.measured import MeasuredColumns
 from dse.model.repeats import gathered
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.sections import Readable, Section
-from dse.reports.words import lacking_text, plural
-from dse.runs.checksums import MANIFEST, begun_manifest
+from dse.reports.text import lacking_text, plural
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
+from dse.runs.stored import MANIFEST, begun_manifest
 from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
 from dse.store.rows import STORE
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dse.errors import OutputError
 from dse.files.working import under_way
-from dse.runs.checksums import begun_manifest
+from dse.runs.stored import begun_manifest
 
 PROCESSES = Path("/proc")
 

@@ -14,8 +14,7 @@ from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis
-from dse.reports.text import Printable, hanging, table_text
-from dse.reports.words import violation_text
+from dse.reports.text import Printable, hanging, table_text, violation_text
 from dse.study.axes import axes_labels
 from dse.study.scenario import field_path
 from dse.study.sections import CHOICES

@@ -23,10 +23,10 @@ from dse.model.measured import MeasuredColumns
 from dse.model.repeats import gathered
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
-from dse.runs.checksums import MANIFEST
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
 from dse.runs.runner import answer_of, points_of
 from dse.runs.solved import Run, SolvedStudy
+from dse.runs.stored import MANIFEST
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.store.rows import STORE

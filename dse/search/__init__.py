@@ -15,15 +15,13 @@ import numpy as np
 from dse.contract import Ending, Index, Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
-from dse.model.evaluation import Evaluation
+from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.front import nondominated
-from dse.model.matrices import distinct_rows
 from dse.model.problem import Problem
 from dse.plugins import registry
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
-from dse.search.searchable import Progress, Searchable, check_constraints, left_of
-from dse.search.settings import SearchSettings
+from dse.search.settings import Progress, Searchable, SearchSettings, check_constraints, left_of
 
 if TYPE_CHECKING:
     from dse.search.archive import Archive

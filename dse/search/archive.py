@@ -13,20 +13,16 @@ from numpy.typing import NDArray
 from dse.contract import Column, Ending, Fidelity
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
-from dse.model.evaluation import Evaluation
-from dse.model.front import dominated, nondominated, nondominated_by
-from dse.model.ledger import Ledger
+from dse.model.evaluation import Evaluation, Ledger, distinct_rows, loss_errors
+from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
 from dse.model.levels import levels_of
-from dse.model.matrices import distinct_rows
-from dse.model.noise import loss_errors
 from dse.model.space import Index, Points, as_index, one_block
 from dse.search.exact.work import StopError, most_byte, spend
-from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
-from dse.search.searchable import FrontWatcher, beforehand, check_constraints, excluded
-from dse.search.searchable import Progress as Progress
-from dse.search.searchable import Searchable as Searchable
+from dse.search.settings import FrontWatcher, beforehand, check_constraints, excluded
+from dse.search.settings import Progress as Progress
+from dse.search.settings import Searchable as Searchable
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Lacking
-from dse.model.ledger import Ledger
-from dse.model.matrices import distinct_rows
+from dse.model.evaluation import Ledger, distinct_rows
 from dse.model.space import Index
 
 UNFINISHED = "unfinished"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dse.api.arguments import known, study_of
 from dse.api.moving import Moving
 from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.runs import status
-from dse.api.sources import known, study_of
 from dse.api.studies import load, run
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
 from dse.files.working import under_way

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import ExpressionError, nearest
-from dse.files.position import shortened
+from dse.errors import ExpressionError, nearest, shortened
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
 _NAME = re.compile(r"[A-Za-z_][\w\[\].]*")

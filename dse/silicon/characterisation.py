@@ -13,8 +13,7 @@ from dse.algebra import units
 from dse.algebra.expression import is_float
 from dse.errors import Fault, StudyError
 from dse.files.csv import inert
-from dse.reports.text import Printable, table_text
-from dse.reports.words import listed, paragraph, percent, plural
+from dse.reports.text import Printable, listed, paragraph, percent, plural, table_text
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.figures import (
     UNKEPT,

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import DseError, Fault, OutputError, StudyError
-from dse.files.folder import read_regular, write_text
-from dse.files.json import json_text
+from dse.files.json import json_text, read_regular, write_text
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, Refused, of_design, of_kept
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name

@@ -9,7 +9,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.contract.generators import Vectors
-from dse.reports.words import plural
+from dse.reports.text import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
 from dse.silicon.description import Reading, elaborating, reading, run_description

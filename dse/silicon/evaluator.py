@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dse.contract.evaluators import InfeasibleDesign, Setup, Value, measurer
 from dse.errors import Fault, StudyError
-from dse.files.folder import read_bytes
+from dse.files.json import read_bytes
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
 from dse.silicon.characterisers import of_library

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.algebra.tolerance import settled
+from dse.algebra.expression import settled
 from dse.contract.generators import Design, Value
 from dse.errors import Fault, StudyError
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dse.algebra import units
-from dse.files.folder import write_text
+from dse.files.json import write_text
 from dse.reports.text import table_text
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Netlist

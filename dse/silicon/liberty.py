@@ -13,8 +13,8 @@ import numpy as np
 
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
-from dse.files.folder import read_bytes
-from dse.reports.words import plural
+from dse.files.json import read_bytes
+from dse.reports.text import plural
 from dse.silicon.liberty_cells import CellReader
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.liberty_tables import LibertyUnits, read_units

@@ -7,8 +7,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dse.errors import ENOUGH_FAULTS, Fault
-from dse.files.position import Position, shortened, visible
+from dse.errors import ENOUGH_FAULTS, Fault, Position, shortened, visible
 
 _STATEMENT = re.compile(
     r"""

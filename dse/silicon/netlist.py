@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dse.errors import Fault, StudyError, nearest
+from dse.errors import Fault, Position, StudyError, nearest, shortened, visible
 from dse.files.document import no_such
-from dse.files.folder import read_bytes
-from dse.files.position import Position, shortened, visible
+from dse.files.json import read_bytes
 from dse.silicon.library import CellLibrary
 
 CONSTANT_0, CONSTANT_1 = 0, 1

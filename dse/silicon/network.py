@@ -15,7 +15,7 @@ from dse.contract import Column
 from dse.errors import Fault, StudyError
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
-from dse.files.folder import read_bytes
+from dse.files.json import read_bytes
 from dse.silicon.characterisation import COLUMNS, Characterisation
 from dse.silicon.figures import CharacterisedDesign
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dse.errors import DseError, Fault, StudyError
 from dse.files.document import no_such
-from dse.files.folder import read_bytes
+from dse.files.json import read_bytes
 
 LIST = ".f"
 ENDINGS = (".v", ".sv", LIST)

@@ -19,8 +19,8 @@ from dse.contract.generators import Bits, Design, Vectors
 from dse.errors import Fault, StudyError, nearest
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
-from dse.files.folder import read_bytes
-from dse.reports.words import plural
+from dse.files.json import read_bytes
+from dse.reports.text import plural
 from dse.silicon.answers import Answers
 from dse.silicon.netlist import Netlist
 

@@ -15,7 +15,7 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
-from dse.reports.words import in_words, listed, percent
+from dse.reports.text import in_words, listed, percent
 from dse.runs.solved import REFUSED, KnownFront
 from dse.simulation.arrivals import arrivals, kinds
 from dse.simulation.compare import both_sides

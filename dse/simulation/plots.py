@@ -13,7 +13,7 @@ from dse.algebra import units
 from dse.files.json import json_text
 from dse.files.working import new_folder
 from dse.reports.drawing import FILLS, drawing, save_figure
-from dse.reports.words import in_words, percent
+from dse.reports.text import in_words, percent
 from dse.simulation.measures import DROPPED, RARE
 from dse.simulation.report import Simulation
 

@@ -11,8 +11,16 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.reports.text import Printable, table_text
-from dse.reports.words import ROUNDING, in_words, listed, paragraph, percent, signed
+from dse.reports.text import (
+    ROUNDING,
+    Printable,
+    in_words,
+    listed,
+    paragraph,
+    percent,
+    signed,
+    table_text,
+)
 from dse.simulation.measures import WANTED, Seen
 from dse.simulation.pipeline import Traffic
 

@@ -21,7 +21,7 @@ from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.faults import Faults
-from dse.study.fields import StudySection
+from dse.study.fields import StudySection, neutral
 from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
@@ -31,7 +31,7 @@ from dse.study.scenario import (
     kernel_columns,
     platform_columns,
 )
-from dse.study.sections import UNWRITTEN, neutral, unspecified_fields
+from dse.study.sections import UNWRITTEN, unspecified_fields
 
 DEVICE = "interface.device"
 

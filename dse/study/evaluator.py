@@ -15,7 +15,7 @@ from pathlib import Path as FilePath
 from dse.algebra import units
 from dse.contract import Objective
 from dse.contract.evaluators import Evaluator, Measurer
-from dse.errors import UnitError, nearest
+from dse.errors import UnitError, dotted, nearest
 from dse.evaluators.command import (
     Command,
     placeholders,
@@ -25,10 +25,9 @@ from dse.evaluators.command import (
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
 from dse.files.document import CHEAPER
-from dse.files.folder import read_regular
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import base_of, locate
-from dse.files.position import dotted
+from dse.files.json import read_regular
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.faults import Faults, Path

@@ -8,9 +8,18 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from dse.errors import ENOUGH_FAULTS, GONE, Fault, PluginError, StudyError, UnitError, nearest
+from dse.errors import (
+    ENOUGH_FAULTS,
+    GONE,
+    Fault,
+    PluginError,
+    StudyError,
+    UnitError,
+    nearest,
+    quoted,
+    shortened,
+)
 from dse.files.document import Document
-from dse.files.position import quoted, shortened
 
 Path = tuple[str | int, ...]
 Shape = TypeVar("Shape", bound=BaseModel)

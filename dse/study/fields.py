@@ -190,6 +190,11 @@ class Unit:
         raise fault(rule, f"write {' or '.join(self.words)}")
 
 
+def neutral(unit: Unit) -> dict[str, float]:
+    """Return the columns of a field, each with the value that leaves it without effect."""
+    return dict.fromkeys(unit.columns, unit.neutral)
+
+
 def quantity(description: str, *columns: str, **about: Any) -> Any:
     """Return the declaration of a field with a unit that may be omitted; `about` as of `Unit`."""
     declared: Any = Field(default=None)

@@ -11,8 +11,8 @@ from typing import Any
 from dse.contract.evaluators import Measurer, Prepared, Setup, Value
 from dse.errors import StudyError, nearest
 from dse.files.document import Document
-from dse.files.folder import read_regular
 from dse.files.inputs import Input, base_of, locate
+from dse.files.json import read_regular
 from dse.plugins import registry
 from dse.study.faults import Faults, Path
 

@@ -10,9 +10,8 @@ from pydantic import Field
 
 from dse import contract
 from dse.algebra import units
-from dse.errors import UnitError, nearest
+from dse.errors import KeyPath, UnitError, nearest, quoted
 from dse.files.document import Document
-from dse.files.position import KeyPath, quoted
 from dse.plugins import registry
 from dse.study import core_law, models
 from dse.study.core_law import Form

@@ -18,8 +18,8 @@ from dse import contract
 from dse.errors import Fault, OutputError, StudyError, UnknownPluginError
 from dse.files import document
 from dse.files.document import is_record
-from dse.files.folder import is_regular, write_text
 from dse.files.inputs import Input, base_of, locate
+from dse.files.json import is_regular, write_text
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
 

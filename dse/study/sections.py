@@ -390,11 +390,6 @@ def declared_neutral(column: str) -> float:
     return 0.0 if declared is None else declared.neutral
 
 
-def neutral(unit: Unit) -> dict[str, float]:
-    """Return the columns of a field, each with the value that leaves it without effect."""
-    return dict.fromkeys(unit.columns, unit.neutral)
-
-
 def unspecified_fields(written: Collection[str]) -> tuple[str, ...]:
     """Return the fields of `UNWRITTEN` that those in `written` omit."""
     instead = {name: FIELDS[f"interface.{name}"] for name in UNWRITTEN}

@@ -8,8 +8,14 @@ from dse.errors import ExpressionError, UnitError, followed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.search.searchable import left_of
-from dse.search.settings import CONFIDENCE, EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
+from dse.search.settings import (
+    CONFIDENCE,
+    EFFORT_S,
+    MEMORY_BYTE,
+    SearchSettings,
+    left_of,
+    option_faults,
+)
 from dse.study import schema
 from dse.study.faults import Faults, Path
 from dse.study.schema import StudyFile

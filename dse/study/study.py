@@ -42,7 +42,6 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import RecordSureness, Scenario, to_columns
-from dse.study.settings import check_search_section, settings_of
 from dse.study.stages import Built, build, check_whole, whole_accelerator
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _check_parts(written: schema.StudyFile, faults: Faults, *, whole: bool) -> N
             path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
             rule = "it describes platforms that are compared, and this study has stages"
             faults.add(path, rule, "remove it, or the stages")
-    check_search_section(written, faults)
+    settings.check_search_section(written, faults)
 
 
 def workload_of(
@@ -357,7 +356,7 @@ def _over_designs(written: schema.StudyFile, faults: Faults) -> Study:
     from dse.study import evaluated  # few studies are
 
     scenario = Scenario()
-    check_search_section(written, faults)
+    settings.check_search_section(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
     goals = goals_of(written, Named(graph, graph.quantities, ()), faults)
@@ -382,7 +381,7 @@ def _ready(
         document=found,
         question=_question(written, found),
         problem=problem,
-        settings=settings_of(written, problem),
+        settings=settings.settings_of(written, problem),
         stated=stated,
         notes=tuple(dict.fromkeys(scenario.notes)),
         inputs=scenario.inputs,

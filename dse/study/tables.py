@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.errors import StudyError, UnitError, nearest
+from dse.errors import StudyError, UnitError, dotted, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, is_number, parse_csv
-from dse.files.folder import read_regular
 from dse.files.headers import Header
 from dse.files.inputs import Input, base_of, locate
+from dse.files.json import read_regular
 from dse.files.limits import TABLE_BYTE
-from dse.files.position import dotted
 from dse.study.core_law import AGREEMENT
 from dse.study.faults import Faults, Path
 from dse.study.fields import Range

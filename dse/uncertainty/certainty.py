@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.reports.sections import Section
-from dse.reports.words import LARGE, listed, multiple, percent, plural, unit_suffix
+from dse.reports.text import LARGE, listed, multiple, percent, plural, unit_suffix
 from dse.study.models import NINETY_FIVE
 from dse.uncertainty.inputs import Uncertain
 

@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 from dse.algebra import units
 from dse.files.json import json_text
 from dse.files.working import new_folder
-from dse.reports import ticks
-from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.drawing import FILLS, drawing, number_ticks, save_figure, settle
 from dse.reports.front_view import elided
-from dse.reports.words import in_words, percent
+from dse.reports.text import in_words, percent
 from dse.uncertainty.effects import Effect, Sensitivity
 from dse.uncertainty.sensitivity import SMALL, SensitivityReport
 
@@ -59,7 +58,7 @@ def _figure(found: SensitivityReport) -> Figure:
             figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     within = f"each assumption within {percent(found.found.width)} of its nominal value"
     figure.suptitle(textwrap.fill(f"{found.design}, {within}", 76))
-    ticks.settle(figure)
+    settle(figure)
     return figure
 
 
@@ -93,7 +92,7 @@ def _panel(axes: Axes, name: str, effects: Sequence[Effect], found: Sensitivity)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(max(len(effects), 2) - 0.4, -0.6)
     axes.set_xlim(left=0.0)
-    ticks.number_ticks(axes.xaxis)
+    number_ticks(axes.xaxis)
 
 
 def _all_moving(effects: Sequence[Effect]) -> list[Effect]:

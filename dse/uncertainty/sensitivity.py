@@ -11,7 +11,7 @@ from dse.errors import UnitError
 from dse.model.space import Index
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
-from dse.reports.words import ROUNDING, in_words, percent
+from dse.reports.text import ROUNDING, in_words, percent
 from dse.runs.solved import KnownFronts
 from dse.study import assumptions, evaluated, models
 from dse.study.evaluated import is_evaluated

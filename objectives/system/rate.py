@@ -1,9 +1,9 @@
-"""The rate that a chain of fleets reaches, and the clock at which it does.
+"""The rate that a chain of fleets reaches, the clock at which it does, and what limits both.
 
 The reached rate is the least of what compute, link or memory, power cap, offload and dependence
-allow (`rate_limits`).  Clocks meet but do not exceed the demand (Battle & Hempstead, sections IV-C
-and V-C), or run as fast as allowed; a demand is never exceeded either way.  In the equations, R is
-the throughput, r the rate of the pipelines, c a capacity, j a stage.
+allow.  Clocks meet but do not exceed the demand (Battle & Hempstead, sections IV-C and V-C), or run
+as fast as allowed; a demand is never exceeded either way.  In the equations, R is the throughput, r
+the rate of the pipelines, c a capacity, j a stage, m the memory traffic per payload bit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, Limit, objective
-from dse.objectives.system.fleet import Stages, largest
+from dse.objectives.system.fleet import Stages, largest, least
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
@@ -218,3 +218,180 @@ def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> 
     ``R / c``, a share.
     """
     return throughput_bit_per_s / capacity_bit_per_s
+
+
+@objective(
+    source=ENERGY_ROOFLINE,
+    rises_with=(
+        "capacity_bit_per_s",
+        "power_limit_bit_per_s",
+        "link_limit_bit_per_s",
+        "memory_limit_bit_per_s",
+        "offload_limit_bit_per_s",
+        "mixed_limit_bit_per_s",
+    ),
+    at_most=(
+        "stage_capacity_bit_per_s",
+        "accelerated_limit_bit_per_s",
+        "link_bit_per_s",
+        "pcie_payload_bit_per_s",
+    ),
+    undeclared={"settled_while": "only a mix of sizes has the memory limit in another argument"},
+)
+def rate_limit_bit_per_s(
+    *,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    offload_limit_bit_per_s: Column | float = np.inf,
+    mixed_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Least of all limits at the top clock: the most that this design can carry.
+
+    ``min(c, power, link, memory, offload limit, mixed limit)``, in bit/s.  What dependent tasks
+    allow is part of the capacity; `bound` tells the two apart.
+
+    References
+    ----------
+    Choi et al., IPDPS 2014, eq. 3, as rates.
+    """
+    others = (power_limit_bit_per_s, link_limit_bit_per_s, memory_limit_bit_per_s)
+    slots = (offload_limit_bit_per_s, mixed_limit_bit_per_s)
+    return least(cast(Stages, (capacity_bit_per_s, *others, *slots)))
+
+
+@objective(
+    source=ENERGY_ROOFLINE,
+    rises_with=("budget_memory_byte_per_s",),
+    falls_with=("memory_byte_per_bit",),
+)
+def memory_limit_bit_per_s(
+    *, memory_byte_per_bit: Column, budget_memory_byte_per_s: Column
+) -> Column:
+    """Payload rate that the memory bandwidth allows (energy roofline, eq. 3, second term).
+
+    ``bandwidth / m``, in bit/s.
+
+    References
+    ----------
+    Choi et al., IPDPS 2014, eq. 3.
+    """
+    with np.errstate(divide="ignore"):
+        return budget_memory_byte_per_s / memory_byte_per_bit
+
+
+@objective(
+    source="one task in flight per stream: rate <= streams * payload / latency",
+    # up to the peak it is the capacity, from there on infinite
+    rises_with=("capacity_bit_per_s",),
+    falls_with=("peak_bit_per_s",),
+)
+def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Column) -> Column:
+    """Payload rate when each stream has one task in flight (a chained mode such as CBC).
+
+    The least over the stages of streams * payload / latency, in bit/s: the capacity; infinite
+    where that costs nothing.
+    """
+    return np.where(capacity_bit_per_s < peak_bit_per_s, capacity_bit_per_s, np.inf)
+
+
+@objective(
+    source=ENERGY_ROOFLINE,
+    rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
+)
+def stream_limit_bit_per_s(
+    *, capacity_bit_per_s: Column, power_limit_bit_per_s: Column | float = np.inf
+) -> Column:
+    """Highest payload rate at which the chain may stream.
+
+    ``r_max = min(c, power limit)``, in bit/s.
+
+    References
+    ----------
+    Choi et al., IPDPS 2014, eq. 3.
+    """
+    return np.minimum(capacity_bit_per_s, power_limit_bit_per_s)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    labels=("no", "yes"),
+    rises_with=("stage_common",),
+    over_stages="largest",
+    undeclared={"demand_bit_per_s": "it matters only whether there is one"},
+)
+def clocks_meet(*, stage_common: Stages, demand_bit_per_s: Column | float = np.inf) -> Column:
+    """Whether the clock of a stage follows the demand, as slow as that allows.
+
+    Yes where a stage is at the one rate and there is a demand.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    common = np.greater(largest(stage_common), 0) & np.less(demand_bit_per_s, np.inf)
+    return np.where(common, 1.0, 0.0)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    labels=("no", "yes"),
+    rises_with=("stage_common",),
+    over_stages="least",
+)
+def clocks_common(*, stage_common: Stages) -> Column:
+    """Whether all stages stream at one rate; otherwise some run at their own clocks.
+
+    Yes where all stages are at the one rate.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    return least(stage_common)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s"),
+    falls_with=("clocks_meet",),
+)
+def met_rate_bit_per_s(
+    *,
+    throughput_bit_per_s: Column,
+    clocks_meet: Column,
+    offload_stream_bit_per_s: Column | float = 0.0,
+) -> Column:
+    """Least payload rate of pipelines that meet the demand; infinite where clocks do not follow it.
+
+    ``max(R, offload stream)``, in bit/s: it carries the demand, also through offloads that have to
+    finish in time.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    needed = np.maximum(throughput_bit_per_s, offload_stream_bit_per_s)
+    return np.where(np.greater(clocks_meet, 0), needed, np.inf)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("met_rate_bit_per_s", "stream_limit_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
+    # a design that carries the demand may stream as fast as that takes
+    settled_while={"stream_limit_bit_per_s": "clocks_meet"},
+)
+def stream_rate_bit_per_s(*, met_rate_bit_per_s: Column, stream_limit_bit_per_s: Column) -> Column:
+    """Payload rate at which the pipelines stream.
+
+    ``r = min(r_max, met rate)``, in bit/s: what meets the demand, or as fast as allowed; where each
+    stage has its own clock, as the slowest stage.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    return np.minimum(met_rate_bit_per_s, stream_limit_bit_per_s)

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.algebra import units
-from dse.algebra.expression import parse_expression
+from dse.algebra.expression import TOLERANCE, VIOLATED, met_when_equal, parse_expression, settled
 from dse.algebra.thresholds import candidates, thresholds_of, written_bound
-from dse.algebra.tolerance import TOLERANCE, VIOLATED, met_when_equal, settled
 from dse.objectives.system.requirements import (
     fits_host,
     fits_in_flight,

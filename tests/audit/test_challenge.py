@@ -11,7 +11,7 @@ import pytest
 from dse.audit import challenge, verify
 from dse.audit.challenge import dominated_rows, rival_designs, steps, weakly_dominating
 from dse.audit.verdict import check_of
-from dse.model.ledger import Ledger
+from dse.model.evaluation import Ledger
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from dse.cli.printing import coloured
+from dse.cli.options import coloured
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dse.files.working import waiting_for
-from dse.runs import checksums, finished
+from dse.runs import finished, stored
 from tests.conftest import ROOT, STUDIES
 from tests.faults.injection import STRACE, Event, events, injected
 from tests.faults.program import FILES, main
@@ -54,7 +54,7 @@ def content(place: Path) -> str:
 
 def is_whole(run: Path) -> bool:
     manifest = finished.read_manifest(run)
-    wrong = [*checksums.changed_files(manifest, run), *checksums.changed_entries(manifest)]
+    wrong = [*stored.changed_files(manifest, run), *stored.changed_entries(manifest)]
     return not wrong and (run / "front.csv").exists()
 
 

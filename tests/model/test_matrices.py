@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.model.matrices import distinct, distinct_rows
+from dse.model.evaluation import distinct, distinct_rows
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64])

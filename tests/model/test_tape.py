@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.plausible import text
-from dse.algebra.tolerance import TOLERANCE
+from dse.algebra.expression import TOLERANCE
 from dse.errors import ContractError
 from dse.model.evaluation import Evaluation
 from dse.model.graph import wire

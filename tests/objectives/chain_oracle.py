@@ -25,10 +25,8 @@ from dse.objectives.system import (
     rate,
     rounds,
     stations,
-    staying,
     waiting,
 )
-from dse.objectives.system import rate_limits as limits
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted, packet_rate
 from tests.objectives.waiting_oracle import waits
 
@@ -42,9 +40,7 @@ MODULES: tuple[ModuleType, ...] = (
     power,
     rate,
     rounds,
-    limits,
     mixes,
-    staying,
     stations,
     waiting,
 )

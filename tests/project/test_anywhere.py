@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from dse.errors import Position
 from dse.files import yaml
-from dse.files.position import Position
 
 TABLE = """\
 design,lanes,area_um2,dynamic_power_mw,leakage_power_mw,bandwidth_gbit_per_s,clock_mhz

@@ -154,7 +154,6 @@ ONLY_USERS = {
         "dse.reports.drawing",
         "dse.reports.plots",
         "dse.reports.sweep_plots",
-        "dse.reports.ticks",
         "dse.simulation.plots",
         "dse.reproduction.sheets",
         "dse.reproduction.sheet_labels",

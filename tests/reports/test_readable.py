@@ -13,8 +13,8 @@ from matplotlib.text import Text
 
 from dse.api import answers, changes
 from dse.parametric import plots as curves
-from dse.reports import bands, front_view, plots, sweep_plots, ticks
-from dse.reports.drawing import DPI, PALETTE, drawing
+from dse.reports import bands, front_view, plots, sweep_plots
+from dse.reports.drawing import DPI, PALETTE, drawing, log_ticks, settle, shown_labels
 from dse.runs import infeasible_plot
 from dse.uncertainty import plots as tornado
 from tests.conftest import STUDIES
@@ -48,7 +48,7 @@ def check(figure: Figure) -> None:
     assert not [text for text in texts if "mathdefault" in text]
     for axes in figure.axes:
         for which in ("x", "y"):
-            shown = [one for one in ticks.shown_labels(axes, which) if axes.axison]
+            shown = [one for one in shown_labels(axes, which) if axes.axison]
             assert not [one for one in shown if "$" in one.get_text()]
             boxes = [label.get_window_extent() for label in shown]
             assert not [
@@ -82,9 +82,9 @@ def test_logarithmic_ticks_are_all_numbers_or_all_powers(span: tuple[float, floa
     axes: Axes = figure.add_subplot()
     axes.set(xscale="log", xlim=span)
     with drawing():
-        ticks.log_ticks(axes.xaxis, *span)
-        ticks.settle(figure)
-        texts = [label.get_text() for label in ticks.shown_labels(axes, "x")]
+        log_ticks(axes.xaxis, *span)
+        settle(figure)
+        texts = [label.get_text() for label in shown_labels(axes, "x")]
         check(figure)
     assert len(texts) >= 2
     assert len({text.isascii() for text in texts}) == 1  # 10⁵ is not

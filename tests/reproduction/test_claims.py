@@ -17,7 +17,7 @@ from dse.cores import des, fft, jacobi
 from dse.cores._table import full_power_w, read_table
 from dse.cores.battle_hempstead.single_cores import equation, equation_at_depth
 from dse.errors import OutputError, UnknownPluginError
-from dse.files.folder import write_text
+from dse.files.json import write_text
 from dse.plugins import registry
 from dse.reproduction import reproduce
 from dse.reproduction.reproduce import Reproduction

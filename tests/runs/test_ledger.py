@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.model.ledger import Ledger
+from dse.model.evaluation import Ledger
 from tests.conftest import run_dse
 
 WAYS = {

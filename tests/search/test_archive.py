@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from dse.errors import ContractError
+from dse.model import front as fronts
 from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
 from dse.model.space import Points, as_index
 from dse.model.tape.compiled import Candidates
 from dse.search import archive as archives
-from dse.search import front_so_far
 from dse.search.archive import Archive
 from dse.search.outcome import Certificate
-from dse.search.searchable import CONSTRAINT_LIMIT
+from dse.search.settings import CONSTRAINT_LIMIT
 from tests.conftest import ROOT
 
 
@@ -418,8 +418,8 @@ def test_a_large_front_is_the_same_however_its_designs_come(
     loss = rng.integers(0, 60, (4_000, 3)).astype(float)
     best = nondominated(loss)
     for large, parts in ((0, 400), (50, 37), (10_000, 1)):
-        monkeypatch.setattr(front_so_far, "LARGE", large)
-        front = front_so_far.FrontSoFar(1, 3)
+        monkeypatch.setattr(fronts, "LARGE", large)
+        front = fronts.FrontSoFar(1, 3)
         for part in np.array_split(np.arange(4_000), parts):
             front.add(index, part, loss[part])
         found, worth = front.best

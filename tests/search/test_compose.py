@@ -14,9 +14,9 @@ from dse import search
 from dse.contract import CoreMetrics, Objective
 from dse.model import graph, influence
 from dse.model.designs import Designs
+from dse.model.evaluation import distinct
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.front import dominated, nondominated
-from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.plugins import registry

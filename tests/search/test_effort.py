@@ -16,7 +16,7 @@ from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
 from dse.parametric.breakpoints import TOO_MANY
 from dse.parametric.flip_search import find_flips
-from dse.search.exact import closing, compose, descent, enumeration, partial, work
+from dse.search.exact import closing, compose, enumeration, partial, work
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
@@ -102,7 +102,7 @@ def test_nonsense_is_a_fault(field: str, write) -> None:
 def test_fronts_do_not_depend_on_how_many_designs_are_held(
     listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(descent, "TOGETHER", 7)
+    monkeypatch.setattr(compose, "TOGETHER", 7)
     monkeypatch.setattr(compose.Composer, "most", 50)
     monkeypatch.setattr(compose.Composer, "few", 30)
     if not listed:
@@ -143,7 +143,7 @@ def test_less_memory_holds_less_at_once_and_proves_the_same_front(
         outcome = search.run_search(
             problem, search.SearchSettings(method="compose", memory_byte=byte)
         )
-        assert 0 < max(bounded) <= byte / descent.BOUND_BYTE
+        assert 0 < max(bounded) <= byte / compose.BOUND_BYTE
         found.append((max(bounded), outcome.front_index.tolist(), outcome.front_loss.tolist()))
     (most, *front_of_much), (fewer, *front_of_little) = found
     assert most > fewer

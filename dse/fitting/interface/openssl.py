@@ -12,9 +12,8 @@ from statistics import median
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import DseError, Fault, StudyError, nearest
-from dse.files.folder import read_bytes
-from dse.files.position import Position, quoted
+from dse.errors import DseError, Fault, Position, StudyError, nearest, quoted
+from dse.files.json import read_bytes
 from dse.fitting.interface.timings import Timings, too_few
 
 _SIZE = re.compile(r"([0-9]+) bytes")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dse.algebra import units
 from dse.fitting.interface.break_even import Ranges, pays_at, range_ends
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.words import interval, listed, percent
+from dse.reports.text import interval, listed, percent
 
 
 def break_even_text(found: InterfaceReport) -> str:

@@ -12,7 +12,7 @@ from dse.errors import OutputError
 from dse.fitting.interface.policy import break_even_text, doubt, measured_text, policy
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import METHOD, PER_BYTE, adequacy
-from dse.reports.words import interval, percent
+from dse.reports.text import interval, percent
 from dse.study import models, records
 
 PerByte = Literal["latency", "computing"]

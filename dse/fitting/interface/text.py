@@ -11,8 +11,7 @@ from dse.fitting.interface.adequacy import CLOSE, Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
 from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.text import table_text
-from dse.reports.words import interval, paragraph, percent
+from dse.reports.text import interval, paragraph, percent, table_text
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"
 PER_BYTE = "per_byte_s_per_byte"

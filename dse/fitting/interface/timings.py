@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import Fault, StudyError, UnitError
+from dse.errors import Fault, Position, StudyError, UnitError
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
-from dse.files.folder import read_bytes
-from dse.files.position import Position
+from dse.files.json import read_bytes
 from dse.fitting.interface.powers import Array
-from dse.reports.words import listed
+from dse.reports.text import listed
 
 LEAST_SIZES = 3
 """One more than either curve has parameters when the exponent is taken as 1."""

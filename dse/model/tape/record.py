@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from dse.algebra.tolerance import settled
+from dse.algebra.expression import settled
 from dse.contract import Column, Requirement
 from dse.errors import FOREIGN
+from dse.model.evaluation import SPLIT
 from dse.model.graph import Step
-from dse.model.matrices import SPLIT
 from dse.model.stage import SHARED_COLUMNS, Stage, Wired
 from dse.model.tape.traced import Recorder, Tape, Traced, floats
 
@@ -208,7 +208,7 @@ class StageColumn:
 
 
 def _rounded(loss: Any) -> Any:
-    """Write down what `dse.model.matrices.rounded` does to most numbers."""
+    """Write down what `dse.model.evaluation.rounded` does to most numbers."""
     carried = loss * SPLIT
     return carried - (carried - loss)
 

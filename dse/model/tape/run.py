@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.matrices import rounded
+from dse.model.evaluation import rounded
 from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape.layout import Layout, Operation, Table
 

@@ -58,7 +58,7 @@ class Tape:
     loss, violation
         Positions of the losses, and of the violations.
     rounded
-        The losses as they are compared, where `dse.model.matrices.SPLIT` times them is finite.
+        The losses as they are compared, where `dse.model.evaluation.SPLIT` times them is finite.
     feasible
         Whether a design meets every constraint.
     undefined

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.evaluation import distinct_rows
 from dse.model.front import nondominated
-from dse.model.matrices import distinct_rows
 from dse.search.exact.measures import Matrix, Measure, joined
 from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, spend
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
+from dse.model.evaluation import distinct
 from dse.model.front import dominated
-from dse.model.matrices import distinct
 from dse.model.space import Index
+from dse.model.stage import StageParts
 from dse.search.exact.groups import Group, capacity_enough, look_up_wants, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.limits import boxes_of
-from dse.search.exact.parts import StageParts
 from dse.search.exact.shortlists import Box, Case, Together, cases
 from dse.search.exact.ties import close, equals
 from dse.search.exact.work import NotComposedError, portions

@@ -22,8 +22,7 @@ from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact.work import CALL, ROW, EffortError, StopError, spend
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
-from dse.search.searchable import left_of, pool_of
-from dse.search.settings import Choice
+from dse.search.settings import Choice, left_of, pool_of
 
 Flags = NDArray[np.bool_]
 

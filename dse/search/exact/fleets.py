@@ -17,10 +17,9 @@ from dse.model.fleet import STAGE_CAPACITY, Fleet, Traits
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Block, Index, Space, blocks
-from dse.model.stage import ROUNDING, dependent_streams
+from dse.model.stage import ROUNDING, StageParts, dependent_streams
 from dse.search.exact.growing import Growing
 from dse.search.exact.measures import Directions
-from dse.search.exact.parts import StageParts
 from dse.search.exact.work import CALL, FILTER, ROW, SORT, NotComposedError, spend
 
 WHOLE = 50_000

@@ -16,11 +16,10 @@ from dse.model.bounds import Bounds
 from dse.model.fleet import Traits
 from dse.model.influence import Influence, beside_stages
 from dse.model.space import Index
-from dse.model.stage import SHARED_COLUMNS, Columns
+from dse.model.stage import SHARED_COLUMNS, Columns, StageParts
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
 from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure
-from dse.search.exact.parts import StageParts
 from dse.search.exact.work import NotComposedError, portions
 
 MOST_LOOKED = 50_000_000

@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.model.designs import Designs
+from dse.model.evaluation import distinct_rows
 from dse.model.fleet import AREA_COLUMNS
 from dse.model.front import nondominated
-from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Space
-from dse.model.stage import ROUNDING
-from dse.search.exact.parts import StageParts
+from dse.model.stage import ROUNDING, StageParts
 from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, spend
 
 

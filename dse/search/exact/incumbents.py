@@ -1,18 +1,21 @@
-"""What a composition has evaluated and pruned so far."""
+"""What a composition has evaluated and pruned so far, and the designs it begins with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.evaluation import Evaluation
+from dse.model.evaluation import Evaluation, distinct, distinct_rows
 from dse.model.front import dominated, nondominated
-from dse.model.matrices import distinct_rows
 from dse.model.space import Index
+from dse.model.stage import StageParts
 from dse.search.archive import Archive
+from dse.search.exact.partial import Batch, PartialDesigns
 from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
 
 
@@ -111,3 +114,100 @@ class Incumbents:
 
 def _key(design: NDArray[np.int64]) -> bytes:
     return design.tobytes()
+
+
+SEEDS = 16_384
+"""Designs in all scenarios of a batch together."""
+
+FEW = 64
+"""Fleets per stage and scenario."""
+
+WEIGHTS = 12
+"""Fleets of a stage that look promising, in each scenario."""
+
+
+def seeds(batch: Batch) -> Index:
+    """Return some designs of each scenario: fleets of one or two designs that just suffice."""
+    rng = np.random.default_rng(0)
+    choices = [_fleets(batch, part, rng) for part in batch.parts]
+    picks = _picks([choice.shape[1] for choice in choices], SEEDS // len(batch.index), rng)
+    index = np.repeat(batch.index, len(picks), axis=0)
+    for place, (part, choice) in enumerate(zip(batch.parts, choices, strict=True)):
+        chosen = choice[:, picks[:, place]].reshape(len(index), len(part.places))
+        index[:, part.places] = chosen
+    return distinct(index)
+
+
+def _picks(sizes: Sequence[int], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return every combination of choices, a row each, or `most` random ones of more."""
+    number = math.prod(sizes)
+    if number > most:
+        return np.stack([rng.integers(size, size=most) for size in sizes], axis=1)
+    every = list(itertools.product(*map(range, sizes)))
+    return np.array(every, dtype=np.intp).reshape(number, len(sizes))
+
+
+def promising(
+    batch: Batch, parts: Mapping[int, PartialDesigns], losses: Mapping[int, NDArray[np.float64]]
+) -> Index:
+    """Return designs of those fleets whose bounds are best, by several weights of the losses."""
+    stages = sorted(parts)
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(losses[stages[0]].shape[1], 0.5), size=WEIGHTS)
+    found = [batch.index[:0]]
+    for scenario in range(len(batch.index)):
+        choices = []
+        for stage in stages:
+            first, last = np.searchsorted(parts[stage].scenario, [scenario, scenario + 1])
+            loss = losses[stage][first:last]
+            if not len(loss):
+                break
+            spread = np.ptp(loss, axis=0)
+            merit = (loss / np.where(spread > 0, spread, 1.0)) @ weights.T
+            choices.append(first + np.unique(merit.argmin(axis=0)))
+        if len(choices) == len(stages):
+            picks = _picks(list(map(len, choices)), SEEDS, rng)
+            index = np.repeat(batch.index[[scenario]], len(picks), axis=0)
+            for number, (stage, choice) in enumerate(zip(stages, choices, strict=True)):
+                places = batch.parts[stage].places
+                index[:, places] = parts[stage].index[choice[picks[:, number]]][:, places]
+            found.append(index)
+    return np.concatenate(found)
+
+
+def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return fleets of a stage as positions on its axes, (scenarios, fleets, axes)."""
+    space = batch.bounds.problem.space
+    sizes = [space.sizes[place] for place in part.places]
+    scenarios = len(batch.index)
+    if not part.designs:
+        whole = math.prod(sizes)
+        some = np.arange(whole) if whole <= FEW else rng.integers(whole, size=FEW)
+        positions = np.stack(np.unravel_index(some, sizes), axis=1).astype(np.int64)
+        return np.repeat(positions[np.newaxis], scenarios, axis=0)
+    floor = np.broadcast_to(batch.floor(np.arange(scenarios)), (scenarios,))
+    found = []
+    for axes in itertools.product(part.designs, repeat=2):
+        positions = np.zeros((scenarios, len(sizes)), dtype=np.int64)
+        missing = floor.copy()
+        for number, place in enumerate(axes):
+            axis = space.axes[place]
+            values = axis.columns[axis.unit_name]
+            bandwidth = part.stage.designs.bandwidth_bit_per_s[part.designs[place]]
+            wanted = missing / bandwidth * (1 - 1e-12)
+            last = axes[0] == axes[1] or number == 1
+            wanted = np.ceil(wanted) if last else np.floor(wanted)
+            order = np.argsort(values, kind="stable")
+            at = np.searchsorted(values[order], wanted).clip(max=len(values) - 1)
+            if not last:
+                at = np.maximum(at, 0)
+            column = part.places.index(place)
+            positions[:, column] = order[at]
+            missing = np.maximum(missing - values[order[at]] * bandwidth, 0.0)
+            if last:
+                break
+        for number, place in enumerate(part.places):
+            if place not in part.designs:
+                positions[:, number] = sizes[number] - 1
+        found.append(positions)
+    return np.stack(found, axis=1)

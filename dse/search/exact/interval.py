@@ -17,10 +17,10 @@ from dse.model.bounds import Bounds
 from dse.model.front import dominated
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.model.stage import StageParts
 from dse.search.archive import Archive
 from dse.search.exact.compose import Composer
 from dse.search.exact.partial import Batch, PartialDesigns, Scenarios, StageColumns
-from dse.search.exact.parts import StageParts
 from dse.search.exact.work import ROW, EffortError, NotComposedError, TooMuchWorkError, limited
 
 Both = tuple[StageColumns, StageColumns]

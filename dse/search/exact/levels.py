@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
+from dse.model.evaluation import distinct
 from dse.model.fleet import Traits
-from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.model.stage import Columns
 from dse.search.exact.chains import PartialChains, part_of

@@ -15,8 +15,7 @@ from dse.contract import Column
 from dse.model.bounds import Bounds, Ranges
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.space import Index
-from dse.model.stage import Columns
-from dse.search.exact.parts import StageParts
+from dse.model.stage import Columns, StageParts
 from dse.search.exact.work import NotComposedError
 
 MOST_ROWS = 2_000_000

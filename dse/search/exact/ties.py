@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.model.evaluation import distinct, distinct_rows
 from dse.model.fleet import Traits
 from dse.model.front import dominated, nondominated
-from dse.model.matrices import distinct, distinct_rows
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
 from dse.search.exact.measures import Matrix, joined, room

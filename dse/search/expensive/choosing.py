@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dse.contract import Column, Index, Matrix
+from dse.model.evaluation import distinct
 from dse.model.front import nondominated
-from dse.model.matrices import distinct
 from dse.search.expensive.process import ModelledLosses
 
 REFERENCE = 1.1

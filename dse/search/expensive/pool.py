@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Index, Matrix, Search
-from dse.model.matrices import distinct, distinct_rows
+from dse.model.evaluation import distinct, distinct_rows
 from dse.search.expensive.features import Features
 
 

@@ -20,7 +20,7 @@ from pymoo.operators.mutation.pm import mut_pm
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
 from dse.contract import Index, Matrix, Search
-from dse.model.matrices import distinct_rows
+from dse.model.evaluation import distinct_rows
 from dse.model.problem import Problem
 from dse.search.heuristic.start import Scales
 

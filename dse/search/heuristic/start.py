@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Index, Matrix
 from dse.contract.methods import Axes
-from dse.model.matrices import distinct_rows
+from dse.model.evaluation import distinct_rows
 
 
 class Scales:
