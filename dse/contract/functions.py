@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 EVIDENCE = ("synthesis", "placed", "measured", "vendor")
@@ -40,6 +40,14 @@ def kinds_of_function(name: str, known: Mapping[str, Function]) -> tuple[str, ..
     while (one := known.get(found[-1])) is not None and one.kind_of and one.kind_of not in found:
         found.append(one.kind_of)
     return tuple(found)
+
+
+def close_functions(
+    wanted: str, offered: Iterable[str], known: Mapping[str, Function]
+) -> tuple[str, ...]:
+    """Return which of the functions `offered` are kinds of one that `wanted` is a kind of, too."""
+    family = {*kinds_of_function(wanted, known)[1:]}
+    return tuple(name for name in offered if family & {*kinds_of_function(name, known)})
 
 
 def provided(wanted: str, provides: Collection[str], known: Mapping[str, Function]) -> bool:

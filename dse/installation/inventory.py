@@ -11,7 +11,7 @@ from typing import Any
 from dse import contract
 from dse.algebra import units
 from dse.contract import papers
-from dse.contract.functions import provided
+from dse.contract.functions import close_functions, provided
 from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.installation import shipped
@@ -31,7 +31,10 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         listed, table = KINDS[name]
         headers, rows = _providing(provides, *table())
         print(f"{name} ({len(rows)})")
-        print(table_text(rows, headers))
+        if rows or provides is None:
+            print(table_text(rows, headers))
+        else:
+            print(_closest(provides, (row[headers.index("provides")] for row in table()[1])))
         print()
         for found in registry.survey(listed) if listed else ():
             if found.error is not None:
@@ -69,6 +72,13 @@ def _providing(wanted: str | None, headers: Row, rows: Sequence[Row]) -> tuple[R
         raise UnknownPluginError(f"{wanted!r} is no function", nearest(wanted, known))
     place = headers.index("provides")
     return headers, [row for row in rows if provided(wanted, row[place].split(", "), known)]
+
+
+def _closest(wanted: str, cells: Iterable[str]) -> str:
+    """Return which functions close to one are provided, where that one is not."""
+    known = registry.records(contract.Function)
+    offered = dict.fromkeys(word for cell in cells for word in cell.split(", ") if word in known)
+    return f"none; closest: {', '.join(close_functions(wanted, offered, known)) or 'none'}"
 
 
 @dataclass(frozen=True)

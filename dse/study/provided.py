@@ -19,7 +19,7 @@ import numpy as np
 
 from dse import contract
 from dse.algebra import units
-from dse.contract.functions import kinds_of_function, provided
+from dse.contract.functions import close_functions, provided
 from dse.contract.published import read_published
 from dse.errors import UnitError, nearest
 from dse.files.document import stage_name
@@ -159,8 +159,7 @@ def refuse_function(
         rule = f"{wanted!r} is no function that is known"
         faults.add(place, rule, nearest(wanted, {*known, *offered}))
         return
-    family = {*kinds_of_function(wanted, known)[1:]}
-    close = [name for name in offered if family & {*kinds_of_function(name, known)}]
+    close = close_functions(wanted, offered, known)
     closest = f"closest are {', '.join(close[:_CLOSE])}" if close else "none is close"
     remedy = f"{closest}; `dse list cores --provides FUNCTION` shows cores"
     faults.add(place, f"no core provides {wanted}, {known[wanted].summary}", remedy)

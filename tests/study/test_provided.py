@@ -237,5 +237,7 @@ def test_lists_show_what_provides_a_function(tmp_path: Path) -> None:
     assert "crc32_asap7" not in told
     kernels = run_dse("list", "kernels", "--provides", "disk_encryption", cwd=tmp_path).stdout
     assert "aes_128_xts_vaes" in kernels
+    none = run_dse("list", "cores", "--provides", "chacha20_poly1305", cwd=tmp_path)
+    assert none.stdout.startswith("cores (0)\nnone; closest: aes_gcm, ascon_aead, ")
     wrong = run_dse("list", "platforms", "--provides", "aead", cwd=tmp_path)
     assert (wrong.returncode, "list cores or kernels" in wrong.stderr) == (2, True)
