@@ -37,7 +37,7 @@ EFFORT = 1_000_000
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
 
-AT_ONCE = 256
+AT_ONCE = 64
 """Designs times values evaluated in about the time that a few take."""
 
 
