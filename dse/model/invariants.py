@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Column, Guard
 from dse.errors import ContractError, DseError
+from dse.model.evaluation import full_column
 from dse.model.graph import Step, bind
 from dse.model.problem import Problem
 from dse.model.scenarios import as_one
@@ -72,23 +73,22 @@ def _look(problem: Problem, points: Index) -> None:
     if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
         return
     with np.errstate(divide="ignore", invalid="ignore"):
-        _refuse_negative(problem, index)
+        columns = problem.terms(index)
+        _refuse_negative(problem, index, columns)
         _grow_with_instances(problem, _some(index))
-        _hold_guards(problem, index)
+        _hold_guards(problem, index, columns)
 
 
-def _refuse_negative(problem: Problem, index: Index) -> None:
-    columns = problem.describe(index)
+def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:
     for quantity in problem.quantities:
-        values = columns[quantity.name]
+        values = full_column(columns[quantity.name], len(index))
         known = quantity.partial or problem.tolerant  # what no objective needs may fail
         wrong = np.isnan(values) & (not known) | (values < 0) & (not quantity.signed)
         text = f"{quantity.name} is {{:.6g}}, and must be a number that is not negative"
         _refuse(problem, index, wrong, values, text)
 
 
-def _hold_guards(problem: Problem, index: Index) -> None:
-    columns = problem.terms(index)
+def _hold_guards(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:
     for guard in registry.records(Guard).values():
         step = bind(guard, columns)
         if step is not None:
