@@ -93,7 +93,7 @@ def _figure(view: FrontView) -> Picture:
     if view.size > MOST_FRONT_POINTS:
         notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
     shades, labels_of, cell = None, None, None
-    alone = sweep_plots.fronts_by_choice(view, cloud)
+    alone = [] if view.sweep is None else sweep_plots.fronts_by_choice(view, cloud)
     if alone:
         panels = sweep_plots.draw_by_choice(figure, view, alone, HINTS, LINE_COLOUR)
     elif view.sweep is not None:
