@@ -18,7 +18,7 @@ from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed
 from dse.runs import runner
 from dse.runs.solved import Options
-from dse.study.sections import SECTIONS
+from dse.study.declared_fields import SECTIONS
 from dse.study.study import Study
 
 MOST_CHOICES = 60

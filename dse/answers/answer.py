@@ -36,10 +36,10 @@ from dse.reports.sections import OneScreen, Section
 from dse.reports.text import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
 from dse.runs.solved import REFUSED, KnownFront, Options
+from dse.study.declared_fields import FIELDS, SECTIONS
 from dse.study.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
-from dse.study.sections import FIELDS, SECTIONS
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 

@@ -132,7 +132,7 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
         The same, when the folder holds an earlier run, of which it would seem to be the page.
     """
     from dse.runs.result import MISSED, PAGE
-    from dse.runs.stored import MANIFEST
+    from dse.runs.run_files import MANIFEST
 
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"

@@ -17,7 +17,7 @@ from dse.model.evaluation import ENTRY, ledger_of
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.text import listed, plural, rule_text
-from dse.runs import finished, stored
+from dse.runs import finished, run_files
 from dse.runs.finished import Finished, Row, stands_for
 from dse.runs.limits import TOLERANCE
 from dse.study import study
@@ -151,7 +151,7 @@ def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) 
     """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
     manifest, feasible = run.manifest, _whole(run.manifest, "feasible")
     recorded = "feasible_in_space" in manifest
-    if not recorded and stored.are_due(manifest):
+    if not recorded and run_files.are_due(manifest):
         return ["feasible_in_space is missing from the manifest"]
     if not recorded:  # written when `feasible` counted pruned ones too
         evaluated += dominated

@@ -17,7 +17,7 @@ from dse.reports.text import plural
 from dse.runs import finished
 from dse.runs.finished import Finished
 from dse.runs.limits import TOLERANCE
-from dse.runs.stored import evaluations_file, read_evaluations
+from dse.runs.run_files import evaluations_file, read_evaluations
 
 FEASIBLE = "feasible"
 

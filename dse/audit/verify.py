@@ -21,7 +21,7 @@ from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
-from dse.runs import finished, stored
+from dse.runs import finished, run_files
 from dse.runs.design_names import exact_name
 from dse.runs.finished import Finished
 from dse.runs.limits import TOLERANCE
@@ -200,17 +200,17 @@ SHARED = "storage"
 
 def check_files(manifest: Mapping[str, Any], folder: Path) -> Check:
     """Check that every file is the one that the run wrote."""
-    if not stored.are_due(manifest):
+    if not run_files.are_due(manifest):
         return Check("files", MISSED, NO_CHECKSUMS)
-    wrong = list(stored.changed_files(manifest, folder))
+    wrong = list(run_files.changed_files(manifest, folder))
     return check_of("files", wrong, "each is the one that the run wrote, by its checksum")
 
 
 def check_manifest(manifest: Mapping[str, Any]) -> Check:
     """Check that every entry of the manifest is what the run wrote."""
-    if not stored.are_due(manifest):
+    if not run_files.are_due(manifest):
         return Check("manifest", MISSED, NO_CHECKSUMS)
-    wrong = list(stored.changed_entries(manifest))
+    wrong = list(run_files.changed_entries(manifest))
     return check_of("manifest", wrong, "each entry is what the run wrote, by its checksum")
 
 
@@ -256,7 +256,7 @@ def _measured(point: WrittenFront, run: Finished) -> FrontOfPart:
 def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) -> Check:
     """Return whether the manifest has some facts; what earlier versions did not write is named."""
     missing: list[str] = []
-    old = not stored.are_due(run.manifest)
+    old = not run_files.are_due(run.manifest)
     said = {key: run.manifest[key] for key in facts if key in run.manifest}
     wrong = list(_differences("", said, jsonable(dict(facts)), missing if old else None))
     unreported = ", ".join(dict.fromkeys(missing))

@@ -1,4 +1,4 @@
-"""Commands that make runs and look at them."""
+"""Commands that make runs and show them; options are the arguments of functions in `dse.api`."""
 
 from __future__ import annotations
 

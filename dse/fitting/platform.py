@@ -22,7 +22,7 @@ from dse.files.json import read_bytes
 from dse.plugins import registry
 from dse.reports.text import in_words, interval, listed, paragraph, percent, signed, table_text
 from dse.study import models, record_file, records, tables
-from dse.study.fields import unit_of
+from dse.study.field_kinds import unit_of
 
 _PRECISION = "precision"
 _ROUNDING = 1e-9

@@ -18,10 +18,10 @@ from dse import contract
 from dse.algebra import units
 from dse.errors import NewNameError, OutputError
 from dse.files.json import is_regular
-from dse.files.working import new_folder
+from dse.files.whole_folders import new_folder
 from dse.installation.shipped import shipped_records, shipped_study
 from dse.plugins import registry
-from dse.study.sections import SECTIONS
+from dse.study.declared_fields import SECTIONS
 from dse.testing.probe import check_units
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")

@@ -15,7 +15,7 @@ from dse.plugins import registry
 from dse.reports.front_table import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
-from dse.runs import stored
+from dse.runs import run_files
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.overrides import settable
 
@@ -145,7 +145,7 @@ def certificate_section(run: PageRun) -> Section:
     lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
     if remedy := remedy_of(manifest):
         lines.append(f"{remedy[0].upper()}{remedy[1:]}")
-    sums = stored.are_due(manifest)
+    sums = run_files.are_due(manifest)
     lines.append(
         "Checksums match: files unchanged since the run."
         if sums

@@ -33,7 +33,7 @@ from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.work import CALL, EffortError, spend
 from dse.study.demand import RATE
-from dse.study.fields import Unit, neutral
+from dse.study.field_kinds import Unit, neutral
 from dse.study.study import Study
 
 FIRST, FURTHEST = 0.05, 1e9

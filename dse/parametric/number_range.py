@@ -9,8 +9,8 @@ from dse.files.document import Document
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
+from dse.study.declared_fields import FIELDS
 from dse.study.overrides import override, sweep_of
-from dse.study.sections import FIELDS
 from dse.study.study import Study
 
 DOTS = ".."

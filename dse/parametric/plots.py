@@ -18,7 +18,7 @@ from matplotlib.patches import Patch, Rectangle
 from dse.algebra import units
 from dse.files.csv import inert
 from dse.files.json import json_text
-from dse.files.working import new_folder
+from dse.files.whole_folders import new_folder
 from dse.parametric.crossovers import Crossovers
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability

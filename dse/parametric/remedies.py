@@ -15,7 +15,7 @@ from dse.parametric.loosen import Field
 from dse.parametric.repair import as_yaml, field_repair, repairs_of
 from dse.reports.text import listed
 from dse.study.demand import RATE
-from dse.study.fields import Unit
+from dse.study.field_kinds import Unit
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.written import WrittenStage, stages_of

@@ -26,9 +26,9 @@ from dse.reports.sections import Section
 from dse.reports.text import listed, plural, unit_suffix
 from dse.search.exact.work import limited
 from dse.search.settings import Budget
-from dse.study.fields import neutral
+from dse.study.declared_fields import FIELDS
+from dse.study.field_kinds import neutral
 from dse.study.scenario import interface_columns
-from dse.study.sections import FIELDS
 from dse.study.study import Study
 
 HOST_CORES, HOST_POWER = "host_cores", "host_power"

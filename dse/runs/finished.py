@@ -19,16 +19,16 @@ from dse.files import document, inputs
 from dse.files.csv import as_written
 from dse.files.document import Document
 from dse.files.json import read_json
-from dse.files.working import under_way, waiting_for
+from dse.files.whole_folders import under_way, waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
 from dse.reports.front_view import FrontView
-from dse.runs import stored
+from dse.runs import run_files
 from dse.runs.limits import TOLERANCE
 from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
-from dse.runs.stored import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
+from dse.runs.run_files import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
 from dse.store.rows import STORE
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, override, sweep_of
@@ -162,7 +162,7 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
             f"{folder} was written by a later version of dse (format {later}; this one reads "
             f"{FORMAT}); update dse, or run its study again"
         )
-    wrong = [] if changed or not stored.are_due(found) else [*_changed(found, folder)]
+    wrong = [] if changed or not run_files.are_due(found) else [*_changed(found, folder)]
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise OutputError(
@@ -182,9 +182,9 @@ def _require_files(folder: Path) -> None:
 
 def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
     """Yield what is wrong with a manifest, and with the files of which a command reads some."""
-    yield from stored.changed_entries(manifest)
-    yield from stored.changed_files(manifest, folder, but=DRAWN)
-    recorded = stored.files_of(manifest)
+    yield from run_files.changed_entries(manifest)
+    yield from run_files.changed_files(manifest, folder, but=DRAWN)
+    recorded = run_files.files_of(manifest)
     yield from (
         f"{name} was not written by the run"
         for name in READ
@@ -307,7 +307,7 @@ def read_view(run: Path) -> FrontView:
     """
     manifest = read_manifest(run)
     try:
-        front, evaluations = stored.read_tables(run, manifest.get("evaluations_stored"))
+        front, evaluations = run_files.read_tables(run, manifest.get("evaluations_stored"))
         return view_of(front, feasible_rows(evaluations), manifest)
     except (OSError, ValueError, KeyError) as error:
         raise not_a_run(run, error) from error

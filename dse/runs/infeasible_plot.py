@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from dse.files.json import json_text
-from dse.files.working import new_folder
+from dse.files.whole_folders import new_folder
 from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
 from dse.reports.front_view import elided
 from dse.reports.text import violation_text

@@ -23,8 +23,8 @@ from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
+from dse.runs.run_files import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
-from dse.runs.stored import FORMAT
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 

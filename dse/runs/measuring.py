@@ -20,7 +20,7 @@ from dse.model.spending import Spending
 from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
-from dse.runs.stored import begin_manifest
+from dse.runs.run_files import begin_manifest
 from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
 from dse.study.schema import EvaluateSection

@@ -15,7 +15,7 @@ from dse.errors import FOREIGN, ArgumentError, OutputError
 from dse.files import inputs
 from dse.files.document import Document
 from dse.files.json import json_text
-from dse.files.working import WorkingFolder, working_folder
+from dse.files.whole_folders import WorkingFolder, working_folder
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -24,7 +24,7 @@ from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
-from dse.runs import measurements, stored
+from dse.runs import measurements, run_files
 from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
 from dse.runs.runner import points_of
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
-FILES = (stored.FRONT, stored.EVALUATIONS, stored.MANIFEST, *PICTURES)
+FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
 """What a run leaves where everything is installed."""
 
 MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 """What is left in its place where nothing is feasible."""
 
-REPLACED = (*FILES, stored.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *MISSED)
+REPLACED = (*FILES, run_files.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *MISSED)
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
 
 PLAIN = (
-    f"evaluations are written as {stored.EVALUATIONS_CSV}: {stored.EVALUATIONS} needs pyarrow, "
-    'which is not installed; pip install "accel-dse[parquet]"'
+    f"evaluations are written as {run_files.EVALUATIONS_CSV}: {run_files.EVALUATIONS} needs "
+    'pyarrow, which is not installed; pip install "accel-dse[parquet]"'
 )
 
 
@@ -163,7 +163,7 @@ class Result(Printable):
 
     @property
     def _facts(self) -> dict[str, Any]:
-        notes = [*self.manifest["notes"], *([] if stored.has_parquet() else [PLAIN])]
+        notes = [*self.manifest["notes"], *([] if run_files.has_parquet() else [PLAIN])]
         return self.manifest | {"notes": notes}
 
     @property
@@ -217,16 +217,16 @@ class Result(Printable):
 
         Measurements that are kept in the folder `before` lie in the fresh one, too.
         """
-        stored.write_front(self._front, fresh)
-        stored.write_evaluations(self._evaluations, fresh)
+        run_files.write_front(self._front, fresh)
+        run_files.write_evaluations(self._evaluations, fresh)
         if undrawn is not None:
             undrawn += self._draw(fresh)
         studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
         if self.run.document.measures:
             measurements.write_measurements(studies, fresh)
-        manifest = json_text(stored.with_checksums(self.manifest, fresh)) + "\n"
-        (fresh / stored.MANIFEST).write_text(manifest, encoding="utf-8")
+        manifest = json_text(run_files.with_checksums(self.manifest, fresh)) + "\n"
+        (fresh / run_files.MANIFEST).write_text(manifest, encoding="utf-8")
         if before is not None and self.resume:
             from dse.runs.run_store import carry  # a database, only where something was measured
 
@@ -331,7 +331,7 @@ def run_folder(
     if owned:
         _require_apart(target, document)
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        stored.begin_manifest(place.path / stored.MANIFEST, study_file=document.file)
+        run_files.begin_manifest(place.path / run_files.MANIFEST, study_file=document.file)
         yield place
 
 

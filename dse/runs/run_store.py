@@ -14,7 +14,7 @@ from dse.algebra.units import show, stem
 from dse.contract.evaluators import FAILURES, Measurement, Ranges, Shelf, Value
 from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
 from dse.files.document import Document
-from dse.files.working import WorkingFolder
+from dse.files.whole_folders import WorkingFolder
 from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
 from dse.reports.text import plural
@@ -29,8 +29,8 @@ from dse.runs.record import (
     resume_command,
     run_facts,
 )
+from dse.runs.run_files import MANIFEST
 from dse.runs.solved import Options
-from dse.runs.stored import MANIFEST
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import STORE, StoredMeasurement, time_measuring
 from dse.store.store import STORE_FILES, Store, StoreShelf

@@ -15,7 +15,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
-from dse.files.working import under_way
+from dse.files.whole_folders import under_way
 from dse.model.design_text import design_text
 from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of, remedy_of
 from dse.model.measured import MeasuredColumns
@@ -26,7 +26,7 @@ from dse.reports.sections import Readable, Section
 from dse.reports.text import lacking_text, plural
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
-from dse.runs.stored import MANIFEST, begun_manifest
+from dse.runs.run_files import MANIFEST, begun_manifest
 from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
 from dse.store.rows import STORE
 

@@ -8,8 +8,8 @@ import signal
 from pathlib import Path
 
 from dse.errors import OutputError
-from dse.files.working import under_way
-from dse.runs.stored import begun_manifest
+from dse.files.whole_folders import under_way
+from dse.runs.run_files import begun_manifest
 
 PROCESSES = Path("/proc")
 

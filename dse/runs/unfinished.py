@@ -18,15 +18,15 @@ from dse import search
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import NothingFoundError, OutputError, StoreError
 from dse.files.document import CHEAPER, EVALUATE, Document
-from dse.files.working import under_way
+from dse.files.whole_folders import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.repeats import gathered
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
+from dse.runs.run_files import MANIFEST
 from dse.runs.runner import answer_of, points_of
 from dse.runs.solved import Run, SolvedStudy
-from dse.runs.stored import MANIFEST
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.store.rows import STORE

@@ -13,7 +13,7 @@ from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.runs import status
 from dse.api.studies import load, run
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
-from dse.files.working import under_way
+from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml
 from dse.page.sliders import Slider
 from dse.reports import sections

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 from dse.algebra import units
 from dse.files.json import json_text
-from dse.files.working import new_folder
+from dse.files.whole_folders import new_folder
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.text import in_words, percent
 from dse.simulation.measures import DROPPED, RARE

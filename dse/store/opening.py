@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from dse.errors import StoreError
-from dse.files.working import flush
+from dse.files.whole_folders import flush
 from dse.store import database
 from dse.store.database import Tally, locked, raise_tally, tally_in
 from dse.store.limits import ROW_BYTE

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from dse.contract.evaluators import FAILURES, Measurement, Ranges, Value, key
 from dse.errors import ContractError, StoreError
-from dse.files.working import flush
+from dse.files.whole_folders import flush
 from dse.store import database
 from dse.store.database import Tally, locked, raise_tally
 from dse.store.limits import ROWS_AT_ONCE

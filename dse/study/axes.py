@@ -16,7 +16,7 @@ from dse.contract import Column, Parameter
 from dse.errors import UnitError
 from dse.model.space import Axis, Numbers
 from dse.study.faults import Faults, Path
-from dse.study.fields import Given, Range, Unit, neutral
+from dse.study.field_kinds import Given, Range, Unit, neutral
 
 MOST_VALUES = 1_000_000
 """Most values of one axis; a longer one is a typing mistake rather than a question."""

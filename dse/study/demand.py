@@ -15,7 +15,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, constant
 from dse.study import schema
 from dse.study.faults import Faults, Path
-from dse.study.fields import Mix
+from dse.study.field_kinds import Mix
 from dse.study.scenario import Scenario
 
 TASKS = "workload_task_rate_task_per_s"

@@ -16,12 +16,13 @@ import numpy as np
 from dse import contract
 from dse.errors import UnitError, nearest
 from dse.model.space import Axis
-from dse.study import schema, sections
+from dse.study import declared_fields, schema
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
+from dse.study.declared_fields import UNWRITTEN, unspecified_fields
 from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.faults import Faults
-from dse.study.fields import StudySection, neutral
+from dse.study.field_kinds import StudySection, neutral
 from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
@@ -31,7 +32,6 @@ from dse.study.scenario import (
     kernel_columns,
     platform_columns,
 )
-from dse.study.sections import UNWRITTEN, unspecified_fields
 
 DEVICE = "interface.device"
 
@@ -45,7 +45,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
-        if study.evaluate is None or path in sections.FIELDS or "." in path:
+        if study.evaluate is None or path in declared_fields.FIELDS or "." in path:
             _field_axis(path, written, scenario, faults)
         else:
             scenario.axes += free_axis(path, written, scenario.names, faults)
@@ -83,7 +83,10 @@ def _workload(
 
 
 def _interface(
-    written: sections.InterfaceSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    written: declared_fields.InterfaceSection,
+    axes: dict[str, Any],
+    scenario: Scenario,
+    faults: Faults,
 ) -> None:
     if DEVICE in axes:
         found = _record_axis(
@@ -104,10 +107,10 @@ def _interface(
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
-    for column in sections.CHOICES:
+    for column in declared_fields.CHOICES:
         section, _, name = column.partition("_")
         if section == "interface" and (chosen := getattr(written, name)) is not None:
-            _replace(scenario, {column: sections.code(column, chosen)})
+            _replace(scenario, {column: declared_fields.code(column, chosen)})
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
         faults.add(
             ("interface",),
@@ -169,7 +172,7 @@ def _budget(
             scenario.keep_sureness([platform], written)
     _override(written, scenario)
     if written.precision is not None:
-        code = sections.code("budget_precision", written.precision)
+        code = declared_fields.code("budget_precision", written.precision)
         scenario.constants["budget_precision"] = code
 
 
@@ -188,7 +191,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
 
 def _note_unspecified(
     found: list[contract.Interface],
-    written: sections.InterfaceSection,
+    written: declared_fields.InterfaceSection,
     axes: Collection[str],
     scenario: Scenario,
     axis: str = "",
@@ -214,7 +217,7 @@ def _note_unspecified(
 
 def _note_hosts(
     records: list[contract.Interface],
-    written: sections.InterfaceSection,
+    written: declared_fields.InterfaceSection,
     scenario: Scenario,
     axis: str = "",
 ) -> None:
@@ -240,16 +243,16 @@ def _note_hosts(
 
 def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
     where = ("axes", path)
-    if path not in sections.FIELDS:
+    if path not in declared_fields.FIELDS:
         faults.add(
             where,
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)",
-            nearest(path, sections.FIELDS),
+            nearest(path, declared_fields.FIELDS),
             repr(path),
         )
         return
-    unit = sections.FIELDS[path]
+    unit = declared_fields.FIELDS[path]
     with faults.at(where):
         if unit is not None:
             axis, _ = numeric(path, unit, written)
@@ -261,7 +264,7 @@ def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> 
 
 def _code_axis(path: str, written: Any) -> Axis:
     column = path.replace(".", "_")
-    known = sections.CHOICES.get(column)
+    known = declared_fields.CHOICES.get(column)
     if known is None:
         raise UnitError(f"{path} cannot be an axis", "write one value in its section")
     listed = [str(value).lower() for value in (written if isinstance(written, list) else [written])]
@@ -310,5 +313,5 @@ def _shared(names: Sequence[str]) -> int | None:
 
 def _columns_of(axes: Mapping[str, Any]) -> set[str]:
     """Return the columns that axes over fields with a unit will set."""
-    fields = (sections.FIELDS.get(path) for path in axes)
+    fields = (declared_fields.FIELDS.get(path) for path in axes)
     return {column for unit in fields if unit is not None for column in unit.columns}

@@ -25,7 +25,7 @@ from dse.model.space import Axis, Space
 from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
-from dse.study import schema, sections
+from dse.study import declared_fields, schema
 from dse.study.axes import written_unit
 from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
@@ -62,7 +62,7 @@ def measured_of(
     path: Path = ("evaluate",)
     before = len(faults.found)
     free = [place for place, axis in enumerate(space.axes) if axis.name in written.axes]
-    free = [place for place in free if space.axes[place].name not in sections.FIELDS]
+    free = [place for place in free if space.axes[place].name not in declared_fields.FIELDS]
     axes = [space.axes[place] for place in free]
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
@@ -211,7 +211,7 @@ def measured_quantities(
 def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, faults: Faults) -> None:
     """Add a fault for each axis of its own name that an output is called, too, in another unit."""
     for name in sorted(map(units.stem, names)):
-        if name in written.axes and name not in sections.FIELDS:
+        if name in written.axes and name not in declared_fields.FIELDS:
             rule = "it is an output as well, and a name stands for one of them"
             faults.add(("axes", name), rule, "rename the axis or the output", repr(name))
 

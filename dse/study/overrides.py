@@ -19,7 +19,7 @@ from dse.files import document
 from dse.files.document import Document, is_record
 from dse.model.evaluation import KNEE
 from dse.plugins import registry
-from dse.study import schema, sections
+from dse.study import declared_fields, schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, Path, lookup, validate_as
 from dse.study.schema import StudyFile
@@ -228,7 +228,7 @@ def sweep_of(found: Document) -> Sweep | None:
         return None
     (path, values), *_ = written.sweep.items()
     faults = Faults(found)
-    unit = sections.FIELDS.get(path)
+    unit = declared_fields.FIELDS.get(path)
     sweep = None
     with faults.at(("sweep", path)):
         _require_field(path, written)
@@ -248,12 +248,12 @@ def sweep_of(found: Document) -> Sweep | None:
 def _require_field(path: str, written: schema.StudyFile) -> None:
     """Refuse a single word that is neither an axis of the study nor a key of it."""
     known = {*written.axes, *schema.StudyFile.model_fields}
-    if "." in path or path in known or path in sections.FIELDS:
+    if "." in path or path in known or path in declared_fields.FIELDS:
         return
     rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
     if written.evaluate is not None:
         raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
-    raise UnitError(rule, nearest(path, {*written.axes, *sections.FIELDS}))
+    raise UnitError(rule, nearest(path, {*written.axes, *declared_fields.FIELDS}))
 
 
 def _choices_sweep(path: str, values: object) -> Sweep:

@@ -6,7 +6,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.study.fields import (
+from dse.study.declared_fields import BudgetSection as BudgetSection
+from dse.study.declared_fields import InterfaceSection as InterfaceSection
+from dse.study.declared_fields import KernelSection as KernelSection
+from dse.study.declared_fields import WorkloadSection as WorkloadSection
+from dse.study.field_kinds import (
     Amount,
     Duration,
     Node,
@@ -18,10 +22,6 @@ from dse.study.fields import (
     quantity,
     range_or_one,
 )
-from dse.study.sections import BudgetSection as BudgetSection
-from dse.study.sections import InterfaceSection as InterfaceSection
-from dse.study.sections import KernelSection as KernelSection
-from dse.study.sections import WorkloadSection as WorkloadSection
 
 
 class OutputSection(StudySection):

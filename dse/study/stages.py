@@ -16,7 +16,7 @@ from dse.files.document import stage_name
 from dse.model.designs import Designs
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
-from dse.study import schema, sections
+from dse.study import declared_fields, schema
 from dse.study.axes import (
     MOST_LISTED,
     MOST_VALUES,
@@ -71,7 +71,7 @@ def build(
                 f"give this one a name, for instance `name: {name}_{position + 1}`",
                 "",
             )
-        if name in sections.SECTIONS:
+        if name in declared_fields.SECTIONS:
             rule = f"{name!r} is a section of the study, and columns of both would mix"
             faults.add((*path, "name"), rule, "choose another name")
         names.add(name)

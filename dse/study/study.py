@@ -30,7 +30,7 @@ from dse.study.demand import check_arrivals, check_mix, parted, settle_policy
 from dse.study.designs import choose_designs
 from dse.study.environment import resolve
 from dse.study.faults import Faults
-from dse.study.fields import Mix
+from dse.study.field_kinds import Mix
 from dse.study.overrides import EXAMPLE, at_value, check_rest, override, sweep_of, validate
 from dse.study.quantities import (
     Named,

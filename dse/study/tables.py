@@ -19,7 +19,7 @@ from dse.files.json import read_regular
 from dse.files.limits import TABLE_BYTE
 from dse.study.core_law import AGREEMENT
 from dse.study.faults import Faults, Path
-from dse.study.fields import Range
+from dse.study.field_kinds import Range
 
 NAME_COLUMNS = ("design", "name", "id")
 """Headers of the column that names the designs, the first that is there."""

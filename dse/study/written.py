@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.files.document import Document, stage_name
-from dse.study.sections import FREE, RECORDS
+from dse.study.declared_fields import FREE, RECORDS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dse.algebra import units
 from dse.files.json import json_text
-from dse.files.working import new_folder
+from dse.files.whole_folders import new_folder
 from dse.reports.drawing import FILLS, drawing, number_ticks, save_figure, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, percent

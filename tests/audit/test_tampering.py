@@ -17,7 +17,7 @@ from dse.audit.verdict import OTHER_MODELS
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import DseError
-from dse.runs import stored
+from dse.runs import run_files
 from tests.conftest import STUDIES
 
 LOOKS_AT_PICTURES = True
@@ -75,7 +75,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 def write(folder: Path, manifest: dict[str, Any], *, forged: bool = False) -> None:
     """Write a manifest; with checksums computed again if it is `forged`."""
-    manifest = stored.with_checksums(manifest, folder) if forged else manifest
+    manifest = run_files.with_checksums(manifest, folder) if forged else manifest
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_derived_is_named_by_its_checksum(copy: Callable[[str], P
     for name, value in edits.items():
         write(folder, manifest | {name: value})
         assert f"{name} of the manifest " in told(folder)
-    del manifest[stored.ENTRY]["files"]["front.png"]
+    del manifest[run_files.ENTRY]["files"]["front.png"]
     write(folder, manifest)
     assert told(folder) == "checksums of the manifest are not what the run wrote"
     text = (folder / "manifest.json").read_text()
@@ -294,7 +294,7 @@ def test_an_input_that_is_changed_is_named(copy: Callable[[str], Path]) -> None:
 def test_a_run_without_checksums_is_checked_as_far_as_it_goes(copy: Callable[[str], Path]) -> None:
     folder = copy("plain")
     manifest = manifest_of(folder)
-    for name in (stored.ENTRY, "recommended", "feasible_in_space"):
+    for name in (run_files.ENTRY, "recommended", "feasible_in_space"):
         del manifest[name]
     manifest["picture"]["knee"] = 0
     write(folder, manifest)

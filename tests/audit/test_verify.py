@@ -26,7 +26,7 @@ from dse.errors import OutputError, StudyError
 from dse.files.document import assignments as read_assignments
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
-from dse.runs import finished, stored
+from dse.runs import finished, run_files
 from tests.conftest import STUDIES
 
 TRIALS = 20_000
@@ -80,7 +80,7 @@ def rewrite(folder: Path, change: Callable[[list[Row]], list[Row]], **counts: An
     manifest = json.loads((folder / "manifest.json").read_text())
     for name, value in counts.items():
         (manifest["certificate"] if name in manifest["certificate"] else manifest)[name] = value
-    manifest = stored.with_checksums(manifest, folder)
+    manifest = run_files.with_checksums(manifest, folder)
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 

@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse.errors import DseError
 from dse.evaluators.dask import Cluster
-from dse.runs.stored import evaluations_file
+from dse.runs.run_files import evaluations_file
 from tests.evaluators.evaluators import SLEEPER, Acts, shell
 from tests.evaluators.test_pool import DOUBLE, all_of, numbers
 

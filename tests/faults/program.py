@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from dse.errors import OutputError
-from dse.files.working import working_folder
+from dse.files.whole_folders import working_folder
 
 FILES = ("a.csv", "b.json")
 

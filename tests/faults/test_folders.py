@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from dse.files.working import waiting_for
-from dse.runs import finished, stored
+from dse.files.whole_folders import waiting_for
+from dse.runs import finished, run_files
 from tests.conftest import ROOT, STUDIES
 from tests.faults.injection import STRACE, Event, events, injected
 from tests.faults.program import FILES, main
@@ -54,7 +54,7 @@ def content(place: Path) -> str:
 
 def is_whole(run: Path) -> bool:
     manifest = finished.read_manifest(run)
-    wrong = [*stored.changed_files(manifest, run), *stored.changed_entries(manifest)]
+    wrong = [*run_files.changed_files(manifest, run), *run_files.changed_entries(manifest)]
     return not wrong and (run / "front.csv").exists()
 
 

@@ -11,7 +11,7 @@ import pytest
 import dse
 from dse.errors import MissingLibraryError, OutputError
 from dse.model.tables import Table
-from dse.runs import stored
+from dse.runs import run_files
 from tests.conftest import STUDIES, run_dse
 
 SETTOP, MIXED = (STUDIES / f"{name}.yaml" for name in ("settop_116mbps", "des_100gbps"))
@@ -85,20 +85,20 @@ def test_tables_come_back_from_csv_as_they_were(
         "feasible": np.array([True, False, True]),
     }
     without("pyarrow")
-    stored.write_evaluations(table, tmp_path)
-    read = stored.read_evaluations(tmp_path, None)
+    run_files.write_evaluations(table, tmp_path)
+    read = run_files.read_evaluations(tmp_path, None)
     assert list(read) == list(table)
     for name, values in table.items():
         assert read[name].dtype == values.dtype
         np.testing.assert_array_equal(read[name], values)
-    path = stored.evaluations_file(tmp_path)
+    path = run_files.evaluations_file(tmp_path)
     whole = path.read_bytes()
-    stored.write_evaluations(table, tmp_path)
+    run_files.write_evaluations(table, tmp_path)
     assert path.read_bytes() == whole, "the same table, the same bytes"
     for wrong in (whole[:-9], whole[:20] + b"\0" * 20 + whole[40:]):
         path.write_bytes(wrong)
         with pytest.raises(OutputError, match=r"evaluations\.csv\.gz cannot be read: "):
-            stored.read_evaluations(tmp_path, None)
+            run_files.read_evaluations(tmp_path, None)
 
 
 @pytest.mark.parametrize("parquet", [False, True])
@@ -108,12 +108,12 @@ def test_what_unpacks_to_more_than_its_rows_may_be_is_refused(
     """A million rows alike in a file of few bytes, where the run is to have kept three."""
     if not parquet:
         without("pyarrow")
-    stored.write_evaluations({"a": np.zeros(1_000_000)}, tmp_path)
-    path = stored.evaluations_file(tmp_path)
+    run_files.write_evaluations({"a": np.zeros(1_000_000)}, tmp_path)
+    path = run_files.evaluations_file(tmp_path)
     assert path.stat().st_size < 30_000
-    assert len(stored.read_evaluations(tmp_path, 1_000_000)["a"]) == 1_000_000
+    assert len(run_files.read_evaluations(tmp_path, 1_000_000)["a"]) == 1_000_000
     with pytest.raises(OutputError) as caught:
-        stored.read_evaluations(tmp_path, 3)
+        run_files.read_evaluations(tmp_path, 3)
     fault = "it unpacks to more than 262,144 bytes, longer than its rows may be"
     assert str(caught.value) == f"{path} cannot be read: {fault}"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import dse
+from dse.study.declared_fields import SECTIONS
 from dse.study.schema import StageSection
-from dse.study.sections import SECTIONS
 from tests.conftest import ROOT
 
 FLOORS = (
@@ -176,7 +176,7 @@ ONLY_USERS = {
         "dse.methods.samplers",
     },
     "pandas": {"dse.runs.result"},
-    "pyarrow": {"dse.runs.stored"},
+    "pyarrow": {"dse.runs.run_files"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
     "sqlite3": {
         "dse.store.database",

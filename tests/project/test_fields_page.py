@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import runpy
 
-from dse.study.fields import Unit
-from dse.study.sections import DECLARED, SECTIONS
+from dse.study.declared_fields import DECLARED, SECTIONS
+from dse.study.field_kinds import Unit
 from tests.conftest import ROOT
 
 

@@ -15,7 +15,7 @@ import pytest
 import dse
 from dse.audit.verify import verify_run
 from dse.errors import OutputError
-from dse.files import working
+from dse.files import whole_folders
 from dse.reports import plots
 from dse.runs import result, runner
 from dse.runs.result import FILES, PICTURES
@@ -176,7 +176,7 @@ def test_what_was_there_stays_when_the_new_cannot_take_its_place(tmp_path, monke
         rename(source, target)
 
     fails.first = True
-    monkeypatch.setattr(working.os, "replace", fails)
+    monkeypatch.setattr(whole_folders.os, "replace", fails)
     with pytest.raises(OutputError, match="No space left"):
         dse.run(STUDY, out=tmp_path / "run")
     assert held(tmp_path / "run") == before
@@ -189,7 +189,7 @@ def test_a_front_that_cannot_be_written_is_printed_and_kept(tmp_path, monkeypatc
 
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(working.WorkingFolder, "_take_place", fails)
+    monkeypatch.setattr(whole_folders.WorkingFolder, "_take_place", fails)
     found = run_dse("run", str(STUDY), "--out", str(tmp_path / "place" / "run"))
     (kept,) = (tmp_path / "temporary").iterdir()
     assert found.returncode == 2

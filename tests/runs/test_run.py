@@ -17,7 +17,7 @@ from dse import search
 from dse.errors import ContractError, InfeasibleError, OutputError
 from dse.model import invariants, volume
 from dse.model.problem import Problem
-from dse.runs import stored
+from dse.runs import run_files
 from dse.runs.result import FILES, PICTURES, Result
 from dse.study import study
 from dse.study.schema import json_schema
@@ -86,11 +86,13 @@ def test_tables_are_written_as_pandas_would(tmp_path: Path) -> None:
         "bound": np.array(['a,"b', np.nan], dtype=object),
         "feasible": np.array([True, False]),
     }
-    stored.write_front(table, tmp_path)
-    stored.write_evaluations(table, tmp_path)
+    run_files.write_front(table, tmp_path)
+    run_files.write_evaluations(table, tmp_path)
     frame = pd.DataFrame(table)
-    assert (tmp_path / stored.FRONT).read_text() == frame.to_csv(index=False, lineterminator="\n")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / stored.EVALUATIONS), frame)
+    assert (tmp_path / run_files.FRONT).read_text() == frame.to_csv(
+        index=False, lineterminator="\n"
+    )
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / run_files.EVALUATIONS), frame)
 
 
 SEVEN_OF_EACH = """

@@ -20,9 +20,9 @@ import pytest
 
 import dse
 from dse.errors import ArgumentError, OutputError, StudyError, faults_of
-from dse.files.working import under_way, working_folder
+from dse.files.whole_folders import under_way, working_folder
+from dse.runs.run_files import begin_manifest, begun_manifest
 from dse.runs.stopping import stop_run
-from dse.runs.stored import begin_manifest, begun_manifest
 from dse.serve.server import Server
 from dse.serve.session import Session
 from tests.conftest import STUDIES

@@ -19,7 +19,7 @@ from dse.files.yaml import to_yaml
 from dse.runs import finished
 from dse.study import records as user_records
 from dse.study import study
-from dse.study.fields import Unit
+from dse.study.field_kinds import Unit
 from tests.conftest import ROOT, run_dse
 
 CORE = {

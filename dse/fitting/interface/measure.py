@@ -20,7 +20,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.errors import DseError, StudyError
-from dse.files.working import new_folder
+from dse.files.whole_folders import new_folder
 from dse.fitting.interface import timings
 from dse.fitting.interface.openssl import parse_speed
 from dse.fitting.interface.timings import Timings

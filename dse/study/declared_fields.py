@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import ATTACHMENTS, PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
 from dse.errors import nearest
-from dse.study.fields import (
+from dse.study.field_kinds import (
     Amount,
     Coded,
     Given,
