@@ -281,8 +281,11 @@ def test_a_check_tells_the_longest_that_measuring_takes(tmp_path: Path) -> None:
         "search: {budget: {time: 4 h, cost: 900}}\n"
     )
     lines = dse.load(tmp_path / "study.yaml").summary().splitlines()
-    assert lines[1] == "measured: area [um2]; up to 120 designs, chosen by gaussian"
-    assert lines[3:6] == [
+    assert lines[1:3] == [
+        "axes: a 12, b 10",
+        "measured: area [um2]; up to 120 designs, chosen by gaussian",
+    ]
+    assert lines[4:7] == [
         "time: at most 120 designs x 10 min x 2 attempts / 2 workers = 20.0 h",
         "budget of time: 4.0 h; no design is begun that would not end within it if it took as "
         "long as the longest before",
@@ -290,5 +293,5 @@ def test_a_check_tells_the_longest_that_measuring_takes(tmp_path: Path) -> None:
     ]
     found = dse.load(tmp_path / "study.yaml", overrides={"sweep": "{b: [1, 2]}"})
     lines = found.summary().splitlines()
-    assert lines[2].endswith("; up to 12 designs at each value of b, chosen by gaussian")
-    assert lines[4].endswith("= 2.0 h at each value of b")
+    assert lines[3].endswith("; up to 12 designs at each value of b, chosen by gaussian")
+    assert lines[5].endswith("= 2.0 h at each value of b")

@@ -241,7 +241,7 @@ def test_no_budget_limits_the_measuring_of_cores() -> None:
 
 @pytest.mark.parametrize("method", ["exact", "random"])
 def test_check_tells_how_many_designs_of_a_core_are_measured_and_when(method: str) -> None:
-    assert dse.load(study(method), evaluate=figures).summary().splitlines()[1] == (
+    assert dse.load(study(method), evaluate=figures).summary().splitlines()[2] == (
         "measured of mac: area [um2], dynamic_power [uW], leakage_power [uW], clock [MHz], "
         "cycles_per_task [cycle/task]; all 30 designs, before the search"
     )

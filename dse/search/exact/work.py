@@ -110,9 +110,9 @@ class Work:
             return
         self._next = self.spent + LOOK
         if time.process_time() - self._start_s > self.seconds:
-            self.ended = (
-                f"the limit of {self.seconds:.3g} s of CPU time was reached (search.effort, --time)"
-            )
+            reached = f"the limit of {self.seconds:.3g} s of CPU time was reached"
+            found = reached if self.seconds > 0 else "no CPU time was left"
+            self.ended = f"{found} (search.effort, --time)"
         elif _resident_byte() - self._start_byte > self.byte:
             self.ended = (
                 f"the limit of {self.byte / 2**20:g} MiB of memory, beyond what was in use at the "
