@@ -104,7 +104,7 @@ def test_conflicts_are_told_apart_and_each_is_repaired(write: Write) -> None:
 @pytest.mark.parametrize(
     ("seconds", "stop", "why"),
     [
-        (0, None, "the limit of 0 s of CPU time was reached (search.effort, --time)"),
+        (0, None, "no CPU time was left (search.effort, --time)"),
         (60, lambda: True, "it was interrupted"),
     ],
 )
