@@ -1,4 +1,4 @@
-"""`dse.simulation.compiled` as machine code: the same operations in the same order."""
+"""`dse.simulation.recursion` as machine code: the same operations in the same order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ import numpy as np
 from llvmlite import ir
 
 from dse.contract import Column
-from dse.model.tape.compiled import has_llvmlite
 from dse.model.tape.kernel import machine_code
 from dse.model.tape.operations import LONG, NUMBER
-from dse.simulation.events import Passage
-from dse.simulation.pipeline import Kinds, Pipeline, passed
+from dse.simulation.pipeline import Kinds, Pipeline
 
 POINTED = (LONG, *[NUMBER] * 6)
 """Kinds and arrivals (n); times of each kind; when each station is free and ready; starts, ends,
@@ -68,7 +66,7 @@ def _code(wholes: tuple[bool, ...], sync: bool) -> tuple[Any, Any]:
 
 
 def _one(b: Any, given: Sequence[Any], number: Any, wholes: tuple[bool, ...], sync: bool) -> None:
-    """Write what one offload passes: `dse.simulation.compiled`, with `passed` at each station."""
+    """Write what one offload passes: `dse.simulation.recursion`, with `passed` at each station."""
     _, slots, cores, kinds, arrived, times, state, started, ended, left = given
 
     def load(rows: Any, at: Any) -> Any:
@@ -107,46 +105,3 @@ def _one(b: Any, given: Sequence[Any], number: Any, wholes: tuple[bool, ...], sy
     leaves = last if sync else b.fadd(start, core)
     for rows, value in ((started, start), (ended, last), (left, leaves)):
         b.store(value, b.gep(rows, [number]))
-
-
-def one_after_the_other(
-    pipelines: Sequence[Pipeline],
-    kind: Kinds,
-    arrived_s: Column,
-    *,
-    compiled: bool | None = None,
-) -> Passage:
-    """Return what becomes of offloads, station by station (Lindley's recursion).
-
-    As machine code or not, to the last bit; None for machine code where llvmlite is installed.
-    """
-    if has_llvmlite() if compiled is None else compiled:
-        from dse.simulation.compiled import passages  # only where llvmlite is installed
-
-        start, ended, left = passages(pipelines, kind, arrived_s)
-    else:
-        start, ended, left = _passages(pipelines, kind, arrived_s)
-    return Passage(kind, arrived_s, ended, left - start, 0)
-
-
-def _passages(pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column) -> tuple[Column, ...]:
-    """Return when offloads start, when they end, and when they leave their host cores."""
-    count = len(arrived_s)
-    started, ended, left = ([0.0] * count for _ in range(3))
-    free, ready = ([0.0] * len(pipelines[0].stations) for _ in range(2))
-    slots, cores = pipelines[0].slots, pipelines[0].cores
-    for number, at in enumerate(arrived_s.tolist()):
-        pipeline = pipelines[kind[number]]
-        start = at
-        if number >= slots:
-            start = max(start, ended[number - int(slots)])
-        if number >= cores:
-            start = max(start, left[number - int(cores)])
-        first = last = start + pipeline.overhead_s + pipeline.latency_s
-        for place, station in enumerate(pipeline.stations):
-            begin = max(last if station.whole else first, free[place])
-            came = first, last, ready[place]
-            first, last, free[place], ready[place] = passed(station, begin, *came)
-        started[number], ended[number] = start, last
-        left[number] = last if pipeline.sync else start + pipeline.core_s
-    return np.array(started), np.array(ended), np.array(left)
