@@ -219,7 +219,7 @@ class Ledger:
         said = "every design is measured"
         if self.infeasible:
             said = "every design is measured, or infeasible as its program says"
-        return f"every design was asked for, and {self.failed:,} failed" if self.failed else said
+        return f"every design was requested, and {self.failed:,} failed" if self.failed else said
 
     def to_dict(self) -> dict[str, int]:
         """Return plain data, for JSON."""

@@ -64,7 +64,7 @@ Panel = tuple[Axes, Scale, Scale]
 def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
     """Draw the front into ``front.png`` and ``front.svg`` in a folder, and return their paths.
 
-    Two objectives make one panel with the staircase of what is attained, more make one panel
+    Two objectives make one panel with the staircase of the front, more make one panel
     per pair, a single one a strip with a row per design; a sweep makes one panel per objective
     against the swept column, or one per value where two objectives are swept over a few choices;
     an empty front makes a picture that says so.

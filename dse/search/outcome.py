@@ -38,7 +38,7 @@ class Certificate:
     """
 
     way: str = "sampled"
-    reason: str = "a heuristic was asked for"
+    reason: str = "a heuristic was requested"
     dominated: int = 0
     infeasible: int = 0
 

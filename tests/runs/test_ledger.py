@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_is_an_accident_and_so_is_less_area_than_none() 
     }
     found = dse.run(study, evaluate=measured, workers=2)
     assert found.manifest["ledger"] == Ledger(evaluated=2, infeasible=1, failed=3).to_dict()
-    assert found.manifest["certificate"]["reason"] == ["every design was asked for, and 3 failed"]
+    assert found.manifest["certificate"]["reason"] == ["every design was requested, and 3 failed"]
     causes = " ".join(found.manifest["measured"]["causes"])
     assert "its worker died: it was ended by SIGKILL" in causes
     assert "what it returns: area: -4 um2 is beyond its least, 0 um2" in causes

@@ -110,7 +110,7 @@ class Tracer:
         """Return the column that a function makes, traced as far as it lets."""
         given = {name: columns[name] for name in step.arguments}
         self.recorder.refused = ""
-        reason = "asked for"
+        reason = "requested"
         if step.name not in self.untraced:
             try:
                 found = self._column(step.plugin.function(**given))

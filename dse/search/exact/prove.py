@@ -57,10 +57,10 @@ def prove(
     """
     check_provable(problem, method, budget=budget, limit=limit)
     if method == "enumerate" or not composable(problem):
-        reason = "as asked" if method == "enumerate" else "the space is not made of stages"
+        reason = "as requested" if method == "enumerate" else "the space is not made of stages"
         return enumerated(problem, progress, reason)
     if method == "compose":
-        return _composed(_composer(problem, progress), "as asked")
+        return _composed(_composer(problem, progress), "as requested")
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs")
     least = enumeration.least_work(problem)
