@@ -75,7 +75,13 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         "conflicts": [list(conflict) for conflict in conflicts],
     }
     if outcome.nearest_index is None or outcome.nearest_violation is None:
-        return "no feasible design", facts
+        if outcome.exact:
+            return "no feasible design", facts
+        missing = f"not every design was tried: {outcome.certificate.reason}"
+        return f"no feasible design was found; {missing}", facts | {
+            "unfinished": missing,
+            "repairs": [],
+        }
     need = needed_by(problem)
     point = (
         _nearest(problem, outcome, outcome.nearest_index)

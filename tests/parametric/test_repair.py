@@ -73,10 +73,19 @@ any one of these changes makes the study feasible, the smallest first:
 @pytest.mark.parametrize("question", [dse.run, dse.answer])
 def test_an_explanation_takes_no_longer_than_its_question_may(question, write: Write) -> None:
     ended = r"(the limit of \S+ s of CPU time was reached|no CPU time was left)"
-    cut = f"not all changes that may admit a design were tried: {ended}"
+    cut = f"not (all changes that may admit a design were|every design was) tried: {ended}"
     with pytest.raises(InfeasibleError, match=cut) as caught:
         question(write(CHAINED), time="1 ms")
     assert caught.value.facts["repairs"] == []
+
+
+def test_a_search_that_tried_nothing_does_not_say_that_nothing_is_feasible(write: Write) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(write(CHAINED), time="1 us")
+    assert str(caught.value).startswith(
+        "no feasible design was found; not every design was tried: the limit of 1e-06 s of CPU time"
+    )
+    assert caught.value.facts["unfinished"].startswith("not every design was tried")
 
 
 def refused(path: Path, **options: Any) -> InfeasibleError:
