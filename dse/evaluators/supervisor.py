@@ -231,7 +231,7 @@ def _line() -> bytes:
 
 
 def _serve() -> None:
-    """Run programs until there are no more, or one has left what cannot be ended."""
+    """Run programs until there are no more, SIGTERM, or one has left what cannot be ended."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     reader, writer = os.pipe()
     for end in (reader, writer):
@@ -239,11 +239,13 @@ def _serve() -> None:
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asked: list[int] = []
     while line := _line():
-        signal.signal(signal.SIGTERM, lambda *_: None)  # it ends the program, which is reported
+        # it ends the program, which is reported, and then this process
+        signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
         print(json.dumps(_run(json.loads(line), reader)), flush=True)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if _LINUX and _descendants():
+        if asked or (_LINUX and _descendants()):
             return
 
 

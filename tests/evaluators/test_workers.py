@@ -305,6 +305,12 @@ def test_one_supervisor_serves_one_program_after_another(tmp_path: Path) -> None
     assert not runs(second)
 
 
+def test_a_supervisor_that_is_ended_as_a_program_ends_does_not_stay(tmp_path: Path) -> None:
+    """SIGTERM may come between the end of a program and the report on it."""
+    found = shell("echo $PPID >&2; kill -TERM $PPID; sleep 300").measure({}, tmp_path)
+    until(lambda: not runs(int(found.said)))
+
+
 def test_a_supervisor_serves_no_other_once_it_was_asked_to_stop(tmp_path: Path) -> None:
     first = watched_by(tmp_path)
     found = shell("echo $PPID >&2; sleep 300").measure_until({}, tmp_path, lambda: True)
