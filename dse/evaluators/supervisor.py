@@ -239,13 +239,13 @@ def _serve() -> None:
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    asked: list[int] = []
+    received: list[int] = []
     while line := _line():
         # it ends the program, which is reported, and then this process
-        signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+        signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
         print(json.dumps(_run(json.loads(line), reader)), flush=True)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if asked or (_LINUX and _descendants()):
+        if received or (_LINUX and _descendants()):
             return
 
 
