@@ -2,7 +2,7 @@
 
 The tables come from ``dse characterise``: each has its library, corner, target, stimulus and
 hashes above it, and lists only designs whose netlists gave every known answer.  Wires and the
-tree of the clock cost nothing in them: there is no placement.
+tree of the clock cost nothing in them: there is no placement, whose spread is their uncertainty.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Core, CoreMetrics, Model
+from dse.contract.placement import before_placement, placement_text
 from dse.contract.published import PublishedTable, read_published, si_columns
 from dse.cores._families import FAMILIES, LIBRARIES, Lines
 from dse.cores._table import TABLES, metrics, outside, residuals
@@ -44,7 +45,15 @@ def _characterised(name: str, library: str) -> Core:
         return known
 
     source = f"our own description of the hardware in {LIBRARIES[library]}, by dse characterise"
-    models = {"table": Model(function=rows_of_table, designs=table.designs, source=source)}
+    source = f"{source}; {placement_text()}"
+    models = {
+        "table": Model(
+            function=rows_of_table,
+            designs=table.designs,
+            source=source,
+            uncertainty=before_placement(),
+        )
+    }
     if family.law is not None and library not in family.law.refused:
         models["law"] = _model_of(family.law, table, known, source)
     return Core(
@@ -102,6 +111,7 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
         design_name=law.design_name,
         source=f"{source}; straight lines over {over} by least squares",
         residuals=lambda: residuals(table.designs, rows, known, on_lines(values)),
+        uncertainty=before_placement(),
     )
 
 

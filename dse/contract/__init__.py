@@ -140,8 +140,8 @@ class Model:
         For a law: its columns against the table it describes, as
         ``{quantity: (design names, table values, law values)}``.
     uncertainty
-        Relative standard uncertainty of metrics, by field of `CoreMetrics`; where it says nothing
-        a law is as sure as its residuals.
+        Relative standard uncertainty of metrics, by field of `CoreMetrics`; that of the residuals
+        of a law adds in squares.
     assumed
         Fields of `CoreMetrics` that are assumed, where no source says them.  Results note them; a
         latency that is assumed is refused in a chained mode, whose rate it decides.

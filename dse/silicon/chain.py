@@ -10,6 +10,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.contract.generators import Vectors
+from dse.contract.placement import before_placement, placement_text
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
@@ -110,6 +111,7 @@ class LibraryCharacteriser(Characteriser):
         yield f"mapped for: {targets or clock or 'the fastest'}"
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
         yield f"wire load: {self.conditions.wire or 'none'}"
+        yield placement_text()
         yield "settled_power, settled_energy: without glitches; energy: of a task, without leakage"
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
@@ -212,6 +214,9 @@ class LibraryCharacteriser(Characteriser):
             "energy_j": power.dynamic.total_w * task_s,
             "settled_energy_j": power.settled.total_w * task_s,
             "least_period_s": timing.period_s,
+            **{
+                f"{units.stem(one)}_uncertainty": share for one, share in before_placement().items()
+            },
         }
 
     def _facts(

@@ -48,6 +48,7 @@ COLUMNS = (
     ("network_area_um2", "network_area_m2", 1e12),
     ("network_power_mw", "network_power_w", 1e3),
     ("network_leakage_uw", "network_leakage_w", 1e6),
+    ("area_uncertainty_percent", "area_uncertainty", 100.0),
     ("clock_uncertainty_percent", "clock_uncertainty", 100.0),
     ("dynamic_power_uncertainty_percent", "dynamic_power_uncertainty", 100.0),
     ("leakage_power_uncertainty_percent", "leakage_power_uncertainty", 100.0),

@@ -184,7 +184,13 @@ def _row(
         one,
         name=f"{one.name}_{supply}v",
         parameters={**one.parameters, SUPPLY: supply, FITTED: fitted},
-        figures={**one.figures, **uncertain},
+        figures={
+            **one.figures,
+            **{
+                name: math.hypot(share, one.figures.get(name, 0.0))
+                for name, share in uncertain.items()
+            },
+        },
         facts=facts,
     )
 

@@ -79,10 +79,14 @@ def of_core(
 ) -> dict[str, Column]:
     """Return the relative standard uncertainty of a core's metrics, (count,) each.
 
-    What the study states counts, then what the model does; else a law is as sure as the table that
-    it describes: the root mean square of (law - table) / table.
+    What the study states counts; else what the model does, and of a law, in squares, how far it is
+    off the table that it describes: the root mean square of (law - table) / table.
     """
-    spread = residual_spread(model) | dict(model.uncertainty) | stated(written, path, faults)
+    spread = residual_spread(model)
+    spread |= {
+        name: float(np.hypot(u, spread.get(name, 0))) for name, u in model.uncertainty.items()
+    }
+    spread |= stated(written, path, faults)
     return {metric: np.full(count, value) for metric, value in spread.items()}
 
 

@@ -14,10 +14,12 @@ import pytest
 import dse
 from dse.contract import Core
 from dse.contract.generators import Generator
+from dse.contract.placement import routed_over_unplaced
 from dse.contract.published import read_published
 from dse.cores._families import FAMILIES, LIBRARIES
 from dse.cores.characterised import _model_of, characterised_designs
 from dse.plugins import registry
+from dse.study.models import residual_spread
 from tests.conftest import ROOT, STUDIES, everything, problem_of
 
 TABLES = ROOT / "cores" / "tables"
@@ -278,3 +280,19 @@ def test_aes_at_100_gbit_per_s_by_hand() -> None:
     assert counts.to_numpy().tolist() == [[4, 0, 0], [0, 5, 0], [0, 0, 1]]
     assert front["area_m2"].iloc[0] == pytest.approx(4 * 1361e-12, rel=1e-3)
     assert front["power_w"].iloc[2] == pytest.approx(36.32e-12 * 100e9 / 128 + 5.24e-6, rel=1e-3)
+
+
+def test_what_is_not_placed_is_as_unsure_as_public_runs_say() -> None:
+    factors = routed_over_unplaced()
+    assert factors["area_m2"] == pytest.approx((1.126, 1.214, 1.499), abs=1e-3)
+    assert factors["clock_hz"] == pytest.approx((0.993, 1.063, 1.251), abs=1e-3)
+    assert factors["dynamic_power_w"] == pytest.approx((1.291, 1.503, 2.194), abs=1e-3)
+    shares = {}
+    for model, parameters in (("table", "{}"), ("law", "{unroll: [4]}")):
+        written = [("stages.0.core", "des_asap7"), ("stages.0.model", model)]
+        written.append(("stages.0.parameters", parameters))
+        (stage,) = problem_of(STUDIES / "settop_116mbps.yaml", *written).stages
+        shares[model] = stage.designs.uncertainty["area_m2"][0]
+    assert shares["table"] == pytest.approx(np.log(1.499 / 1.126) / 2.563, rel=5e-3)
+    off = residual_spread(core_of("des_asap7").models["law"])["area_m2"]
+    assert shares["law"] ** 2 == pytest.approx(shares["table"] ** 2 + off**2)

@@ -35,7 +35,8 @@ def test_a_fresh_characterisation_gives_the_shipped_table_and_its_front(tmp_path
     made = pd.concat(parts).set_index("design")
     shipped = pd.read_csv(ROOT / "cores" / "tables" / f"{TABLE}.csv", comment="#")
     shipped = shipped.set_index("design")
-    pd.testing.assert_frame_equal(made.loc[shipped.index], shipped, rtol=1e-6)
+    assert {*made} >= {*shipped}  # a shipped core has its uncertainty from elsewhere
+    pd.testing.assert_frame_equal(made.loc[shipped.index, [*shipped]], shipped, rtol=1e-6)
     made.loc[shipped.index].to_csv(tmp_path / "made.csv")
     fronts = []
     for source in (f"core: {TABLE}", f"table: {tmp_path / 'made.csv'}"):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import dse
+from dse.contract.placement import before_placement
 from dse.errors import StudyError
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
@@ -135,6 +136,10 @@ def test_studies_and_fits_read_the_table(run: Run, tmp_path: Path) -> None:
     row = found.designs[2]
     terms = {one.name: one.value for one in dse.evaluate(study, design="hash.UNROLL4=1").terms}
     assert terms["hash.area_m2"] == pytest.approx(row.figures["area_m2"], rel=1e-6)
+    drawn = dse.answer(study, samples=2, flips=False).certainty.uncertain
+    assert {one.column: one.share[0] for one in drawn} == pytest.approx(
+        before_placement(), rel=1e-6
+    )
 
 
 def test_a_wrong_answer_is_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
