@@ -115,23 +115,8 @@ def recommend(
         for column, goal in enumerate(problem.goals)
     }
     tied = _tied(problem, ranked)
-    tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
-    reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
-    if solved.found.get(REFUSED):
-        reason = "It is the next best of the front, and holds in a simulation."
-    trade = _trade(problem, front, chosen, preference)
-    given = _given(solved.study.document)
     parts = [
-        sections.recommendation_section(
-            chosen,
-            goals,
-            reason,
-            trade,
-            given,
-            solved.found,
-            tie,
-            int(tied.sum()) - 2,
-        ),
+        _recommended(solved, preference, chosen, ranked[tied]),
         *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
         *_implausible(solved.study, ranked[0]),
         sections.limits_section(chosen),
@@ -162,6 +147,25 @@ def recommend(
         runner_up=second,
         best={goal.name: found for goal, found in best.items()},
         others=others,
+    )
+
+
+def _recommended(solved: KnownFront, preference: Preference, chosen: Pick, tied: Index) -> Section:
+    """Return the design with its reason; `tied` are those (t, d) with its objective values."""
+    problem, front = solved.study.problem, solved.front
+    goals = [goal.name for goal in problem.goals]
+    reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
+    if solved.found.get(REFUSED):
+        reason = "It is the next best of the front, and holds in a simulation."
+    return sections.recommendation_section(
+        chosen,
+        goals,
+        reason,
+        _trade(problem, front, chosen, preference),
+        _given(solved.study.document),
+        solved.found,
+        pick(problem, tied[1], preference.quantity) if len(tied) > 1 else None,
+        len(tied) - 2,
     )
 
 

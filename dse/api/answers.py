@@ -159,21 +159,21 @@ def answer(
     reporter = Reporter(first.study.question, write, all=all)
     first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
     found = Answer(**vars(recommend(first, preference, fronts.options, reporter.report, all=all)))
-    if simulated is not None:
-        reporter.report([simulated])
-        found = found.with_section(simulated)
     budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
-    if share is not None:
-        section = _ranges(first, preference, share, budget)
+
+    def later() -> Iterator[Section]:
+        if simulated is not None:
+            yield simulated
+        if share is not None:
+            yield _ranges(first, preference, share, budget)
+        if flips is not False and not refused:  # by the model another design is the answer
+            near = time is None and not flips
+            left = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte) if near else budget
+            yield from _changing(first, preference, left, full=bool(flips), progress=progress)
+
+    for section in later():
         reporter.report([section])
         found = found.with_section(section)
-    if flips is not False and not refused:  # by the model another design is the answer
-        if not time and not flips:
-            budget = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte)
-        changing = _changing(first, preference, budget, full=bool(flips), progress=progress)
-        for section in changing:
-            reporter.report([section])
-            found = found.with_section(section)
     if sampled is not None:
         found = _with_certainty(found, fronts, preference, sampled)
         reporter.report(found.sections[-2:-1])

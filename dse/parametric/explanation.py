@@ -54,17 +54,10 @@ def explain_infeasible(
 
 def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
     problem = infeasible.problem
-    searched = problem.size <= ENUMERABLE and not problem.not_measured
-    if outcome.certificate.way == "sampled" and searched:
-        with suppress(TooLargeError):
-            whole = search.run_search(problem, search.SearchSettings(method="exact"))
-            if whole.feasible:
-                return _overlooked(infeasible, outcome, whole)
-            outcome = whole
-    composed = outcome.certificate.way == "composed"
-    if composed:
-        with suppress(TooLargeError):
-            outcome = with_conflicts(problem, outcome)
+    whole = _searched_whole(problem, outcome)
+    if whole.feasible:
+        return _overlooked(infeasible, outcome, whole)
+    outcome, composed = whole, whole.certificate.way == "composed"
     conflicts = outcome.conflicts()
     facts: dict[str, Any] = {
         "feasible": 0,
@@ -78,48 +71,65 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         if outcome.exact:
             return "no feasible design", facts
         missing = f"not every design was tried: {outcome.certificate.reason}"
-        return f"no feasible design was found; {missing}", facts | {
-            "unfinished": missing,
-            "repairs": [],
-        }
+        unfinished = {"unfinished": missing, "repairs": []}
+        return f"no feasible design was found; {missing}", facts | unfinished
     need = needed_by(problem)
-    point = (
-        _nearest(problem, outcome, outcome.nearest_index)
-        if need is None
-        else need.nearest[np.newaxis]
-    )
-    violations = dict(
-        zip(problem.constraint_names, problem.evaluate(point).violation[0].tolist(), strict=True)
-    )
-    (nearest,) = described(problem, point)
-    facts |= {"nearest_design": nearest, "violations": violations}
+    near, near_facts = _near(problem, outcome, outcome.nearest_index, need)
     known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
         _repairs(infeasible, conflicts, need, composed)
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
-    facts |= repair_facts
-    tried = " of those tried" if composed and need is None else ""
-    if need is not None:
-        facts["needed"] = {
-            problem.constraints[bound.place].text: value
-            for bound, value in zip(need.bounds, need.best, strict=True)
-        }
     first = next(iter(repair_facts.get("repairs", ())), {"set": ""})
     few = COMPUTE_ALONE in infeasible.notes and first["set"].endswith(".instances")
     lines = [
         _headline(problem.size + len(problem.hosts), None if known else outcome.evaluated, composed)
         + " with the least instances that carry the rate; with more there is one" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
-        "" if need is None else paragraph(need.sentence(), "  "),
-        hanging(f"nearest design{tried}", nearest),
-        pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
+        *near,
         *_host_lines(problem),
         *_conflict_lines(conflicts),
         *repairs,
     ]
-    return "\n".join(filter(None, lines)), facts
+    return "\n".join(filter(None, lines)), facts | near_facts | repair_facts
+
+
+def _searched_whole(problem: Problem, outcome: Outcome) -> Outcome:
+    """Return what an exact search finds where a heuristic one found nothing and the space is small.
+
+    That of a composed space with its conflicts.
+    """
+    searched = problem.size <= ENUMERABLE and not problem.not_measured
+    with suppress(TooLargeError):
+        if outcome.certificate.way == "sampled" and searched:
+            outcome = search.run_search(problem, search.SearchSettings(method="exact"))
+        if outcome.certificate.way == "composed" and not outcome.feasible:
+            outcome = with_conflicts(problem, outcome)
+    return outcome
+
+
+def _near(
+    problem: Problem, outcome: Outcome, nearest: Index, need: Needed | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Return what bounds would have to be and the nearest design, as lines and as plain data."""
+    point = _nearest(problem, outcome, nearest) if need is None else need.nearest[np.newaxis]
+    (violation,) = problem.evaluate(point).violation.tolist()
+    violations = dict(zip(problem.constraint_names, violation, strict=True))
+    (design,) = described(problem, point)
+    facts: dict[str, Any] = {"nearest_design": design, "violations": violations}
+    if need is not None:
+        facts["needed"] = {
+            problem.constraints[bound.place].text: value
+            for bound, value in zip(need.bounds, need.best, strict=True)
+        }
+    composed = outcome.certificate.way == "composed"
+    lines = [
+        "" if need is None else paragraph(need.sentence(), "  "),
+        hanging(f"nearest design{' of those tried' * (composed and need is None)}", design),
+        pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
+    ]
+    return lines, facts
 
 
 def _nearest(problem: Problem, outcome: Outcome, nearest: Index) -> Index:
