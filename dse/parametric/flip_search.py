@@ -33,7 +33,7 @@ from dse.parametric.perturbed import (
 from dse.parametric.proven import EFFORT, Breakpoint, screened_answers
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
-from dse.parametric.screen import Screen, screened
+from dse.parametric.screen import Screen, composes, screened
 from dse.parametric.track import Track
 from dse.parametric.tracking import TrackedAnswer, answer_among
 from dse.reports.designs import parts
@@ -204,11 +204,14 @@ class _FlipSearch:
     def unmoved(self, entries: Sequence[Assumption]) -> tuple[list[Stability], dict[str, Index]]:
         """Return what no design can change the answer of, in the whole range, screened together.
 
-        Where one loss decides; and for others, by name, the designs that may.
+        Where one loss decides; and for others, by name, the designs that may.  Spaces that are
+        composed are screened for one assumption after the other anyway.
         """
         problem, own = self.study.problem, self.answer.rows
         column = self.tracked.column(problem)
         if column is None or len(own) != 1 or problem.tolerant or len(entries) == 1:
+            return [], {}
+        if composes(problem):
             return [], {}
         try:
             ends = [self._limits(entry) for entry in entries]
