@@ -23,6 +23,7 @@ from dse.silicon.mapping import Mapped, map_files, map_text
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
+from dse.silicon.source_simulation import held_vectors
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
@@ -121,6 +122,7 @@ class LibraryCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design, conditions = task.design, self.conditions
+        vectors, remarks = held_vectors(task, conditions)
         mapped = self._mapped(task)
         buffered = spread_fan_out(
             mapped.netlist, self.mapping_library, self.usable, most_fan_out=conditions.most_fan_out
@@ -129,9 +131,6 @@ class LibraryCharacteriser(Characteriser):
         if self.mapped_with:
             check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
-        vectors = task.vectors
-        if not isinstance(vectors, Vectors):
-            vectors = vectors.of(netlist, design)
         period = period_of(timing.period_s, conditions.period_s)
         activity = simulate_gates(
             netlist,
@@ -173,6 +172,7 @@ class LibraryCharacteriser(Characteriser):
             facts=self._facts(task, mapped, vectors, activity),
             notes=(
                 *filter(None, [mapped.refused]),
+                *remarks,
                 *timing.notes,
                 *activity.notes,
                 *power.notes,

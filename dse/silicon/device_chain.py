@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.contract.generators import Vectors
 from dse.reports.text import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
@@ -19,6 +18,7 @@ from dse.silicon.ice40 import ICE40
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.place_and_route import Placement, place_and_route, program_of, version_of
+from dse.silicon.source_simulation import held_vectors
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import clock_net_of
 from dse.silicon.yosys import chosen_yosys
@@ -74,13 +74,11 @@ class DeviceCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, hold it to its answers, and place it."""
         design = task.design
+        vectors, remarks = held_vectors(task, self.conditions)
         written, script = self._mapped(task)
         netlist, library = read_device_netlist(written, self.device.family, top=design.top)
         check_netlist(netlist, library)
         clock_net_of(netlist, library, design.clock)
-        vectors = task.vectors
-        if not isinstance(vectors, Vectors):
-            vectors = vectors.of(netlist, design)
         found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
         check_answers(task, vectors, found)
         placed = place_and_route(
@@ -106,7 +104,7 @@ class DeviceCharacteriser(Characteriser):
                 "tasks": str(vectors.tasks),
                 "clocks": clocks,
             },
-            notes=(),
+            notes=remarks,
         )
 
     def _mapped(self, task: DesignTask) -> tuple[str, str]:

@@ -81,8 +81,10 @@ class DesignTask:
         return digest.hexdigest()
 
 
-def check_answers(task: DesignTask, vectors: Vectors, found: Answers) -> None:
-    """Refuse a design that gives a wrong answer.
+def check_answers(
+    task: DesignTask, vectors: Vectors, found: Answers, what: str = "netlist"
+) -> None:
+    """Refuse a design whose netlist, or `what` else was simulated, gives a wrong answer.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def check_answers(task: DesignTask, vectors: Vectors, found: Answers) -> None:
         The first one, with the design; tables of answers may be those of several.
     """
     written_in = task.vectors if isinstance(task.vectors, WrittenVectors) else None
-    wrong = first_wrong(vectors, found, written_in)
+    wrong = first_wrong(vectors, found, written_in, what)
     if wrong is not None:
         named = f"{task.design.name}: {wrong.where}" if wrong.line else wrong.where
         raise StudyError([replace(wrong, where=named)])

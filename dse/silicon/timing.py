@@ -160,15 +160,27 @@ def clock_net_of(netlist: Netlist, library: CellLibrary, clock: str) -> int:
     StudyError
         There is no such input, a flip-flop has another clock or edge, or a gate uses it.
     """
+    net = clock_input(netlist, clock)
+    faults = _clock_faults(netlist, library, net, clock)
+    if faults:
+        raise StudyError(faults)
+    return net
+
+
+def clock_input(netlist: Netlist, clock: str) -> int:
+    """Return the net of an input that is called like the clock.
+
+    Raises
+    ------
+    StudyError
+        There is none of one bit.
+    """
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"
         remedy = f"name it with --clock-port; {nearest(clock, netlist.inputs)}"
         fault = Fault(where="clock", written=repr(clock), rule=rule, remedy=remedy)
         raise StudyError([placed(fault, netlist.source)])
-    faults = _clock_faults(netlist, library, nets[0], clock)
-    if faults:
-        raise StudyError(faults)
     return nets[0]
 
 

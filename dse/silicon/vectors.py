@@ -8,7 +8,7 @@ numbers, decimal, ``0x`` or ``0b``; ``-`` at an output is not compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -157,20 +157,23 @@ class WrittenVectors:
                 )
 
     def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
-        found = np.zeros((len(self.table), width), np.bool_)
-        for row, cell in enumerate(self.table.columns[column]):
-            if cell.strip() == NOT_COMPARED:
-                continue
-            value = _value(cell)
-            if value >> width:
+        cells = self.table.columns[column]
+        for row, cell in enumerate(cells):
+            if cell.strip() != NOT_COMPARED and _value(cell) >> width:
                 rule = f"the port has {width} bits"
                 remedy = f"write a number below {1 << width:#x}"
                 faults.append(self.table.fault(row, column, rule, remedy))
-            octets = np.frombuffer(
-                (value & (1 << width) - 1).to_bytes(-(-width // 8), "little"), np.uint8
-            )
-            found[row] = np.unpackbits(octets, bitorder="little")[:width]
-        return found
+        return bits_written(cells, width)
+
+
+def bits_written(cells: Sequence[str], width: int) -> Bits:
+    """Return the low bits of numbers as they are written, 0 of those that are not compared."""
+    octets = -(-width // 8)
+    mask = (1 << width) - 1
+    values = (0 if cell.strip() == NOT_COMPARED else _value(cell) & mask for cell in cells)
+    rows = np.frombuffer(b"".join(one.to_bytes(octets, "little") for one in values), np.uint8)
+    bits = np.unpackbits(rows.reshape(len(cells), octets), axis=1, bitorder="little")
+    return bits[:, :width].astype(np.bool_)
 
 
 def _value(cell: str) -> int:
@@ -213,11 +216,14 @@ def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Ite
 
 
 def first_wrong(
-    vectors: Vectors, found: Answers, written_in: WrittenVectors | None = None
+    vectors: Vectors,
+    found: Answers,
+    written_in: WrittenVectors | None = None,
+    what: str = "netlist",
 ) -> Fault | None:
     """Return the first known answer that an output does not give: cycle, port, expected, found.
 
-    It has a place where the answers are written in a table.
+    It has a place where the answers are written in a table; `what` gives the others.
     """
     wrong: dict[str, Bits] = {}
     for port, known in vectors.known.items():
@@ -234,7 +240,7 @@ def first_wrong(
         f"cycle {cycle}, bit {bit}: expected {hexadecimal(expected)}, found {hexadecimal(given)}"
     )
     if found.known[port][cycle, bit]:
-        rule, remedy = "the netlist gives another answer", "correct the design, or the answer"
+        rule, remedy = f"the {what} gives another answer", "correct the design, or the answer"
     else:
         rule = "the answer depends on a register that nothing has set"
         remedy = "reset it, or give it cycles to fill"

@@ -142,17 +142,23 @@ def test_studies_and_fits_read_the_table(run: Run, tmp_path: Path) -> None:
     )
 
 
-def test_a_wrong_answer_is_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+def test_a_wrong_answer_is_refused_before_mapping_and_nothing_is_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written = vectors(4).splitlines()
     right = written[3].split(",")[2]
     written[3] = written[3].replace(right, f"{int(right, 16) ^ 4:#x}")
     (tmp_path / "vectors_4.csv").write_text("\n".join(written))
     expected, found = int(right, 16) ^ 4, int(right, 16)
-    assert fails(lambda: run(out="hash.csv")) == (
+    told = fails(lambda: run(out="hash.csv"))
+    assert told == (
         f"vectors_4.csv:4:10: UNROLL4: answer: cycle 2, bit 2: expected {expected:#06x}, "
-        f"found {found:#06x}; the netlist gives another answer; correct the design, or the answer"
+        f"found {found:#06x}; the description gives another answer; "
+        "correct the design, or the answer"
     )
     assert not (tmp_path / "hash.csv").exists()
+    monkeypatch.setattr(chain, "map_files", None)
+    assert fails(lambda: run(over="UNROLL=4")) == told
 
 
 def test_an_answer_that_nothing_has_set_is_refused(run: Run, tmp_path: Path) -> None:
@@ -326,7 +332,8 @@ def test_faults_of_a_description_have_a_place_and_a_remedy(
     text = f"module top (input clk, a, b, c, output{kind} q);\n  {line}\nendmodule\n"
     box = "(* blackbox *) module box (input a, output q); endmodule\n"
     (tmp_path / "top.v").write_text(text + box)
-    (tmp_path / "top.csv").write_text("a,b,c,q\n1,0,0,-\n1,0,0,1\n")
+    answer = "posedge a" not in line
+    (tmp_path / "top.csv").write_text(f"a,b,c,q\n1,0,0,-\n1,0,0,{answer:d}\n")
     figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
     own = dse.verilog("top.v", top="top", check="top.csv", **figures)
     told = fails(lambda: dse.characterise(own, library=TOY, mapping_tool=tool))

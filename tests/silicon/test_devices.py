@@ -20,7 +20,7 @@ import pytest
 import dse
 from dse.contract.generators import bits_of, numbers_of
 from dse.errors import StudyError
-from dse.silicon import place_and_route
+from dse.silicon import place_and_route, source_simulation
 from dse.silicon.answers import settled_answers
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.devices import Device, read_device_netlist
@@ -211,11 +211,15 @@ def test_what_does_not_fit_is_told_with_both_counts(
     assert not Path("hash.csv").exists()
 
 
-def test_a_wrong_answer_is_refused(run: Run, stand_in: Callable[..., None]) -> None:
+def test_a_wrong_answer_is_refused(
+    run: Run, stand_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     stand_in()
     right = vectors(1).splitlines()[9]
     wrong = ",".join([*right.split(",")[:2], "0xbad"])
     Path("vectors_1.csv").write_text(vectors(1).replace(right, wrong))
+    assert "found 0x9b86; the description gives another answer" in fails(run)
+    monkeypatch.setattr(source_simulation, "MOST_CYCLES", 5)
     assert "found 0x9b86; the netlist gives another answer" in fails(run)
 
 
@@ -266,7 +270,7 @@ BROKEN = {
 def test_faults_of_a_description(run: Run, stand_in: Callable[..., None], line: str) -> None:
     stand_in()
     Path("top.v").write_text(f"module top (input clk, input a, output reg q); {line} endmodule")
-    Path("top.csv").write_text("a,q\n1,-\n0,0\n1,1\n")
+    Path("top.csv").write_text("a,q\n1,0\n0,-\n1,-\n")
     figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
     told = fails(lambda: run("top.v", top="top", over=(), check="top.csv", **figures))
     assert BROKEN[line] in told

@@ -1,0 +1,111 @@
+"""A description simulated as it is written, by Yosys, before any time is spent on mapping it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dse.contract.generators import Bits, Vectors
+from dse.errors import StudyError
+from dse.silicon.answers import Answers
+from dse.silicon.description import elaborating, reading, run_description
+from dse.silicon.figures import Conditions
+from dse.silicon.netlist import read_netlist
+from dse.silicon.programs import raise_errors
+from dse.silicon.tasks import DesignTask, check_answers
+from dse.silicon.timing import clock_input
+from dse.silicon.vectors import NOT_COMPARED, bits_written
+from dse.silicon.waves import read_waves
+from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys
+
+MOST_CYCLES = 1000
+"""So many cycles are simulated; the netlist is held to all of them."""
+
+
+def held_vectors(task: DesignTask, conditions: Conditions) -> tuple[Vectors, tuple[str, ...]]:
+    """Return the bits of known answers, which the description gives, and what to note.
+
+    Bits that Yosys takes for unknown are not compared: of a sum with an unknown bit that is all of
+    them, in a netlist only some.
+
+    Raises
+    ------
+    StudyError
+        What is wrong with the description or the table of answers, or the first wrong answer.
+    """
+    if isinstance(task.vectors, Vectors):
+        return task.vectors, ()
+    yosys, limit_s = chosen_yosys(conditions.tool), conditions.time_limit_s
+    top = task.design.top
+    script = [
+        *elaborating(top),
+        "write_rtlil described.il",
+        "delete */c:*",
+        "write_json ports.json",
+    ]
+    reads = reading(task.sources, yosys, top, task.design.parameters)
+    found = run_description(yosys, reads, script, done="ports.json", time_limit_s=limit_s)
+    files = found.output.files
+    ports, described = read_netlist(files["ports.json"], top=top), files["described.il"]
+    clock_input(ports, task.design.clock)
+    vectors = task.vectors.of(ports, task.design)
+    if re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M):
+        return vectors, ()  # mapping refuses it, with its place
+    try:
+        columns = _simulated(described, vectors, task.design.clock, yosys, limit_s)
+    except StudyError as error:
+        rule = f"answers were not held against the source, which Yosys cannot simulate: {error}"
+        return vectors, (rule,)
+    values, known = {}, {}
+    for port, expected in vectors.expected.items():
+        cells = columns[port]
+        values[port] = bits_written(cells, expected.shape[1])
+        said = np.array([cell != NOT_COMPARED for cell in cells])
+        known[port] = vectors.known[port][: len(cells)] & said
+    first = replace(
+        vectors,
+        expected={port: bits[: len(values[port])] for port, bits in vectors.expected.items()},
+        known=known,
+    )
+    every = {port: np.ones_like(bits) for port, bits in values.items()}
+    check_answers(task, first, Answers(values, every), what="description")
+    return vectors, ()
+
+
+def _simulated(
+    described: str, vectors: Vectors, clock: str, yosys: Yosys, time_limit_s: float
+) -> Mapping[str, Sequence[str]]:
+    """Return the values of ports in the first cycles, as cells of a table."""
+    script = [
+        *("read_rtlil described.il", "flatten", "rename -hide w:*"),
+        *("sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"),
+    ]
+    files = {"described.il": described, "stimulus.yw": _witness(clock, vectors.stimulus)}
+    output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
+    raise_errors(output, (), done="done.json")
+    lines = output.files["found.vcd"].splitlines()
+    waves = read_waves(lines, file="found.vcd", scope="", clock=clock)
+    return dict(zip(waves.headers, waves.columns, strict=True))
+
+
+def _witness(clock: str, stimulus: Mapping[str, Bits]) -> str:
+    """Return inputs as Yosys replays them: a step for each cycle, and the edge after the last."""
+    signals = [
+        {"path": [f"\\{port}"], "offset": 0, "width": bits.shape[1], "init_only": False}
+        for port, bits in stimulus.items()
+    ]
+    rows = np.concatenate([bits[:MOST_CYCLES] for bits in stimulus.values()], axis=1)
+    rows = np.concatenate([rows, rows[-1:]])[:, ::-1]
+    edge = {"path": [f"\\{clock}"], "edge": "posedge", "offset": 0}
+    return json.dumps(
+        {
+            "format": "Yosys Witness Trace",
+            "clocks": [edge],
+            "signals": signals,
+            "steps": [{"bits": "".join("01"[bit] for bit in row)} for row in rows.astype(int)],
+        }
+    )

@@ -1,0 +1,134 @@
+"""Value change dumps (VCD, IEEE 1364-2005, 18): signals of a scope at each edge of the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dse.errors import Fault, Position, StudyError, nearest
+from dse.files.csv import CsvTable
+
+UNKNOWN = "-"
+"""A value of which a bit is neither 0 nor 1."""
+
+
+class Waves(CsvTable):
+    """Signals as a table; a row is what stands right before a rising edge, at whose line it is."""
+
+    def fault(self, row: int | None, column: int, rule: str, remedy: str) -> Fault:
+        """Return a fault of a signal, in a cycle counted from 0, or of all."""
+        written = "" if row is None else f"cycle {row}: {self.columns[column][row]}"
+        place = Position(self.lines[0 if row is None else row + 1], 1, self.file)
+        return place.fault((self.headers[column],), written, rule, remedy)
+
+
+@dataclass
+class _Dump:
+    """What has been read of a dump."""
+
+    scopes: dict[str, dict[str, str]] = field(default_factory=dict)  # name: signals' codes
+    ends: int = 0
+
+
+def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Waves:
+    """Return the signals of a scope before each rising edge of its clock.
+
+    Parameters
+    ----------
+    lines
+        Of the dump.
+    file
+        Its name, for messages.
+    scope
+        Names of modules from the outermost, with dots between them; empty for the outermost.
+    clock
+        A signal of the scope.
+
+    Raises
+    ------
+    StudyError
+        It is no dump, has no such scope or clock, or the clock does not rise.
+    """
+    numbered = enumerate(lines, start=1)
+    dump = _header(numbered)
+    if not dump.ends:
+        _refuse(file, "", "it is no value change dump", "write one with $dumpfile and $dumpvars")
+    scope = scope or next(iter(dump.scopes), "")
+    if scope not in dump.scopes:
+        remedy = nearest(scope, dump.scopes)
+        _refuse(file, repr(scope), "the dump has no signals of this scope", remedy)
+    signals = dump.scopes[scope]
+    if clock not in signals:
+        remedy = f"{nearest(clock, signals)}; name it with --clock-port"
+        _refuse(file, repr(clock), f"{scope} has no signal of this name", remedy)
+    rows, edges = _sampled(numbered, signals, signals[clock])
+    if not rows:
+        _refuse(file, repr(clock), "the clock does not rise", "dump cycles in which it does")
+    headers = tuple(signals)
+    columns = tuple(zip(*rows, strict=True))
+    text = "\n".join(map(",".join, (headers, *rows)))
+    return Waves(file, text, headers, columns, (dump.ends, *edges))
+
+
+def _refuse(file: str, written: str, rule: str, remedy: str) -> None:
+    raise StudyError([Fault(where=file, written=written, rule=rule, remedy=remedy)])
+
+
+def _header(lines: Iterator[tuple[int, str]]) -> _Dump:
+    """Return scopes with their signals; the lines that follow are left."""
+    dump, within = _Dump(), list[str]()
+    words: list[str] = []
+    for number, line in lines:
+        words += line.split()
+        if "$end" not in words[-1:]:
+            continue
+        match words:
+            case ["$scope", _, name, "$end"]:
+                within.append(name)
+            case ["$upscope", "$end"]:
+                within = within[:-1]
+            case ["$var", kind, _, code, name, *_] if kind != "real":
+                signals = dump.scopes.setdefault(".".join(within), {})
+                signals[name.partition("[")[0].removeprefix("\\")] = code
+            case ["$enddefinitions", "$end"]:
+                dump.ends = number
+                return dump
+        words = []
+    return dump
+
+
+def _sampled(
+    lines: Iterator[tuple[int, str]], signals: Mapping[str, str], clock: str
+) -> tuple[list[tuple[str, ...]], list[int]]:
+    """Return the values of signals before each rising edge, and its line."""
+    values = dict.fromkeys(signals.values(), UNKNOWN)
+    codes = [*signals.values()]
+    changed: dict[str, str] = {}
+    rows: list[tuple[str, ...]] = []
+    edges: list[int] = []
+    rose = 0
+
+    def settle() -> None:
+        if rose and values[clock] == "0x0" and changed[clock] == "0x1":
+            rows.append(tuple([values[code] for code in codes]))
+            edges.append(rose)
+        values.update(changed)
+        changed.clear()
+
+    for number, line in lines:
+        first = line[:1]
+        if first == "#":
+            settle()
+            rose = 0
+            continue
+        bits, _, code = line[1:].partition(" ") if first in ("b", "B") else (first, "", line[1:])
+        code = code.strip()
+        if code in values:
+            changed[code] = _value(bits)
+            rose = number if code == clock else rose
+    settle()
+    return rows, edges
+
+
+def _value(bits: str) -> str:
+    return UNKNOWN if bits.strip("01") else hex(int(bits, 2))
