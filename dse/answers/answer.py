@@ -20,6 +20,7 @@ from dse.answers.alternatives import (
 )
 from dse.answers.design import Pick, pick
 from dse.answers.margins import margins_section
+from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import undemanded_section
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
@@ -120,6 +121,7 @@ def recommend(
         *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
         *_implausible(solved.study, ranked[0]),
         sections.limits_section(chosen),
+        roofs_section(problem, front, chosen, preference),
         margins_section(problem, ranked[0]),
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Column, Objective, Requirement, Threshold
+from dse.contract import Column, Limit, Objective, Requirement, Threshold
 from dse.model import invariants, tables
 from dse.model.evaluation import APART, loss_errors
 from dse.model.problem import Problem
@@ -246,13 +246,19 @@ def _limits(
     """Return the limits of a design, that of label `first` before all others."""
     found = []
     for code, (label, limit) in enumerate(zip(quantity.labels, quantity.limits, strict=True)):
-        value = min((columns[name] for name in limit.quantities if name in columns), default=None)
+        value = allowed(limit, columns)
         if value is not None and math.isfinite(value):
             slack = value / reached - 1.0 if reached > 0 else math.inf
             found.append((code != first, value, Bottleneck(label, limit.words, value, slack)))
         elif code == first:
             found.append((False, 0.0, Bottleneck(label, limit.words)))
     return tuple(limit for *_, limit in sorted(found, key=lambda entry: entry[:2]))
+
+
+def allowed(limit: Limit, columns: Mapping[str, Any]) -> Any:
+    """Return what a limit allows, the least of its quantities; None where none is known."""
+    found = [columns[name] for name in limit.quantities if name in columns]
+    return np.min(found, axis=0) if found else None
 
 
 def _advice(problem: Problem, columns: Mapping[str, float]) -> Iterator[Advice]:

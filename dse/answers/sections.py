@@ -154,11 +154,15 @@ def _bottleneck_text(entry: Bottlenecks, several: bool) -> str:
 
 
 def _headroom(limit: Bottleneck, entry: Bottlenecks) -> str:
-    at = f"at {units.show(limit.value or 0.0, entry.quantity)}"
+    left = headroom(limit).replace("none", "no")
+    return f"at {units.show(limit.value or 0.0, entry.quantity)} ({left} headroom)"
+
+
+def headroom(limit: Bottleneck) -> str:
+    """Return how far a limit is above what is reached: ``14.8 %``, ``15.6x``, ``none``."""
     if limit.slack is None or abs(limit.slack) < ROUNDING:
-        return f"{at} (no headroom)"
-    large = limit.slack >= LARGE
-    return f"{at} ({f'{multiple(limit.slack)}x' if large else percent(limit.slack)} headroom)"
+        return "none"
+    return f"{multiple(limit.slack)}x" if limit.slack >= LARGE else percent(limit.slack)
 
 
 def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:

@@ -56,6 +56,7 @@ def page_text(
     from dse.page import document
     from dse.page.contents import contents, remarks
     from dse.page.page_run import read_page_runs
+    from dse.page.roofs import of_answers
     from dse.reports.sections import Section
     from dse.runs.design_names import exact_name
     from dse.runs.unfinished import all_readable
@@ -74,7 +75,9 @@ def page_text(
             for study, index in run.points
             for point in index
         ]
-        data = contents(shown, preferences, cloud, _changing(shown, answers), assigned)
+        roofs = of_answers((run.name for run in shown), (found.sections for found in answers))
+        moving = _changing(shown, answers)
+        data = contents(shown, preferences, cloud, moving, roofs, assigned)
         parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }

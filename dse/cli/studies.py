@@ -228,7 +228,7 @@ def _salvage(run: Path, folder: Path) -> None:
 
 @command()
 def plot(run: str | Path, *, out: str | Path | None = None) -> None:
-    """Draw the pictures of a finished run.
+    """Draw the front of a finished run, and the roofs of its answer.
 
     Parameters
     ----------
@@ -237,11 +237,13 @@ def plot(run: str | Path, *, out: str | Path | None = None) -> None:
     out
         Output folder (default: that of the run).
     """
+    from dse.answers.plots import plot_roofs
     from dse.runs.finished import plot_run
     from dse.runs.unfinished import readable
 
     with bar("pictures", "drawing"), readable(Path(run)) as found:
-        pictures = plot_run(found, Path(out or run))
+        folder = Path(out or run)
+        pictures = plot_run(found, folder) + plot_roofs(found, folder)
     for picture in pictures:
         write(str(picture))
 

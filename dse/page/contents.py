@@ -34,6 +34,7 @@ def contents(
     preferences: Sequence[Preference],
     cloud: int,
     flips: Sequence[Mapping[str, Any]],
+    roofs: Sequence[Mapping[str, Any]],
     assigned: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what the page of some runs is drawn from; the front in the order of front.csv.
@@ -46,6 +47,8 @@ def contents(
         Most feasible designs that are drawn.
     flips
         What would change the answer of each run, in SI, as far as that was requested.
+    roofs
+        What limits the recommended designs, as `dse.page.roofs` has it.
     assigned
         Each design as assignments, as `dse evaluate --design` takes them, where that is wanted.
     """
@@ -76,6 +79,7 @@ def contents(
         "cloud": _cloud(view),
         "details": _details(shown, {*names}),
         "flips": list(flips),
+        "roofs": list(roofs),
     }
     if data["preference"]["by"] not in (KNEE, *data["objectives"]):
         data["merit"] = _merit(shown, preferences)

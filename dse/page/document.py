@@ -21,7 +21,7 @@ LICENCES = ("echarts/NOTICE.txt", "echarts/LICENSE.txt", "echarts/LICENSE-d3.txt
 
 SCRIPTS = (
     *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js"),
-    *("winners.js", "save.js", "table.js", "controls.js", "tornado.js", "main.js"),
+    *("winners.js", "save.js", "table.js", "controls.js", "tornado.js", "roofs.js", "main.js"),
 )
 """In the order in which they are read; together they are one function."""
 

@@ -19,6 +19,7 @@ function whenDrawn() {
       done();
     };
     chart.on("finished", once);
+    chart.getZr().refresh(); // what nothing follows is drawn already
   }
 }
 
@@ -32,6 +33,7 @@ drawParallel();
 drawTable();
 drawControls();
 drawTornado();
+drawRoofs();
 drawFrames();
 followers.push(followScatters, followParallel, followWinners, followTable, followControls);
 settle();

@@ -1,0 +1,147 @@
+"""The roofs over the recommended design as a picture."""
+
+from __future__ import annotations
+
+import tempfile
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from dse.algebra import units
+from dse.answers.design import pick
+from dse.answers.roofs import Roofs, roofs_of
+from dse.answers.sections import headroom
+from dse.answers.source import known_fronts
+from dse.contract import SIZE
+from dse.errors import OutputError
+from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
+from dse.reports.text import in_words
+from dse.runs import finished
+from dse.study.scenario import field_path
+
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (4, 2)))
+ABOVE = 3.0
+"""The axis ends so far above the highest roof at the design's own size."""
+
+
+def plot_roofs(run: Path, folder: Path) -> tuple[Path, ...]:
+    """Draw ``roofs.png`` and ``roofs.svg``: what limits the design that a run recommends.
+
+    A run that recommends none, or one whose limits are known by name only, has no such picture.
+
+    Raises
+    ------
+    OutputError
+        When `folder` cannot be written.
+    """
+    if not finished.read_run(run).rows:
+        return ()
+    fronts = known_fronts(run)
+    study, front = fronts.points[0].study, fronts.points[0].front
+    if fronts.sweep is not None or not len(front):
+        return ()
+    preference = study.preferring(None, None)
+    chosen = pick(study.problem, preference.first(study.problem, front)[0])
+    found = [*roofs_of(study.problem, front, chosen, preference)]
+    try:
+        with drawing(), tempfile.TemporaryDirectory(dir=folder) as fresh:
+            drawn = save_figure(_figure(found, chosen.line), Path(fresh, "roofs")) if found else ()
+            return tuple(path.replace(folder / path.name) for path in drawn)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def _figure(found: Sequence[Roofs], design: str) -> Figure:
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    bent = any(len(roofs.sizes) for roofs in found)
+    figure.set_size_inches(10.4 if bent else 7.6, len(found) * (4.0 if bent else 2.4))
+    cells = figure.subplots(len(found), 1 + bent, squeeze=False, width_ratios=(4, 6)[: 1 + bent])
+    for roofs, row in zip(found, cells, strict=True):
+        _bars(row[0], roofs)
+        if bent:
+            _bends(row[1], roofs)
+    text = "\n".join([design, *(roofs.text for roofs in found)])
+    width = int(figure.get_figwidth() * 12)
+    figure.suptitle("\n".join(textwrap.fill(line, width) for line in text.split("\n")), fontsize=10)
+    settle(figure)
+    return figure
+
+
+def _bars(axes: Axes, roofs: Roofs) -> None:
+    """Draw the headroom from what is reached to each limit; a logarithm beyond a decade."""
+    limits, name = roofs.limited.limits, roofs.limited.quantity
+    values = [one.value or 0.0 for one in limits]
+    factor, unit = units.scale([roofs.limited.reached], name)
+    start, ends = roofs.limited.reached / factor, np.divide(values, factor)
+    places = range(len(limits))
+    axes.barh(places, ends - start, left=start, height=0.5, color=[*map(_colour, places)])
+    for place, end, one in zip(places, ends, limits, strict=True):
+        look: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(headroom(one), (float(end), place), **look)
+    if start > 0 and max(ends) > 10 * start:
+        axes.set_xscale("log")
+        low, high = start / 1.1, max(ends) * (max(ends) / start) ** 0.35
+        log_ticks(axes.xaxis, low, high)
+    else:
+        room = max(max(ends) - start, 0.1 * max(ends))
+        low, high = start - 0.04 * room, max(ends) + 0.35 * room
+        number_ticks(axes.xaxis)
+    axes.set_xlim(low, high)
+    axes.axvline(start, color="0.1", linewidth=1.2)
+    axes.set_ylim(len(limits) - 0.4, -0.6)
+    axes.set_yticks(places, labels=[textwrap.fill(one.words, 14) for one in limits])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(f"{in_words(name)} [{unit}], reached to allowed")
+
+
+def _bends(axes: Axes, roofs: Roofs) -> None:
+    """Draw each limit over the size of an offload, on logarithms, and where the design is."""
+    if not len(roofs.sizes):
+        axes.set_axis_off()
+        return
+    name, limits = roofs.limited.quantity, roofs.limited.limits
+    factor, unit = units.scale([roofs.limited.reached], name)
+    heights = [roofs.heights[one.label] / factor for one in limits]
+    lowest = np.min(heights, axis=0)
+    look: dict[str, Any]
+    for place, (one, height) in enumerate(zip(limits, heights, strict=True)):
+        look = {
+            "color": _colour(place),
+            "linestyle": DASHES[place % len(DASHES)],
+            "label": one.words,
+        }
+        axes.plot(roofs.sizes, height, zorder=2, **look)
+    axes.plot(roofs.sizes, lowest, color="0.1", linewidth=3, alpha=0.5, label="can be reached")
+    if roofs.lift is not None:
+        look = {
+            "color": "0.1",
+            "linestyle": ":",
+            "linewidth": 1,
+            "label": "with the design that lifts it",
+        }
+        axes.plot(roofs.sizes, roofs.lifted_height / factor, **look)
+    own = roofs.limited.reached / factor
+    look = {"facecolors": "none", "edgecolors": "0.1", "zorder": 5, "label": "reached"}
+    axes.scatter([roofs.at], [own], s=120, **look)
+    high = ABOVE * max(own, *((one.value or 0.0) / factor for one in limits))
+    low = max(float(lowest[lowest > 0].min()), high / 1e6)
+    axes.set(xscale="log", yscale="log", xlim=(roofs.sizes[0], roofs.sizes[-1]), ylim=(low, high))
+    log_ticks(axes.yaxis, low, high)
+    ticks = [size for size in roofs.sizes if float(np.log2(size / roofs.at) / 4).is_integer()]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: units.show(size, SIZE)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set(xlabel=in_words(field_path(SIZE)), ylabel=f"{in_words(name)} [{unit}]")
+    axes.legend(fontsize="small", frameon=False, loc="lower right")
+
+
+def _colour(place: int) -> str:
+    return FILLS[place % len(FILLS)]

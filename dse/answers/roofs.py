@@ -1,0 +1,171 @@
+"""The roofs over a design: what each limit allows, where it bends, and the price of lifting it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.answers.design import Bottlenecks, Pick, allowed, pick
+from dse.answers.sections import headroom
+from dse.answers.trade import Trade
+from dse.contract import SIZE, Column, Objective
+from dse.model.evaluation import full_column
+from dse.model.preference import Preference
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.reports.sections import Section
+from dse.reports.text import ROUNDING, change, in_words, listed
+from dse.study.demand import RATE
+
+FACTORS = np.exp2(np.arange(-32, 33) / 4)
+"""Sizes of an offload at which roofs are drawn, over that of the design."""
+
+
+@dataclass(frozen=True)
+class Roofs:
+    """What limits a design, over the size of an offload, and the design that lifts the lowest roof.
+
+    Attributes
+    ----------
+    limited
+        The quantity, what is reached of it, and its limits; the lowest roof is the first.
+    demanded
+        Whether a rate is demanded, so that the front has what meets it and little more.
+    lift
+        What it takes to exceed that roof: of the designs of the front whose lowest roof is higher,
+        the preferred one; None where there is none.
+    lifted
+        The lowest roof of that design.
+    at
+        The design's own size of an offload in byte, NaN where that moves no roof.
+    sizes
+        Sizes of an offload in byte; empty where they move no roof.
+    heights
+        By label of a limit what it allows at each of the sizes.
+    lifted_height
+        The lowest roof of the design that lifts, at each of the sizes.
+    """
+
+    limited: Bottlenecks
+    demanded: bool
+    lift: Trade | None = None
+    lifted: Bottlenecks | None = None
+    at: float = math.nan
+    sizes: Column = field(default_factory=lambda: np.empty(0))
+    heights: Mapping[str, Column] = field(default_factory=dict)
+    lifted_height: Column = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def text(self) -> str:
+        """What it takes to lift the lowest roof, in words."""
+        lowest = self.limited.limits[0]
+        if self.lift is None or self.lifted is None:
+            asks = "; --rate asks for more" * self.demanded
+            return f"The lowest roof, {lowest.words}: no design of the front lifts it{asks}."
+        new, name = self.lifted.limits[0], self.limited.quantity
+        costs, gains = (self.lift.differences(better=better) for better in (False, True))
+        allows = new.value or 0.0
+        more = change(allows, lowest.value or 0.0, digits=2)
+        text = (
+            f"Lifting the lowest: {self.lift.taken.line} allows {units.show(allows, name)} "
+            f"({more}, then {new.words}) for {listed(costs) or 'nothing'}"
+        )
+        return f"{text}, with {listed(gains)}." if gains else f"{text}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON and for a page."""
+        facts: dict[str, Any] = {
+            "quantity": self.limited.quantity,
+            "reached": self.limited.reached,
+            "limits": [one.to_dict() | {"headroom": headroom(one)} for one in self.limited.limits],
+            "text": self.text,
+            "at": self.at,
+            "sizes": self.sizes.tolist(),
+            "heights": {label: height.tolist() for label, height in self.heights.items()},
+            "lift": None,
+        }
+        if self.lift is not None and self.lifted is not None:
+            taken, first = self.lift.taken, self.lifted.limits[0].to_dict()
+            lift = {"line": taken.line, "limit": first, "height": self.lifted_height.tolist()}
+            facts["lift"] = taken.to_dict() | lift
+        return facts
+
+
+def roofs_of(
+    problem: Problem, front: Index, chosen: Pick, preference: Preference
+) -> Iterator[Roofs]:
+    """Yield the roofs of the preferred design of a front for each quantity with known limits."""
+    point = preference.first(problem, front)
+    for limited in chosen.bottlenecks:
+        if (lowest := limited.limits[0].value) is None:
+            continue
+        name, at = limited.quantity, _size_of(problem, point)
+        (quantity,) = (one for one in problem.quantities if one.limits and one.limited == name)
+        sizes = at * FACTORS[at * FACTORS >= 1.0]
+        heights = _heights(problem, quantity, point, sizes)
+        heights = {limit.label: heights[limit.label] for limit in limited.limits}
+        if not any((height != height[0]).any() for height in heights.values() if len(sizes)):
+            at, sizes, heights = math.nan, sizes[:0], {}
+        found = Roofs(limited, RATE in problem.available, at=at, sizes=sizes, heights=heights)
+        beyond = front[_lowest(_heights(problem, quantity, front)) > lowest * (1.0 + ROUNDING)]
+        if len(beyond):
+            other = preference.first(problem, beyond)
+            taken = pick(problem, other[0], preference.quantity)
+            found = replace(
+                found,
+                lift=Trade(taken, chosen, preference, problem.goals),
+                lifted=next(one for one in taken.bottlenecks if one.quantity == name),
+                lifted_height=_lowest(_heights(problem, quantity, other, sizes)),
+            )
+        yield found
+
+
+def _heights(
+    problem: Problem, quantity: Objective, points: Index, sizes: Column | None = None
+) -> dict[str, Column]:
+    """Return by label what each limit allows of designs (n, d), or of one at each of some sizes."""
+    points = points if sizes is None else np.repeat(points, len(sizes), axis=0)
+    known = {one.name for one in problem.quantities}
+    names = {name for limit in quantity.limits for name in limit.quantities if name in known}
+    found = problem.columns(points, names, {} if sizes is None else {SIZE: sizes})
+    columns = {name: full_column(found[name], len(points)) for name in names}
+    pairs = zip(quantity.labels, quantity.limits, strict=True)
+    heights = {label: allowed(limit, columns) for label, limit in pairs}
+    return {label: height for label, height in heights.items() if height is not None}
+
+
+def _lowest(heights: Mapping[str, Column]) -> Column:
+    found: Column = np.min([*heights.values()], axis=0)
+    return found
+
+
+def _size_of(problem: Problem, point: Index) -> float:
+    """Return the size of an offload of a design (1, d) in byte, NaN where it has none."""
+    if SIZE not in problem.available:
+        return math.nan
+    return float(np.ravel(problem.columns(point, {SIZE})[SIZE])[0])
+
+
+def roofs_section(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Section:
+    """Return what each limit of the preferred design allows, and what lifts the lowest."""
+    found = [*roofs_of(problem, front, chosen, preference)]
+    rows = tuple(
+        (one.words, units.show(one.value or 0.0, roofs.limited.quantity), headroom(one))
+        for roofs in found
+        for one in roofs.limited.limits
+    )
+    what = listed([in_words(roofs.limited.quantity) for roofs in found])
+    return Section(
+        "roofs",
+        f"Roofs of the {what}" if found else "",
+        headers=("limit", "allows", "headroom"),
+        rows=rows if len(rows) > 1 else (),
+        remarks=tuple(roofs.text for roofs in found),
+        facts=[roofs.to_dict() for roofs in found],
+        brief=(),
+    )
