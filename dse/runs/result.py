@@ -46,7 +46,17 @@ FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
 MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 """What is left in its place where nothing is feasible."""
 
-REPLACED = (*FILES, run_files.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *MISSED)
+DRAWN_LATER = ("roofs.png", "roofs.svg")
+"""What `dse plot` adds."""
+
+REPLACED = (
+    *FILES,
+    *DRAWN_LATER,
+    run_files.EVALUATIONS_CSV,
+    measurements.MEASUREMENTS,
+    PAGE,
+    *MISSED,
+)
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
 
