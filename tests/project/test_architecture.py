@@ -147,6 +147,7 @@ ONLY_USERS = {
     },
     "matplotlib": {
         "dse.fitting.interface.plots",
+        "dse.answers.plots",
         "dse.parametric.plots",
         "dse.runs.infeasible_plot",
         "dse.uncertainty.plots",
