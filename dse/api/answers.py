@@ -192,7 +192,7 @@ def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
 
 
 def _share_within(written: str | float) -> float:
-    from dse.study.settings import share_of_best
+    from dse.study.search_section import share_of_best
 
     try:
         return share_of_best(written)

@@ -33,7 +33,13 @@ from dse.study.scenario import (
     platform_columns,
 )
 
-DEVICE = "interface.device"
+DEVICE, KERNEL, PLATFORM = "interface.device", "workload.kernel", "budget.platform"
+RECORDS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
+    DEVICE: (contract.Interface, interface_columns),
+    KERNEL: (contract.Kernel, kernel_columns),
+    PLATFORM: (contract.Platform, platform_columns),
+}
+"""Axes of records: their kind, and the columns that a record sets."""
 
 
 def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
@@ -45,10 +51,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
-        if study.evaluate is None or path in declared_fields.FIELDS or "." in path:
-            _field_axis(path, written, scenario, faults)
-        else:
-            scenario.axes += free_axis(path, written, scenario.names, faults)
+        _open_axis(path, written, scenario, faults, own=study.evaluate is not None)
     _check_cycles(scenario, faults)
     check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
     scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
@@ -62,11 +65,9 @@ def _workload(
 ) -> None:
     workload = study.workload
     kernel = workload.kernel
-    path = "workload.kernel"
-    if path in axes:
-        kernels = axes.pop(path)
-        found = _record_axis(path, kernels, contract.Kernel, kernel_columns, scenario, faults)
-        scenario.keep_sureness(found, axis=path)
+    if KERNEL in axes:
+        found = _record_axis(KERNEL, axes.pop(KERNEL), scenario, faults)
+        scenario.keep_sureness(found, axis=KERNEL)
         scenario.kernels += found
     elif isinstance(kernel, schema.KernelSection):
         scenario.constants.update(kernel.givens())
@@ -89,9 +90,7 @@ def _interface(
     faults: Faults,
 ) -> None:
     if DEVICE in axes:
-        found = _record_axis(
-            DEVICE, axes.pop(DEVICE), contract.Interface, interface_columns, scenario, faults
-        )
+        found = _record_axis(DEVICE, axes.pop(DEVICE), scenario, faults)
         scenario.interfaces = found
         _note_unspecified(found, written, axes, scenario, DEVICE)
         _note_hosts(found, written, scenario, DEVICE)
@@ -154,11 +153,9 @@ def _check_cycles(scenario: Scenario, faults: Faults) -> None:
 def _budget(
     written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
 ) -> None:
-    path = "budget.platform"
-    if path in axes:
-        platforms = axes.pop(path)
-        found = _record_axis(path, platforms, contract.Platform, platform_columns, scenario, faults)
-        scenario.keep_sureness(found, written, path)
+    if PLATFORM in axes:
+        found = _record_axis(PLATFORM, axes.pop(PLATFORM), scenario, faults)
+        scenario.keep_sureness(found, written, PLATFORM)
     elif written.platform is not None:
         with faults.at(("budget", "platform")):
             platform = record_of(contract.Platform, written.platform, scenario, faults)
@@ -241,6 +238,22 @@ def _note_hosts(
             )
 
 
+def check_axis(path: str, written: Any, faults: Faults, *, own: bool) -> None:
+    """Add what is wrong with one axis by itself; `own` names are those of a measured study."""
+    scenario = Scenario()
+    if path in RECORDS:
+        _record_axis(path, written, scenario, faults)
+    else:
+        _open_axis(path, written, scenario, faults, own=own)
+
+
+def _open_axis(path: str, written: Any, scenario: Scenario, faults: Faults, *, own: bool) -> None:
+    if not own or path in declared_fields.FIELDS or "." in path:
+        _field_axis(path, written, scenario, faults)
+    else:
+        scenario.axes += free_axis(path, written, scenario.names, faults)
+
+
 def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
     where = ("axes", path)
     if path not in declared_fields.FIELDS:
@@ -275,15 +288,9 @@ def _code_axis(path: str, written: Any) -> Axis:
     return choices(path, {column: values}, listed)
 
 
-def _record_axis(
-    path: str,
-    written: Any,
-    kind: Any,
-    columns_of: Callable[[Any], dict[str, float]],
-    scenario: Scenario,
-    faults: Faults,
-) -> list[Any]:
+def _record_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> list[Any]:
     """Add an axis over records of a catalogue; return the records."""
+    kind, columns_of = RECORDS[path]
     where = ("axes", path)
     names = written if isinstance(written, list) else [written]
     found = []

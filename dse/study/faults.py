@@ -32,6 +32,7 @@ class Faults:
         """Start without faults."""
         self.document = document
         self.found: list[Fault] = []
+        self.paths: list[Path] = []
         self._added: set[Fault] = set()
 
     def add(self, path: Path, rule: str, remedy: str, written: str | None = None) -> None:
@@ -43,6 +44,7 @@ class Faults:
         if fault not in self._added:
             self._added.add(fault)
             self.found.append(fault)
+            self.paths.append(path)
         if len(self.found) >= ENOUGH_FAULTS:
             raise StudyError(self.found)
 

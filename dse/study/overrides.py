@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePath
-from typing import Any
 
 from dse.algebra import units
-from dse.algebra.expression import parse_expression
 from dse.algebra.units import stem
-from dse.contract import Core, CoreMetrics, Interface, Kernel, Method, Objective, Platform
+from dse.contract import CoreMetrics
 from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.files import document
-from dse.files.document import Document, is_record
-from dse.model.evaluation import KNEE
-from dse.plugins import registry
+from dse.files.document import Document
 from dse.study import declared_fields, schema
 from dse.study.axes import numeric
-from dse.study.faults import Faults, Path, lookup, validate_as
+from dse.study.faults import Faults, validate_as
 from dse.study.schema import StudyFile
-
-_OF_A_STUDY = re.compile(r"\b(?:workload|interface|kernel|budget)_")
-"""Columns that some studies have and others lack."""
 
 
 def validate(document: Document) -> StudyFile:
@@ -34,90 +25,13 @@ def validate(document: Document) -> StudyFile:
     Raises
     ------
     StudyError
-        With every fault of its shape: unknown and missing keys, wrong types, wrong units; then
-        with those of names, too.
+        With every fault of its shape: unknown and missing keys, wrong types, wrong units.
     """
     faults = Faults(document)
     study = validate_as(StudyFile, faults)
     if study is None:
-        _check_plugins(faults)
-        check_rest(faults)
         raise StudyError(faults.found)
     return study
-
-
-def not_a_count(scalar: Any) -> UnitError:
-    """Return what is wrong with a number of instances that is none."""
-    return UnitError(f"{scalar!r} is not a number of instances", "write whole numbers, or `least`")
-
-
-def check_rest(faults: Faults) -> None:
-    """Add what is wrong with counts of instances, objectives, constraints and `prefer`."""
-    _check_counts(faults)
-    _check_words(faults)
-
-
-def _check_words(faults: Faults) -> None:
-    """Add what objectives, constraints and `prefer` name that is no quantity of any study.
-
-    Evaluated designs and what measures bring quantities of their own: of those nothing is said
-    before they are read.
-    """
-    data = faults.document.data
-    if data.get("evaluate") is not None or data.get("designs") is not None:
-        return
-    known = set(registry.names(Objective))
-    stems = Counter(map(units.stem, known))
-    either = {stem for stem, quantities in stems.items() if quantities > 1}  # the study tells which
-    objectives = data.get("objectives")
-    for name in objectives if isinstance(objectives, dict) else ():
-        if name not in known | stems.keys() and not _OF_A_STUDY.match(name):
-            rule = "this quantity is not known"
-            faults.add(("objectives", name), rule, nearest(name, stems), repr(name))
-    constraints = data.get("constraints")
-    texts: list[tuple[Path, Any]] = [
-        (("constraints", place), text)
-        for place, text in enumerate(constraints if isinstance(constraints, list) else ())
-    ]
-    if data.get("prefer") != KNEE:
-        texts.append((("prefer",), data.get("prefer")))
-    for path, text in texts:
-        if isinstance(text, str) and not _OF_A_STUDY.search(text):
-            if either & set(re.findall(r"\w+", text)):
-                continue
-            with faults.at(path):
-                parse_expression(text, known)
-
-
-def _stages(data: Any) -> list[dict[str, Any]]:
-    stages = data.get("stages")
-    listed = stages if isinstance(stages, list) else []
-    return [one if isinstance(one, dict) else {} for one in listed]
-
-
-def _check_plugins(faults: Faults) -> None:
-    """Look up the names of plug-ins."""
-    data = faults.document.data
-    named: list[tuple[Path, type]] = [
-        (("stages", position, "core"), Core) for position in range(len(_stages(data)))
-    ]
-    named += [(("interface", "device"), Interface), (("budget", "platform"), Platform)]
-    named += [(("workload", "kernel"), Kernel), (("search", "method"), Method)]
-    for path, kind in named:
-        name = lookup(data, path)
-        if isinstance(name, str) and not is_record(name):
-            with faults.at(path):
-                registry.get(kind, name)
-
-
-def _check_counts(faults: Faults) -> None:
-    """Look at numbers of instances that are words."""
-    for position, stage in enumerate(_stages(faults.document.data)):
-        count = stage.get("instances")
-        if isinstance(count, str) and count != "least":
-            path = ("stages", position, "instances")
-            error = not_a_count(count)
-            faults.add(path, error.rule, error.remedy)
 
 
 EXAMPLE = "workload.rate=73 Gbps"
@@ -245,6 +159,19 @@ def sweep_of(found: Document) -> Sweep | None:
     return sweep
 
 
+def check_shape(found: Document) -> None:
+    """Refuse a document whose shape has faults, at the first value of its sweep if it has one.
+
+    Raises
+    ------
+    StudyError
+        With the faults of its shape, or else of its sweep.
+    """
+    sweep = sweep_of(found)
+    if sweep is not None:
+        validate(at_value(found, sweep, 0))
+
+
 def _require_field(path: str, written: schema.StudyFile) -> None:
     """Refuse a single word that is neither an axis of the study nor a key of it."""
     known = {*written.axes, *schema.StudyFile.model_fields}
@@ -266,8 +193,11 @@ def at_value(found: Document, sweep: Sweep, position: int) -> Document:
     """Return the document with the swept field set to its value at `position`."""
     path = settable(found, sweep.path)
     try:
-        return document.override_value(found, path, sweep.written[position])
+        at = document.override_value(found, path, sweep.written[position])
     except StudyError as error:
         first = error.faults[0]
         fault = found.fault(("sweep", sweep.path), first.written, first.rule, first.remedy)
         raise StudyError([fault]) from None
+    stands = found.positions.get(("sweep", sweep.path), document.NOWHERE)
+    set_here = {key for key, place in at.positions.items() if place != found.positions.get(key)}
+    return replace(at, positions={**at.positions, **dict.fromkeys(set_here, stands)})

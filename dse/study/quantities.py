@@ -247,11 +247,15 @@ def constraints_of(
     constraints = []
     for position, text in enumerate(written.constraints):
         with faults.at(("constraints", position)):
-            expression = read(text)
-            if not expression.is_constraint:
-                raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
-            constraints.append(Constraint(text, expression))
+            constraints.append(Constraint(text, must_compare(read(text))))
     return tuple(constraints)
+
+
+def must_compare(expression: Expression) -> Expression:
+    """Return an expression, or refuse one that is no constraint."""
+    if not expression.is_constraint:
+        raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
+    return expression
 
 
 def reportable(inputs: Collection[str]) -> set[str]:

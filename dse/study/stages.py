@@ -28,7 +28,6 @@ from dse.study.axes import (
     spread_values,
 )
 from dse.study.faults import Faults, Path
-from dse.study.overrides import not_a_count
 from dse.study.scenario import Scenario
 
 MOST_MIXED = 1_000
@@ -76,10 +75,10 @@ def build(
             faults.add((*path, "name"), rule, "choose another name")
         names.add(name)
         designs = choose(written, scenario, path, faults)
-        if designs is not None:
-            built.append(
-                _stage(name, written, designs, scenario, faults, path, alone=len(study.stages) == 1)
-            )
+        alone = len(study.stages) == 1
+        part = _stage(name, written, designs, scenario, faults, path, alone=alone)
+        if part is not None:
+            built.append(part)
     if any(part.counts_compute_alone for part in built) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
@@ -122,15 +121,20 @@ def prefix(written: schema.StageSection, position: int) -> str:
 def _stage(
     name: str,
     written: schema.StageSection,
-    designs: Designs,
+    designs: Designs | None,
     scenario: Scenario,
     faults: Faults,
     path: Path,
     *,
     alone: bool,
-) -> Built:
+) -> Built | None:
     rate = scenario.highest_demand
     clock = _clock(name, written, scenario, faults, (*path, "clock"))
+    instances = None
+    if written.counts is None:
+        instances = _instances(written, faults, (*path, "instances"), rate)
+    if designs is None:
+        return None
     common = _at_one_rate(written, scenario)
     policy = {"clocked": written.idle == "clocked", "common": bool(common), "alone": alone}
     axes: list[Axis] = list(clock) if common is not None else [_policy(name, scenario)]
@@ -141,7 +145,6 @@ def _stage(
             for design, count in written.counts.items()
         ]
         return Built(stage, tuple(axes))
-    instances = _instances(written, faults, (*path, "instances"), rate)
     if written.fleet == "mixed":
         with faults.at((*path, "fleet")):
             axes += mixed_axes(name, designs, instances, rate, clock)
@@ -220,7 +223,8 @@ def _instances(
 
     def read(scalar: Any) -> float:
         if isinstance(scalar, bool) or not isinstance(scalar, int | float):
-            raise not_a_count(scalar)
+            rule = f"{scalar!r} is not a number of instances"
+            raise UnitError(rule, "write whole numbers, or `least`")
         if scalar != round(scalar) or scalar < least:
             raise UnitError(
                 f"a number of instances is a whole number from {least}", f"write {least} or more"
@@ -298,6 +302,23 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> 
             rule = f"{record.name} holds no computing, unlike others that do"
             faults.add(path, rule, "compare it in a study with `stages`")
     return not study.stages
+
+
+def check_presence(written: schema.StudyFile, faults: Faults, *, whole: bool) -> None:
+    """Refuse a study without stages that says nothing in their place, and what excludes them."""
+    platforms = written.budget.platform is not None or "budget.platform" in written.axes
+    if not (written.stages or whole or platforms or written.evaluate is not None):
+        faults.add(
+            ("stages",),
+            "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
+            "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
+            "it is missing",
+        )
+    for name in ("copies", "cap_divisor"):
+        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
+            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
+            rule = "it describes platforms that are compared, and this study has stages"
+            faults.add(path, rule, "remove it, or the stages")
 
 
 def whole_accelerator() -> Built:

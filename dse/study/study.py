@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
 from dse.algebra.units import stem
+from dse.errors import StudyError
 from dse.files import document, memory
 from dse.files.document import Assignments, Document, assignments
 from dse.files.inputs import Input
@@ -31,7 +32,7 @@ from dse.study.designs import choose_designs
 from dse.study.environment import resolve
 from dse.study.faults import Faults
 from dse.study.field_kinds import Mix
-from dse.study.overrides import EXAMPLE, at_value, check_rest, override, sweep_of, validate
+from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
 from dse.study.quantities import (
     Named,
     applied_requirements,
@@ -42,7 +43,8 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import RecordSureness, Scenario, to_columns
-from dse.study.stages import Built, build, check_whole, whole_accelerator
+from dse.study.search_section import check_search_section
+from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
@@ -60,30 +62,20 @@ def parts_of(
         written, cores = with_measured_cores(written, scenario, faults)
     whole = check_whole(written, scenario, faults)
     built = [whole_accelerator()] if whole else build(written, choose_designs, scenario, faults)
-    _check_parts(as_written, faults, whole=whole)
-    if faults.found:
-        check_rest(faults)
-    faults.raise_any()
+    check_presence(as_written, faults, whole=whole)
+    check_search_section(as_written, faults)
+    _raise_any(faults)
     check_cap(offered(part.stage.designs for part in built), scenario, faults)
-    faults.raise_any()
     return written, cores, built
 
 
-def _check_parts(written: schema.StudyFile, faults: Faults, *, whole: bool) -> None:
-    platforms = written.budget.platform is not None or "budget.platform" in written.axes
-    if not (written.stages or whole or platforms or written.evaluate is not None):
-        faults.add(
-            ("stages",),
-            "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
-            "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
-            "it is missing",
-        )
-    for name in ("copies", "cap_divisor"):
-        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
-            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
-            rule = "it describes platforms that are compared, and this study has stages"
-            faults.add(path, rule, "remove it, or the stages")
-    settings.check_search_section(written, faults)
+def _raise_any(faults: Faults) -> None:
+    """Raise the faults found so far, if any, with those of words that are checked later."""
+    if faults.found:
+        from dse.study.each_part import check_words  # only where something is wrong
+
+        check_words(faults)
+    faults.raise_any()
 
 
 def workload_of(
@@ -100,7 +92,7 @@ def workload_of(
         scenario.parts = scenario.parts or (parted(scenario.mix),)
         constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
         scenario.notes.append(scenario.mix.note)
-    faults.raise_any()
+    _raise_any(faults)
     return constants
 
 
@@ -258,7 +250,7 @@ def read_study(
     Raises
     ------
     StudyError
-        When the study is not well-formed or a path does not exist.
+        When the study is not well-formed or a path does not exist; every fault at once.
     """
     if isinstance(source, Mapping):
         found = memory.of_data(source)
@@ -266,7 +258,14 @@ def read_study(
         found = document.parse_document(source, document.IN_MEMORY)
     else:
         found = document.read_document(source)
-    return override(found, overrides)
+    found = override(found, overrides)
+    try:
+        check_shape(found)
+    except StudyError as error:
+        from dse.study.each_part import every_fault  # only where something is wrong
+
+        raise every_fault(found, error, choose_designs) from None
+    return found
 
 
 def ready(found: Document) -> Study:
@@ -317,7 +316,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
     goals = goals_of(written, named, faults)
     constraints = constraints_of(written, named.expression, faults)
-    faults.raise_any()
+    _raise_any(faults)
     if like is not None and graph is like.problem.graph:
         requirements = like.problem.requirements
         unchecked = [note for note in like.unchecked if note not in like.refused]
@@ -356,7 +355,7 @@ def _over_designs(written: schema.StudyFile, faults: Faults) -> Study:
     from dse.study import evaluated  # few studies are
 
     scenario = Scenario()
-    settings.check_search_section(written, faults)
+    check_search_section(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
     goals = goals_of(written, Named(graph, graph.quantities, ()), faults)

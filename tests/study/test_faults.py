@@ -272,6 +272,67 @@ def test_no_fault_hides_another(rate: str, write: Write) -> None:
     assert len(told) == 6 + (rate == "100")
 
 
+MANY = """\
+workload: {rate: 100 GB/s, granularity: 4 KiB}
+stages:
+  - core: des
+    designs: [u1, u17]
+    clock: {from: 1, to: 0.5, points: 3}
+    instances: {from: 4, to: 1}
+  - core: aes
+    fleet: mixd
+interface: {device: sparc}
+axes:
+  interface.in_fligth: [1, 2]
+  interface.latency: [1 us, 2 W]
+objectives: {area: minimise, powr: minimise}
+constraints: [area <= 100000, power <= 30 mX, latency]
+prefer: energi
+tolerance: 3
+search: {budget: many, method: annealing}
+sweep: {workload.rat: [1, 2]}
+extra: 1
+"""
+"""A fault of each kind: of shape, names, ranges, units, expressions; none follows from another."""
+
+
+def places_of(write: Write, text: str) -> list[str]:
+    with pytest.raises(StudyError) as caught:
+        study.ready(study.read_study(write(text)))
+    return [fault.where for fault in caught.value.faults]
+
+
+def test_faults_of_all_kinds_are_reported_at_once(write: Write) -> None:
+    """And mending one shows no other that was there before."""
+    found = places_of(write, MANY)
+    assert found == [
+        "workload.rate",
+        *("stages.0.designs.1", "stages.0.clock", "stages.0.instances"),
+        *("stages.1.core", "stages.1.fleet"),
+        "interface.device",
+        *("axes.interface.in_fligth", "axes.interface.latency"),
+        "objectives.powr",
+        *("constraints.0", "constraints.1", "constraints.2"),
+        *("prefer", "tolerance"),
+        *("search.budget", "search.method"),
+        *("workload.rat", "extra"),
+    ]
+    mended = MANY.replace("GB/s", "Gbps").replace("mixd", "mixed").replace("many", "9")
+    rest = [where for where in found if where not in ("workload.rate", "stages.1.fleet")]
+    rest = [where for where in rest if where not in ("search.budget", "extra")]
+    assert places_of(write, mended.replace("extra: 1\n", "")) == rest
+    mended = mended.replace("sweep: {workload.rat: [1, 2]}\nextra: 1\n", "")
+    assert places_of(write, mended) == rest[:-1]
+
+
+def test_a_missing_or_faulty_part_brings_no_fault_that_follows_from_it(write: Write) -> None:
+    text = GOOD.replace("100 Gbit/s", "fast").replace("sparc_t4_engine", "{}")
+    text = text.replace("area: minimise", "area: least").replace("[1, 2]", "{from: 1}")
+    assert places_of(write, text) == [
+        *("workload.rate", "interface.device", "axes.interface.in_flight.to", "objectives.area")
+    ]
+
+
 def test_a_faulty_table_of_cores_hides_no_unknown_quantity(write: Write) -> None:
     write("design,area_um2,clock_mhz,cycles_per_block,power_mw\na,2650,fast,176,0.6\n", "cores.csv")
     text = SIX.replace("rate: 100", "rate: 100 Gbps").replace("parsecs", "sparc_t3")
