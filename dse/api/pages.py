@@ -12,6 +12,7 @@ from dse.errors import InfeasibleError
 from dse.files.json import write_text
 
 if TYPE_CHECKING:
+    from dse.model.preference import Preference
     from dse.page.page_run import PageRun
     from dse.reports.sections import Readable, Section
     from dse.study.study import Study
@@ -78,6 +79,7 @@ def page_text(
         roofs = of_answers((run.name for run in shown), (found.sections for found in answers))
         moving = _changing(shown, answers)
         data = contents(shown, preferences, cloud, moving, roofs, assigned)
+        data["importance"] = _importance(shown, preferences)
         parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }
@@ -124,6 +126,27 @@ def _changing(shown: Sequence[PageRun], answers: Sequence[Readable]) -> list[dic
         for section in found.sections
         if section.key == FLIPS and "assumptions" in (section.facts or ())
     ]
+
+
+def _importance(
+    shown: Sequence[PageRun], preferences: Sequence[Preference]
+) -> list[dict[str, Any]]:
+    """Return how far assumptions move the deciding objective of what runs recommend."""
+    from dse.page.columns import unit_facts
+    from dse.parametric.importance import importance_facts
+    from dse.reports.text import in_words
+
+    found = []
+    for run, preference in zip(shown, preferences, strict=True):
+        ((study, index), *others) = run.points
+        if run.view.sweep is None and not others and len(index):
+            point = preference.first(study.problem, index)
+            if facts := importance_facts(study, point, preference):
+                name = facts["quantity"]
+                found.append(
+                    {"run": run.name, "words": in_words(name), "unit": unit_facts(name)} | facts
+                )
+    return found
 
 
 def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> None:

@@ -324,6 +324,25 @@ def test_what_can_be_operated_has_a_name_and_what_scrolls_takes_the_focus(
     assert json.loads(tab.value(stuck)) == []
 
 
+def test_limits_and_assumptions_of_the_recommended_design_are_bars(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("crypto") / "report.html")
+    answer = dse.answer(run("crypto"), flips=False, all=False)
+    (limits,) = answer.to_dict()["roofs"]
+    words = "[...document.querySelectorAll('#roofs tbody tr')].map(r => r.cells[0].textContent)"
+    assert json.loads(tab.value(f"JSON.stringify({words})")) == [
+        one["words"] for one in limits["limits"]
+    ]
+    assert limits["text"] in text_of(tab, "#roofs")
+    assert tab.value("document.querySelectorAll('#roofs .roof canvas').length") == 1
+    assert tab.value("document.querySelectorAll('#importance .bars tbody tr').length") == 9
+    assert "dse report RUN --flips" in text_of(tab, "#tornado")
+    tab.open(run("sweep") / "report.html")  # recommends a design at each value
+    assert tab.value("document.getElementById('roofs').hidden")
+    assert tab.value("document.getElementById('tornado').hidden")
+
+
 def test_a_linear_axis_writes_its_ticks_as_numbers(
     tab: Browser, run: Callable[[str], Path]
 ) -> None:

@@ -1,10 +1,50 @@
-// What would change the answer: the interval in which it holds, for each assumption, as a bar.
+// What matters of assumptions: how far each moves the objective that decides, and the interval in
+// which the answer holds, as bars.
 
 const MOST_BARS = 40;
+const MOST_MOVED = 12;
+
+function drawImportance() {
+  const box = document.getElementById("importance");
+  for (const { run, words, width, moved, still } of data.importance) {
+    const [shown, rest] = [moved.slice(0, MOST_MOVED), moved.slice(MOST_MOVED)];
+    const step = `${100 * width} %`;
+    const less = [rest.length ? `${rest.length} more move it less` : "", still ? `${still} ${rest.length ? "more " : ""}move nothing` : ""].filter(Boolean).join(", ");
+    if (data.runs.length > 1) box.append(element("h3", {}, run));
+    box.append(element("p", {}, `Change of the ${words} of the recommended design as one assumption alone is ${step} less (orange) or more (blue)${less ? `; ${less}` : ""}.`));
+    if (!shown.length) continue;
+    const most = Math.max(...shown.flatMap(({ change }) => change.filter(Number.isFinite).map(Math.abs)));
+    const head = ["assumption", "change", `${step} less`, `${step} more`];
+    const table = element("table", { class: "bars" }, element("thead", {}, element("tr", {}, ...head.map((text, at) => element("th", { scope: "col", class: at > 1 ? "number" : "" }, text)))),
+      element("tbody", {}, ...shown.map((entry) => importanceLine(entry, most))));
+    box.append(element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `Importance of assumptions ${run}` }, table));
+  }
+}
+
+function importanceLine({ assumption, fitted, change, feasible }, most) {
+  const bars = change.map((share, side) => {
+    const end = most ? (50 * (share ?? 0)) / most : 0;
+    const bar = element("i", { class: side ? "more" : "less" });
+    bar.style.left = `${50 + Math.min(end, 0)}%`;
+    bar.style.width = `${Math.max(Math.abs(end), 0.4)}%`;
+    return bar;
+  });
+  const middle = element("b");
+  middle.style.left = "50%";
+  const text = (side) => element("td", { class: "number" }, feasible[side] ? shareWords(change[side]) : "infeasible");
+  return element("tr", {}, element("th", { scope: "row" }, assumption + (fitted ? " (fitted)" : "")), element("td", { class: "bar-cell" }, element("div", { class: "span" }, ...bars, middle)), text(0), text(1));
+}
+
+function shareWords(share) {
+  if (share === null || Math.abs(share) < 1e-9) return "0 %";
+  if (share >= 9) return `${Number((1 + share).toPrecision(3))}x`;
+  return `${share > 0 ? "+" : "-"}${Number((100 * Math.abs(share)).toPrecision(3))} %`;
+}
 
 function drawTornado() {
+  document.getElementById("tornado").hidden = !data.importance.length && !data.flips.length;
+  drawImportance();
   if (!data.flips.length) return;
-  document.getElementById("tornado").hidden = false;
   const table = document.getElementById("tornado-table");
   const several = data.flips.length > 1;
   const head = ["assumption", "value over today's: the answer holds inside the bar", "change needed", "answer beyond"];
