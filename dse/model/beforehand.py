@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dse.contract.evaluators import Value
 from dse.model.evaluation import Evaluation, Ledger, matrix_of, shape_of
 from dse.model.graph import missed_by
-from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Index, Points, Space, as_index, blocks
+from dse.model.measured import MEASURED, Coupling, MeasuredColumns
+from dse.model.space import Axis, Index, Points, as_index, blocks
 
 Problem = Any
 """A `dse.model.problem.Problem`, which imports this module."""
@@ -36,8 +36,11 @@ class Beforehand:
         self._problem, self._measured = problem, measured
         self.rules = [rule for rule in problem.constraints if self._known(rule.expression.names)]
         self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
-        self.pool = None if measured.pool is None else _within(problem.space, measured.pool)
-        said = self.rules or self.steps or self.pool is not None
+        axes = problem.space.axes
+        self.pool = None if measured.pool is None else _within(axes, measured.pool)
+        every = [] if self.pool is None else [(tuple(range(len(axes))), self.pool)]
+        self._allowed = every + [_pairs(axes, coupling) for coupling in measured.couplings]
+        said = self.rules or self.steps or self._allowed
         self.any = bool(said) and measured.judged_before
 
     def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
@@ -53,12 +56,15 @@ class Beforehand:
         return self._lacking(points) | self._missing(points)
 
     def _lacking(self, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) the pool lacks."""
-        if self.pool is None:
-            return np.zeros(len(points), dtype=bool)
-        sizes = self._problem.sizes
-        codes = (np.ravel_multi_index(tuple(one.T), sizes) for one in (as_index(points), self.pool))
-        return ~np.isin(*codes)
+        """Return which designs (n,) the pool lacks, or a pair of axes."""
+        lacking = np.zeros(len(points), dtype=bool)
+        index = as_index(points) if self._allowed else None
+        for places, rows in self._allowed:
+            sizes = [self._problem.sizes[place] for place in places]
+            pairs = (np.asarray(index)[:, list(places)], rows)
+            codes = (np.ravel_multi_index(tuple(one.T), sizes) for one in pairs)
+            lacking |= ~np.isin(*codes)
+        return lacking
 
     def _missing(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) miss a constraint or a requirement."""
@@ -124,9 +130,16 @@ class Beforehand:
         return pruned + self._measured.ledger(self._problem.space, rest)
 
 
-def _within(space: Space, designs: Sequence[Sequence[Value]]) -> Index:
-    """Return those of the designs that a space has, (n, d)."""
-    places = [axis.places for axis in space.axes]
+def _pairs(axes: Sequence[Axis], coupling: Coupling) -> tuple[tuple[int, ...], Index]:
+    """Return the positions of two axes, and their pairs of values (n, 2)."""
+    names = [axis.name for axis in axes]
+    places = tuple(map(names.index, coupling.axes))
+    return places, _within([axes[place] for place in places], coupling.pairs)
+
+
+def _within(axes: Sequence[Axis], designs: Sequence[Sequence[Value]]) -> Index:
+    """Return those of the designs that axes have, (n, d)."""
+    places = [axis.places for axis in axes]
     pairs = ([*zip(places, design, strict=True)] for design in designs)
     rows = [[known[value] for known, value in row] for row in pairs if all(v in k for k, v in row)]
     return np.array(rows, dtype=np.int64).reshape(-1, len(places))

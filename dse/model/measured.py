@@ -59,6 +59,14 @@ class MemoryShelf:
         self.found.update(found)
 
 
+@dataclass(frozen=True)
+class Coupling:
+    """The pairs of values of two axes that there are, as `Axis.places` has them."""
+
+    axes: tuple[str, str]
+    pairs: tuple[tuple[Value, Value], ...]
+
+
 class Bench:
     """What is known of the designs that one evaluator measures; asks for more while it may.
 
@@ -297,6 +305,8 @@ class MeasuredColumns:
     pool
         The only designs that there are, each by its values as `Axis.places` has them; None for
         all of the space.
+    couplings
+        Axes of which there are only some pairs of values.
     judged_before
         Whether rules on axes alone exclude designs: not while cores have no figures yet.
     cheaper
@@ -309,6 +319,7 @@ class MeasuredColumns:
     expected: Mapping[str, Expression] = field(default_factory=dict)
     at_rows: Index | None = None
     pool: Sequence[Sequence[Value]] | None = None
+    couplings: tuple[Coupling, ...] = ()
     judged_before: bool = True
     cheaper: tuple[Cheaper, ...] = ()
 

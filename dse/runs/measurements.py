@@ -139,6 +139,8 @@ def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | N
         return None
     (found,) = problem.measured.found(problem.space, index, ask=False)
     if found is UNKNOWN:
+        if problem.beforehand is not None and problem.beforehand.excluded(index)[0]:
+            raise MeasurementError(f"{name}: axes alone rule it out, so that it is never measured")
         raise MeasurementError(f"{name}: {found.cause}; only `dse run` measures designs")
     return found
 

@@ -16,7 +16,7 @@ from dse.contract import Column, Parameter
 from dse.errors import UnitError
 from dse.model.space import Axis, Numbers
 from dse.study.faults import Faults, Path
-from dse.study.field_kinds import Given, Range, Unit, neutral
+from dse.study.field_kinds import Coupled, Given, Range, Unit, neutral
 
 MOST_VALUES = 1_000_000
 """Most values of one axis; a longer one is a typing mistake rather than a question."""
@@ -251,7 +251,7 @@ def free_axis(
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             rule = "an axis of its own name is letters, digits and _, and no word of Python"
             raise UnitError(rule, "rename it")
-        axis = _texts(name, written) or _numbers(name, written)
+        axis = axis_of(name, written)
         for column in axis.columns:
             if column in taken:
                 raise UnitError(f"{column} is a column of this study already", "rename the axis")
@@ -259,8 +259,55 @@ def free_axis(
     return []
 
 
+def axis_of(name: str, written: Any) -> Axis:
+    """Return the axis of values; of those that depend on another axis, of all of them."""
+    if not isinstance(written, Coupled):
+        return _texts(name, written) or _numbers(name, written)
+    parts: list[Axis] = []
+    for values in written.values.values():
+        parts.append(axis_of(name, values))
+        if sum(part.size for part in parts) > MOST_VALUES:
+            raise UnitError(f"it has more than {MOST_VALUES:,} values in all", "give fewer")
+    if len({(part.ordered, part.unit_name) for part in parts}) > 1:
+        raise UnitError("the values have different kinds of unit", "write all in one unit")
+    if any(part.continuous for part in parts):
+        raise UnitError("values that depend on another axis are listed", "give `points`")
+    every = [value for part in parts for value in part.places]
+    if parts[0].ordered:
+        log = all(part.log for part in parts)
+        whole = scaled(name, Spread(np.unique(every), log), parts[0].unit_name)
+    else:
+        whole = _chosen(name, [*dict.fromkeys(map(str, every))])
+    return whole if written.only is None else _kept(whole, written.only)
+
+
+def _kept(axis: Axis, only: Any) -> Axis:
+    """Return the axis of those of its values that are written."""
+    wanted = axis_of(axis.name, only)
+    places = [place_of(axis, wanted, place) for place in range(wanted.size)]
+    if None in places:
+        raise UnitError(
+            f"it is never {wanted.shown(places.index(None))}", "write one of its values"
+        )
+    rows = np.sort(np.array(places, dtype=np.int64))
+    if not axis.ordered:
+        return _chosen(axis.name, [axis.labels[row] for row in rows])
+    return scaled(axis.name, Spread(axis.columns[axis.unit_name][rows], axis.log), axis.unit_name)
+
+
+def place_of(axis: Axis, other: Axis, place: int) -> int | None:
+    """Return which value of an axis that of another one is, None for none of its values."""
+    if not (axis.ordered and other.ordered and axis.unit_name == other.unit_name):
+        return None if axis.ordered or other.ordered else axis.places.get(other.labels[place])
+    values, value = axis.columns[axis.unit_name], other.columns[other.unit_name][place]
+    nearest = int(np.abs(values - value).argmin())
+    return nearest if np.isclose(values[nearest], value, rtol=1e-9, atol=0.0) else None
+
+
 def written_unit(written: Any) -> str:
     """Return the unit in which the first value of an axis is written, empty for none."""
+    if isinstance(written, Coupled):
+        written = next(iter(written.values.values()))
     if isinstance(written, Range):
         written = written.start
     first = written[0] if isinstance(written, list) else written
@@ -277,6 +324,10 @@ def _texts(name: str, written: Any) -> Axis | None:
         return None
     labels = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
     expand(labels, lambda label: label, integer=False)
+    return _chosen(name, labels)
+
+
+def _chosen(name: str, labels: Sequence[str]) -> Axis:
     return choices(name, {name: np.arange(len(labels), dtype=np.float64)}, labels)
 
 

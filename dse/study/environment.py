@@ -22,7 +22,7 @@ from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.declared_fields import UNWRITTEN, unspecified_fields
 from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.faults import Faults
-from dse.study.field_kinds import StudySection, neutral
+from dse.study.field_kinds import Coupled, StudySection, neutral
 from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
@@ -45,7 +45,8 @@ RECORDS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
 def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     """Return the scenario of a study; what is wrong goes to `faults`."""
     scenario = Scenario(mix=mix_of(study))
-    axes = dict(study.axes)
+    own = study.evaluate is not None
+    axes = {path: one for path, one in study.axes.items() if _stands(path, one, faults, own=own)}
     _workload(study, axes, scenario, faults)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
@@ -241,14 +242,29 @@ def _note_hosts(
 def check_axis(path: str, written: Any, faults: Faults, *, own: bool) -> None:
     """Add what is wrong with one axis by itself; `own` names are those of a measured study."""
     scenario = Scenario()
+    if not _stands(path, written, faults, own=own):
+        return
     if path in RECORDS:
         _record_axis(path, written, scenario, faults)
     else:
         _open_axis(path, written, scenario, faults, own=own)
 
 
+def _stands(path: str, written: Any, faults: Faults, *, own: bool) -> bool:
+    """Return whether an axis may be written so: only what is measured depends on another axis."""
+    if not isinstance(written, Coupled) or (own and _is_own(path)):
+        return True
+    rule = "only an axis of its own name that `evaluate` measures depends on another"
+    faults.add(("axes", path), rule, "write its values alone")
+    return False
+
+
+def _is_own(path: str) -> bool:
+    return path not in declared_fields.FIELDS and "." not in path
+
+
 def _open_axis(path: str, written: Any, scenario: Scenario, faults: Faults, *, own: bool) -> None:
-    if not own or path in declared_fields.FIELDS or "." in path:
+    if not (own and _is_own(path)):
         _field_axis(path, written, scenario, faults)
     else:
         scenario.axes += free_axis(path, written, scenario.names, faults)

@@ -27,6 +27,7 @@ from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import declared_fields, schema
 from dse.study.axes import written_unit
+from dse.study.coupled import couplings_of
 from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.faults import Faults, Path
 from dse.study.measurers import Values
@@ -82,6 +83,7 @@ def measured_of(
                 raise UnitError("an expectation is a number", "write an expression without <=")
     cost = cost_of(written, axes, outputs.units, faults)
     pool = rows_of(written, space.axes, scenario, faults) if axes else None
+    couplings = couplings_of(written.axes, axes, scenario, faults)
     places = axes, tuple(free), axis_units, values, cost
     cheaper = [
         _cheaper(section, place, outputs, places, scenario, faults)
@@ -100,6 +102,7 @@ def measured_of(
         tuple(outputs.units),
         expected,
         pool=pool,
+        couplings=couplings,
         cheaper=tuple(one for one in cheaper if one is not None),
     )
 

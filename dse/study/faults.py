@@ -20,6 +20,7 @@ from dse.errors import (
     shortened,
 )
 from dse.files.document import Document
+from dse.study.field_kinds import Coupled
 
 Path = tuple[str | int, ...]
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -112,7 +113,8 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[BaseModel]) -> Non
     kind = problem["type"]
     if kind == "extra_forbidden":
         name = str(path[-1])
-        remedy = GONE.get(name) or nearest(name, _known_keys(path[:-1], model))
+        known = [*Coupled.model_fields] if "coupled" in problem["loc"] else None
+        remedy = GONE.get(name) or nearest(name, known or _known_keys(path[:-1], model))
         faults.add(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = _alias(path[-1])
@@ -167,7 +169,7 @@ def _alias(key: str | int) -> str:
 
 
 SCALARS = ("int", "float", "bool", "str")
-TAGS = ("range", "list", "one", *SCALARS)
+TAGS = ("range", "coupled", "list", "one", *SCALARS)
 
 
 def _data_path(location: tuple[Any, ...], data: Any) -> Path:

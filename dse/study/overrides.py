@@ -106,7 +106,8 @@ def settable(found: Document, path: str) -> str:
     """
     axes = found.data.get("axes")
     if isinstance(axes, dict) and path in axes:
-        return f"axes.{path}"
+        is_coupled = isinstance(axes[path], dict) and "of" in axes[path]
+        return f"axes.{path}.only" if is_coupled else f"axes.{path}"
     stage, _, rest = path.partition(".")
     if stage in _stage_names(found):
         return f"stages.{stage}.{'designs' if rest == 'design' else rest}"
@@ -191,8 +192,8 @@ def _choices_sweep(path: str, values: object) -> Sweep:
 
 def at_value(found: Document, sweep: Sweep, position: int) -> Document:
     """Return the document with the swept field set to its value at `position`."""
-    path = settable(found, sweep.path)
     try:
+        path = settable(found, sweep.path)
         at = document.override_value(found, path, sweep.written[position])
     except StudyError as error:
         first = error.faults[0]

@@ -12,6 +12,7 @@ from dse.study.declared_fields import KernelSection as KernelSection
 from dse.study.declared_fields import WorkloadSection as WorkloadSection
 from dse.study.field_kinds import (
     Amount,
+    AxisValues,
     Duration,
     Node,
     StudySection,
@@ -323,7 +324,7 @@ class StudyFile(StudySection):
     )
     interface: InterfaceSection | None = None
     budget: BudgetSection = Field(default_factory=BudgetSection)
-    axes: dict[str, Values] = Field(
+    axes: dict[str, AxisValues] = Field(
         default_factory=dict,
         description="What is left open: field, or name of what is measured -> values",
     )
