@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from benchmarks.samplers import PEERS, peer
 from dse.contract import Index, Matrix, Method
 from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
@@ -54,7 +56,7 @@ SPECTOR = {
 NEW = ("dct", "nw")
 """Spaces that nobody looked at before the method was frozen for good."""
 
-POPULATION = {"gaussian": 4, "tpe": 4, "nsga2": 20, "random": 20, "gp-sampler": 4}
+POPULATION = {"gaussian": 4, "tpe": 4, "nsga2": 20, "random": 20, "gp-sampler": 4, "smac3": 1}
 
 
 @dataclass(frozen=True)
@@ -265,27 +267,15 @@ def trial(
     prior, _, plain = name.partition(" without ")
     if plain:
         seen = replace(seen, expected=None)
-    method = _gp_sampler() if prior == "gp-sampler" else registry.get(Method, prior)
+    method = peer(prior) if prior in PEERS else registry.get(Method, prior)
     population = population or POPULATION[prior]
     archive = Rows(seen, total=min(budget, len(table.knobs)))
     start = coarse_grid(seen, min(budget // 10, 4 * population))
     before = time.process_time()
-    run_method(method, archive, seed=seed, population=population, start=start)
+    with threadpool_limits(1):
+        run_method(method, archive, seed=seed, population=population, start=start)
     spent = time.process_time() - before
     return {"cpu": spent, "curve": curve(table, archive.order)}
-
-
-def _gp_sampler() -> Method:
-    """Return Optuna's GPSampler as a method: needs torch."""
-    from optuna.samplers import GPSampler
-
-    from dse.search.heuristic.optuna import ask_and_tell
-
-    def gp_sampler(search: Any, *, seed: int, population: int, start: Index) -> None:
-        sampler = GPSampler(seed=seed, deterministic_objective=True)
-        ask_and_tell(search, sampler, seed=seed, population=population, start=start)
-
-    return Method(gp_sampler, description="Optuna's", budget=200, population=4)
 
 
 def curve(table: Table, order: Sequence[int]) -> list[float]:

@@ -18,7 +18,6 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from benchmarks.expensive import (
     trial,
 )
 from benchmarks.plot import COLOURS
+from benchmarks.samplers import installed
 from dse.contract import Method
 from dse.plugins import registry
 
@@ -113,7 +113,7 @@ def there(folder: Path) -> Iterator[tuple[str, Callable[[], Table]]]:
 def peers() -> list[str]:
     """Return the methods that sample, ours and those of others that are installed."""
     known = [name for name in registry.names(Method) if not registry.get(Method, name).proves]
-    return [*known, *(["gp-sampler"] if find_spec("torch") else [])]
+    return [*known, *installed()]
 
 
 def lines_of(searches: Sequence[Mapping[str, Any]]) -> Iterator[str]:
