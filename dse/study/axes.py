@@ -251,7 +251,7 @@ def free_axis(
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             rule = "an axis of its own name is letters, digits and _, and no word of Python"
             raise UnitError(rule, "rename it")
-        axis = axis_of(name, written)
+        axis = written_axis(name, written)
         for column in axis.columns:
             if column in taken:
                 raise UnitError(f"{column} is a column of this study already", "rename the axis")
@@ -259,13 +259,13 @@ def free_axis(
     return []
 
 
-def axis_of(name: str, written: Any) -> Axis:
+def written_axis(name: str, written: Any) -> Axis:
     """Return the axis of values; of those that depend on another axis, of all of them."""
     if not isinstance(written, Coupled):
         return _texts(name, written) or _numbers(name, written)
     parts: list[Axis] = []
     for values in written.values.values():
-        parts.append(axis_of(name, values))
+        parts.append(written_axis(name, values))
         if sum(part.size for part in parts) > MOST_VALUES:
             raise UnitError(f"it has more than {MOST_VALUES:,} values in all", "give fewer")
     if len({(part.ordered, part.unit_name) for part in parts}) > 1:
@@ -283,7 +283,7 @@ def axis_of(name: str, written: Any) -> Axis:
 
 def _kept(axis: Axis, only: Any) -> Axis:
     """Return the axis of those of its values that are written."""
-    wanted = axis_of(axis.name, only)
+    wanted = written_axis(axis.name, only)
     places = [place_of(axis, wanted, place) for place in range(wanted.size)]
     if None in places:
         raise UnitError(

@@ -9,7 +9,7 @@ from dse.contract.evaluators import Value
 from dse.errors import UnitError, nearest
 from dse.model.measured import Coupling
 from dse.model.space import Axis
-from dse.study.axes import axis_of, place_of
+from dse.study.axes import place_of, written_axis
 from dse.study.faults import Faults, Path
 from dse.study.field_kinds import Coupled
 from dse.study.scenario import Scenario
@@ -43,7 +43,7 @@ def _coupling(
     known, never = set(), []
     for text, values in written.values.items():
         with faults.at((*path, "values", text)):
-            one = axis_of(other.name, text)
+            one = written_axis(other.name, text)
             if one.unit_name != other.unit_name:
                 rule = f"it is no value of {other.name}"
                 raise UnitError(rule, f"write for instance {other.shown(0)!r}")
@@ -54,7 +54,9 @@ def _coupling(
                 never.append(text)
                 continue
             known.add(place)
-            pairs += [(all_values[place], value) for value in axis_of(axis.name, values).places]
+            pairs += [
+                (all_values[place], value) for value in written_axis(axis.name, values).places
+            ]
     lacking = [other.shown(place) for place in range(other.size) if place not in known]
     if lacking and len(faults.found) == before:
         rule = f"it has no values where {other.name} is {lacking[0]}"

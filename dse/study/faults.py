@@ -20,7 +20,6 @@ from dse.errors import (
     shortened,
 )
 from dse.files.document import Document
-from dse.study.field_kinds import Coupled
 
 Path = tuple[str | int, ...]
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -113,8 +112,7 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[BaseModel]) -> Non
     kind = problem["type"]
     if kind == "extra_forbidden":
         name = str(path[-1])
-        known = [*Coupled.model_fields] if "coupled" in problem["loc"] else None
-        remedy = GONE.get(name) or nearest(name, known or _known_keys(path[:-1], model))
+        remedy = GONE.get(name) or nearest(name, _known_keys(path[:-1], model))
         faults.add(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = _alias(path[-1])
@@ -183,17 +181,18 @@ def _data_path(location: tuple[Any, ...], data: Any) -> Path:
 
 
 def _known_keys(path: Path, root: type[BaseModel]) -> list[str]:
-    """Return the keys that the section at `path` of a `root` knows."""
-    model = root
+    """Return the keys that the sections at `path` of a `root` may have."""
+    models = [root]
     for key in path:
-        found = model.model_fields.get(str(key))
-        model = (found and _section_of(found.annotation)) or model
-    return [field.alias or name for name, field in model.model_fields.items()]
+        found = [one.model_fields[str(key)] for one in models if str(key) in one.model_fields]
+        models = [one for field in found for one in _sections_of(field.annotation)] or models
+    fields = [pair for model in models for pair in model.model_fields.items()]
+    return [field.alias or name for name, field in fields]
 
 
-def _section_of(annotation: Any) -> type[BaseModel] | None:
-    """Return the last section inside an annotation such as ``list[Stage]``: ranges come first."""
+def _sections_of(annotation: Any) -> list[type[BaseModel]]:
+    """Return the sections inside an annotation such as ``list[Stage]``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    inside = map(_section_of, getattr(annotation, "__args__", ()))
-    return next(filter(None, inside), None)
+        return [annotation]
+    inside = map(_sections_of, getattr(annotation, "__args__", ()))
+    return [one for found in inside for one in found]
