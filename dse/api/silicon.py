@@ -35,6 +35,7 @@ def verilog(
     define: Values = (),
     sv: bool = False,
     done: str | None = None,
+    dut: str | None = None,
 ) -> Verilog:
     """Describe hardware of one's own, for `characterise` and `characterise_device`.
 
@@ -47,8 +48,9 @@ def verilog(
         Files of Verilog or SystemVerilog, and lists of them (.f).
     top
         Verilog: name of the outermost module.
-    check : VECTORS.csv
-        Verilog: table of known answers, a row per cycle.
+    check : FILE
+        Verilog: known answers: a table (.csv, a row per cycle), waves (.vcd, .fst), or a testbench
+        (.v, .sv), for which Icarus Verilog is installed.
     payload
         Verilog: payload of a task: "64 bit".
     cycles_per_task
@@ -73,6 +75,8 @@ def verilog(
         Verilog: read .v as SystemVerilog.
     done
         Verilog: output that is 1 as a task ends; cycles per task are counted by it.
+    dut : INSTANCE
+        Verilog: the design in waves or testbench: tb.dut.
 
     Raises
     ------
@@ -96,6 +100,7 @@ def verilog(
         figures={name: text for name, text in zip(FIGURES, figures, strict=True) if text},
         warm_up=warm_up or 0,
         done=done or "",
+        dut=dut or "",
     )
 
 

@@ -33,6 +33,8 @@ module floating (A, Y);
 endmodule
 """
 """Undoes how slang drives what nothing drives: by a buffer of an unknown value."""
+_COMPLETE = re.compile(r"\(\*[^)]*\bfull_case\b|synopsys[^\n]*full_case")
+"""Says that a case has all its cases, which slang does not take up: it would infer latches."""
 _REMEDIES = (
     ("^expected ", "correct the line"),
     ("does not exist in", "name a parameter of the top module"),
@@ -116,7 +118,7 @@ def reading(
     if faults:
         raise StudyError(faults)
     own = _own_reading(sources, top, parameters or {})
-    if not yosys.has_slang:
+    if not yosys.has_slang or any(map(_COMPLETE.search, sources.texts.values())):
         return Reading([own])
     return Reading(
         [[*_slang_reading(top, parameters or {})], own],

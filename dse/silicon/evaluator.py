@@ -21,7 +21,7 @@ from dse.silicon.tasks import DesignTask
 from dse.silicon.vectors import WrittenVectors
 from dse.silicon.yosys import chosen_yosys, full_name
 
-_OWN = ("top", "check", "clock_port", "warm_up", "include", "define", "sv", "done", *FIGURES)
+_OWN = ("top", "check", "clock_port", "warm_up", "include", "define", "sv", "done", "dut", *FIGURES)
 _SETTINGS = (*_OWN, "generator", "tasks", "seed", "corners", "wire", "time_limit", "cache_limit")
 CONDITIONS = ("library", "clock", "target", "supply")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
@@ -144,6 +144,7 @@ class Said:
             figures={name: self.text(name) for name in FIGURES if self.text(name)},
             warm_up=int(self.text("warm_up", "0")),
             done=self.text("done"),
+            dut=self.text("dut"),
         )
         return Request(hardware=hardware, over=over, tasks=tasks, seed=seed).design_tasks()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +61,7 @@ class Verilog:
     figures: Mapping[str, str]
     warm_up: int
     done: str = ""
+    dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
         """Return the designs with their answers, each combination of parameters one.
@@ -88,12 +89,12 @@ class Verilog:
             top=self.top,
             clock=self.clock_port,
             check=self.check,
-            figures={},
+            dut=self.dut,
             warm_up=self.warm_up,
             chosen=chosen,
             done=self.done,
         )
-        return written_by_hand(replace(own, figures=self._figures(own)))
+        return written_by_hand(own, self._figures(own))
 
     def _figures(self, own: OwnHardware) -> dict[str, list[float]]:
         """Return each figure in SI for each combination of parameters."""
@@ -184,7 +185,7 @@ class Request:
 
 _GIVE = {
     "top": "name the outermost module: --top NAME",
-    "check": "give a table of known answers: --check vectors.csv",
+    "check": "give a testbench, waves or a table: --check tb.v --dut tb.dut, --check vectors.csv",
     "payload": 'give the payload of a task: --payload "64 bit"',
     "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
     "latency": 'give the cycles from input to answer: --latency "16"',

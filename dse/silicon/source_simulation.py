@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.contract.generators import Bits, Vectors
+from dse.contract.generators import Bits, Design, Vectors
 from dse.errors import StudyError
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborating, reading, run_description
@@ -53,13 +53,14 @@ def held_vectors(task: DesignTask, conditions: Conditions) -> tuple[Vectors, tup
     ports, described = read_netlist(files["ports.json"], top=top), files["described.il"]
     clock_input(ports, task.design.clock)
     vectors = task.vectors.of(ports, task.design)
+    notes = (*task.vectors.notes(ports),)
     if re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M):
-        return vectors, ()  # mapping refuses it, with its place
+        return vectors, notes  # mapping refuses it, with its place
     try:
-        columns = _simulated(described, vectors, task.design.clock, yosys, limit_s)
+        columns = _simulated(described, vectors, task.design, yosys, limit_s)
     except StudyError as error:
         rule = f"answers were not held against the source, which Yosys cannot simulate: {error}"
-        return vectors, (rule,)
+        return vectors, (*notes, rule)
     values, known = {}, {}
     for port, expected in vectors.expected.items():
         cells = columns[port]
@@ -73,22 +74,22 @@ def held_vectors(task: DesignTask, conditions: Conditions) -> tuple[Vectors, tup
     )
     every = {port: np.ones_like(bits) for port, bits in values.items()}
     check_answers(task, first, Answers(values, every), what="description")
-    return vectors, ()
+    return vectors, notes
 
 
 def _simulated(
-    described: str, vectors: Vectors, clock: str, yosys: Yosys, time_limit_s: float
+    described: str, vectors: Vectors, design: Design, yosys: Yosys, time_limit_s: float
 ) -> Mapping[str, Sequence[str]]:
     """Return the values of ports in the first cycles, as cells of a table."""
     script = [
         *("read_rtlil described.il", "flatten", "rename -hide w:*"),
         *("sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"),
     ]
-    files = {"described.il": described, "stimulus.yw": _witness(clock, vectors.stimulus)}
+    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors.stimulus)}
     output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
     raise_errors(output, (), done="done.json")
     lines = output.files["found.vcd"].splitlines()
-    waves = read_waves(lines, file="found.vcd", scope="", clock=clock)
+    waves = read_waves(lines, file="found.vcd", scope=design.top, clock=design.clock)
     return dict(zip(waves.headers, waves.columns, strict=True))
 
 

@@ -18,6 +18,7 @@ from dse.plugins import registry
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
 from dse.silicon.sources import NO_SOURCES, Sources
+from dse.silicon.testbench import TESTBENCH, WAVES, recorded
 from dse.silicon.vectors import WrittenVectors, first_wrong
 
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -109,10 +110,9 @@ class OwnHardware:
     top, clock
         The outermost module, and its clock input.
     check
-        CSV of known answers; ``{name}`` stands for a parameter.
-    figures
-        What one task is, in SI: ``payload_bit``, ``cycles_per_task``, ``latency_cycles``, ...:
-        a value for each combination of parameters.
+        CSV of known answers, waves or testbench; ``{name}`` stands for a parameter.
+    dut
+        Instance of the design in waves or testbench.
     warm_up
         Cycles before transitions are counted; 0 for those before the first answer.
     done
@@ -123,10 +123,41 @@ class OwnHardware:
     top: str
     clock: str
     check: str
-    figures: Mapping[str, Sequence[float]]
+    dut: str = ""
     warm_up: int = 0
     chosen: Sequence[Mapping[str, Value]] = field(default_factory=lambda: [{}])
     done: str = ""
+
+    @cached_property
+    def vectors(self) -> Sequence[WrittenVectors]:
+        """Known answers of each combination of parameters.
+
+        Raises
+        ------
+        StudyError
+            What is wrong with them, all at once.
+        """
+        found: list[WrittenVectors] = []
+        faults: list[Fault] = []
+        for parameters in self.chosen:
+            try:
+                found.append(self._vectors(parameters))
+            except DseError as error:
+                faults += _faults(error)
+        if faults:
+            raise StudyError(faults)
+        return found
+
+    def _vectors(self, parameters: Mapping[str, Value]) -> WrittenVectors:
+        path = _placed(self.check, parameters)
+        if path.suffix in (*TESTBENCH, *WAVES):
+            table = recorded(path, self.dut, self.clock, self.sources, parameters)
+            return WrittenVectors(table, self.warm_up, self.done)
+        if self.dut:
+            rule = "only waves and testbenches have an instance of the design"
+            remedy = f"check against one that ends in {' or '.join((*TESTBENCH, *WAVES))}"
+            raise StudyError([Fault(where="dut", written=self.dut, rule=rule, remedy=remedy)])
+        return WrittenVectors.read(path, self.warm_up, self.done)
 
     def counted_cycles(self, stated: Sequence[float] | None) -> list[float]:
         """Return cycles from task to task as the answers have them, for each combination.
@@ -139,8 +170,8 @@ class OwnHardware:
             Tables have no such output, or their tasks contradict what was stated.
         """
         found = []
-        for place, parameters in enumerate(self.chosen):
-            rows = WrittenVectors.read(_placed(self.check, parameters), 0, self.done).ends()
+        for place, vectors in enumerate(self.vectors):
+            rows = vectors.ends()
             cycles = float(rows[-1] - rows[0]) / (len(rows) - 1)
             if stated is not None and abs(stated[place] / cycles - 1) > _SAME_PACE:
                 rule = f"{self.done} says that a task ends every {cycles:.4g} cycles"
@@ -216,8 +247,13 @@ def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
         yield replace(design, name="_".join([design.name, *differing]))
 
 
-def written_by_hand(own: OwnHardware) -> list[DesignTask]:
+def written_by_hand(
+    own: OwnHardware, figures_of: Mapping[str, Sequence[float]]
+) -> list[DesignTask]:
     """Return designs of files of the user's own, one for each combination of parameters.
+
+    `figures_of` has what one task is, in SI: ``payload_bit``, ``cycles_per_task``,
+    ``latency_cycles``, ...: a value for each.
 
     Raises
     ------
@@ -230,15 +266,16 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
         texts += own.sources.texts.values()
     except StudyError as error:
         faults += error.faults
+    try:
+        vectors = own.vectors
+    except StudyError as error:
+        raise StudyError([*faults, *error.faults]) from None
+    if faults:
+        raise StudyError(faults)
     found = []
     for place, parameters in enumerate(own.chosen):
         name = "_".join(f"{key}{value}" for key, value in parameters.items()) or own.top
-        try:
-            vectors = WrittenVectors.read(_placed(own.check, parameters), own.warm_up, own.done)
-        except DseError as error:
-            faults += _faults(error)
-            continue
-        figures = {key: values[place] for key, values in own.figures.items()}
+        figures = {key: values[place] for key, values in figures_of.items()}
         design = Design(
             name=name,
             parameters=parameters,
@@ -252,9 +289,7 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
             read_byte=figures["read_byte"],
             written_byte=figures["written_byte"],
         )
-        found.append(DesignTask(design, vectors, own.sources))
-    if faults:
-        raise StudyError(faults)
+        found.append(DesignTask(design, vectors[place], own.sources))
     return found
 
 

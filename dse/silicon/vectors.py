@@ -23,8 +23,9 @@ from dse.files.json import read_bytes
 from dse.reports.text import plural
 from dse.silicon.answers import Answers
 from dse.silicon.netlist import Netlist
+from dse.silicon.waves import UNKNOWN, Waves
 
-NOT_COMPARED = "-"
+NOT_COMPARED = UNKNOWN
 MOST_DIGITS = 40
 """Hexadecimal digits of a value that are shown."""
 
@@ -42,6 +43,11 @@ class WrittenVectors:
     table: CsvTable
     warm_up: int
     done: str = ""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it is waves, whose other signals and unknown inputs count for nothing."""
+        return isinstance(self.table, Waves)
 
     @staticmethod
     def read(path: Path, warm_up: int, done: str = "") -> WrittenVectors:
@@ -108,7 +114,7 @@ class WrittenVectors:
                 bits[port] = self._bits(column, len(ports[port]), faults)
                 cells = [cell.strip() for cell in self.table.columns[column]]
                 compared[port] = np.array([cell != NOT_COMPARED for cell in cells])
-                if port in netlist.inputs and not compared[port].all():
+                if port in netlist.inputs and not (self.recorded or compared[port].all()):
                     rule = "an input needs a value in every cycle"
                     row = int(np.argmin(compared[port]))
                     faults.append(self.table.fault(row, column, rule, "write it"))
@@ -142,7 +148,7 @@ class WrittenVectors:
 
     def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
         ports = {**netlist.inputs, **netlist.outputs}
-        for column, port in enumerate(self.table.headers):
+        for column, port in enumerate(() if self.recorded else self.table.headers):
             if port == clock:
                 rule = "each row is a cycle of the clock"
                 yield self.table.fault(None, column, rule, "leave this column out")
@@ -155,6 +161,13 @@ class WrittenVectors:
                 yield Fault(
                     where=f"{self.table.file}: {port}", written="", rule=rule, remedy=remedy
                 )
+
+    def notes(self, netlist: Netlist) -> Iterator[str]:
+        """Yield how many values of inputs are unknown in waves."""
+        columns = (self.table.columns[self.table.headers.index(port)] for port in netlist.inputs)
+        unknown = sum(column.count(NOT_COMPARED) for column in columns) if self.recorded else 0
+        if unknown:
+            yield f"{plural(unknown, 'unknown value')} of inputs in {self.table.file} taken as 0"
 
     def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
         cells = self.table.columns[column]

@@ -40,7 +40,7 @@ def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Wa
     file
         Its name, for messages.
     scope
-        Names of modules from the outermost, with dots between them; empty for the outermost.
+        Names of modules from the outermost, with dots between them.
     clock
         A signal of the scope.
 
@@ -53,7 +53,6 @@ def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Wa
     dump = _header(numbered)
     if not dump.ends:
         _refuse(file, "", "it is no value change dump", "write one with $dumpfile and $dumpvars")
-    scope = scope or next(iter(dump.scopes), "")
     if scope not in dump.scopes:
         remedy = nearest(scope, dump.scopes)
         _refuse(file, repr(scope), "the dump has no signals of this scope", remedy)

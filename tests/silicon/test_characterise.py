@@ -387,7 +387,8 @@ def test_faults_of_a_table_of_answers(run: Run, tmp_path: Path, table: str) -> N
 def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
     assert fails(lambda: run(**dict.fromkeys(("top", "check", *TASK)))).splitlines() == [
         "top: Verilog of your own needs it; name the outermost module: --top NAME",
-        "check: Verilog of your own needs it; give a table of known answers: --check vectors.csv",
+        "check: Verilog of your own needs it; give a testbench, waves or a table: "
+        "--check tb.v --dut tb.dut, --check vectors.csv",
         'payload: Verilog of your own needs it; give the payload of a task: --payload "64 bit"',
         "cycles_per_task: Verilog of your own needs it; give the cycles from task to task: "
         '--cycles-per-task "16 / unroll"',

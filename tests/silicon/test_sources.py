@@ -151,3 +151,20 @@ def test_what_is_wrong_with_lists_is_said_at_once(folder: Path) -> None:
         "no such folder",
         "a macro is NAME or NAME=VALUE",
     ]
+
+
+def test_a_case_that_says_it_is_full_is_no_latch(folder: Path) -> None:
+    """Slang does not take the attribute up; Yosys does."""
+    text = """\
+module top (input clk, input [1:0] a, output reg q);
+  reg x;
+  always @* begin (* full_case *) case (a) 0: x = 1; 1: x = 0; 2: x = a[0]; endcase end
+  always @(posedge clk) q <= x;
+endmodule
+"""
+    Path("top.v").write_text(text)
+    given = sources_of(["top.v"])
+    assert map_files(given, toy(), top="top", target_period_s=1e-9).netlist.instances
+    Path("top.v").write_text(text.replace("(* full_case *)", ""))
+    with pytest.raises(StudyError, match="x: a latch"):
+        map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)

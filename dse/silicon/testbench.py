@@ -1,0 +1,132 @@
+"""Known answers as a designer has them: recorded waves, or the testbench that makes them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dse.contract.generators import Value
+from dse.errors import Fault, StudyError
+from dse.files.document import no_such
+from dse.silicon.description import TIME_LIMIT_S
+from dse.silicon.programs import Output, run_program
+from dse.silicon.sources import Sources
+from dse.silicon.waves import Waves, read_waves
+
+TESTBENCH = (".v", ".sv")
+WAVES = (".vcd", ".fst")
+"""Endings of files of known answers that are no table."""
+
+_INSTALL = {
+    "iverilog": "install Icarus Verilog, or record waves: $dumpfile and $dumpvars, --check run.vcd",
+    "fst2vcd": "install GTKWave, or record a .vcd",
+}
+_DUMPED = "dse_waves.vcd"
+_MOST_BYTE = 1_000_000_000
+_DUMP = """\
+module dse_waves;
+  initial begin
+    $dumpfile("{file}");
+    $dumplimit({most});
+    $dumpvars(1, {dut});
+  end
+endmodule
+"""
+
+
+def recorded(
+    check: Path, dut: str, clock: str, sources: Sources, parameters: Mapping[str, Value]
+) -> Waves:
+    """Return the signals of an instance, from a dump or by running a testbench.
+
+    Parameters
+    ----------
+    check
+        A dump, or a testbench in Verilog, whose outermost module gets `parameters`.
+    dut
+        The instance: names from the outermost module, with dots between them.
+    clock
+        Its clock.
+    sources
+        What it is an instance of.
+
+    Raises
+    ------
+    StudyError
+        A file or a program is not there, a file cannot be read, or the testbench does not run.
+    ToolTimeError
+        It does not end.
+    """
+    if not check.is_file():
+        raise no_such(check, "file", f"*{check.suffix}")
+    if not re.fullmatch(r"\w+(\.\w+)*", dut):
+        rule, remedy = "waves are those of an instance", "name it from the outermost: --dut tb.dut"
+        raise StudyError([Fault(where="dut", written=repr(dut), rule=rule, remedy=remedy)])
+    if check.suffix == ".vcd":
+        with check.open(encoding="utf-8", errors="replace") as lines:
+            return read_waves(lines, file=str(check), scope=dut, clock=clock)
+    if check.suffix == ".fst":
+        command = [_program("fst2vcd", check), "-f", str(check.resolve()), "-o", _DUMPED]
+        ran = run_program(command, {}, what="fst2vcd", time_limit_s=TIME_LIMIT_S)
+    else:
+        ran = _run(check, dut, sources, parameters)
+    dump = ran.files.get(_DUMPED) or next((t for t in ran.files.values() if "$var " in t), "")
+    if len(dump) >= _MOST_BYTE:
+        rule, remedy = f"its waves take more than {_MOST_BYTE:,} bytes", "end it earlier: $finish"
+        raise StudyError([Fault(where=str(check), written="", rule=rule, remedy=remedy)])
+    found = read_waves(dump.splitlines(), file=str(check), scope=dut, clock=clock)
+    return replace(found, lines=(0,) * len(found.lines))  # of a file that nobody keeps
+
+
+def _program(name: str, check: Path) -> str:
+    found = shutil.which(name)
+    if found is None:
+        rule = f"{name} is not on the PATH, which it takes"
+        fault = Fault(where="check", written=str(check), rule=rule, remedy=_INSTALL[name])
+        raise StudyError([fault])
+    return found
+
+
+def _run(check: Path, dut: str, sources: Sources, parameters: Mapping[str, Value]) -> Output:
+    """Compile a testbench with what it tests, and run it."""
+    bench = dut.partition(".")[0]
+    whole = replace(sources, files=(*sources.files, str(check)))
+    command = [_program("iverilog", check), "-g2012", "-o", "run.vvp", "-s", bench]
+    command += ["-s", "dse_waves"]
+    command += [f"-P{bench}.{name}={value}" for name, value in parameters.items()]
+    folders = {str(Path(one).resolve()) for one in whole.include}
+    command += [f"-I{one}" for one in (*sorted(folders), str(check.parent.resolve()))]
+    command += [f"-D{one}" for one in whole.define]
+    command += [str(Path(one).resolve()) for one in whole.files]
+    files = {"dse_waves.v": _DUMP.format(file=_DUMPED, most=_MOST_BYTE, dut=dut)}
+    built = run_program(
+        [*command, "dse_waves.v"], files, what="iverilog", time_limit_s=TIME_LIMIT_S
+    )
+    faults = [*_faults(built.log, dut)]
+    if "run.vvp" not in built.files or faults:
+        rule = built.log.strip().rpartition("\n")[2] or "nothing"
+        other = Fault(where=str(check), written="", rule=f"iverilog: {rule}", remedy="")
+        raise StudyError(faults or [other])
+    files = {**whole.data(), "run.vvp": built.files["run.vvp"]}
+    run = [_program("vvp", check), "-n", "run.vvp"]
+    return run_program(run, files, what=f"the testbench {check}", time_limit_s=TIME_LIMIT_S)
+
+
+def _faults(log: str, dut: str) -> Iterator[Fault]:
+    """Yield errors of iverilog, and parameters that the testbench does not have."""
+    bench = dut.partition(".")[0]
+    for name in re.findall(r"warning: parameter (\w+) not found in", log):
+        rule, remedy = f"{bench} has no parameter of this name", "add it, and hand it to the design"
+        yield Fault(where=f"over.{name}", written="", rule=rule, remedy=remedy)
+    for line in log.splitlines():
+        found = re.match(r"(?P<file>.+?):(?P<line>\d+): (?:error: |sorry: )?(?P<rule>\S.*)", line)
+        if found and found["file"] == "dse_waves.v":
+            rule, remedy = "the testbench has no such instance", "name it from the outermost module"
+            yield Fault(where="dut", written=repr(dut), rule=rule, remedy=remedy)
+        elif found and not found["rule"].startswith("warning"):
+            place: Any = {"file": found["file"], "line": int(found["line"]), "column": 1}
+            yield Fault(where="", written="", rule=found["rule"], remedy="", **place)
