@@ -17,6 +17,7 @@ from dse.reports import front_view
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import FrontView
 from dse.reports.text import in_words, plural
+from dse.runs.manifest import GROWTH
 
 MOST_LINES = 2_000
 """Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
@@ -80,6 +81,11 @@ def contents(
         "details": _details(shown, {*names}),
         "flips": list(flips),
         "roofs": list(roofs),
+        "growth": [
+            {"run": run.name, "growth": run.run.manifest[GROWTH]}
+            for run in shown
+            if GROWTH in run.run.manifest
+        ],
     }
     if data["preference"]["by"] not in (KNEE, *data["objectives"]):
         data["merit"] = _merit(shown, preferences)

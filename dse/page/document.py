@@ -21,11 +21,20 @@ LICENCES = ("echarts/NOTICE.txt", "echarts/LICENSE.txt", "echarts/LICENSE-d3.txt
 
 SCRIPTS = (
     *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js"),
-    *("winners.js", "save.js", "table.js", "controls.js", "tornado.js", "roofs.js", "main.js"),
+    *(
+        "winners.js",
+        "save.js",
+        "table.js",
+        "controls.js",
+        "tornado.js",
+        "roofs.js",
+        "growth.js",
+        "main.js",
+    ),
 )
 """In the order in which they are read; together they are one function."""
 
-MOVING = {"live": ("map.js", "live.js"), "living": ("living.js",)}
+MOVING = {"live": ("growth.js", "map.js", "live.js"), "living": ("living.js",)}
 """What moves a page with the program behind it, and one that holds answers."""
 
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}

@@ -150,6 +150,16 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
     return Scale(label, values / factor, background / factor, *ends, log, factor=factor)
 
 
+def plain_axes(view: FrontView) -> list[dict[str, Any]]:
+    """Return the front along its first two objectives as plain data, in the units of its axes."""
+    scales = [axis_scale(view, name, {}) for name, _ in view.objectives[:2]]
+    names = ("label", "low", "high", "log")
+    return [
+        {name: getattr(scale, name) for name in names} | {"values": scale.front.tolist()}
+        for scale in scales
+    ]
+
+
 def is_long(low: float, high: float) -> bool:
     """Return whether a range is positive and longer than two decades, so that a logarithm suits."""
     return low > 0 and high > 100 * low

@@ -36,6 +36,9 @@ FLOAT_POLICY = (
 UNMET = "unmet"
 """What stands in the way where nothing is feasible, a text for each value of a sweep."""
 
+GROWTH = "growth"
+"""How the front of a heuristic grew: hypervolumes, as shares of the last, over evaluations."""
+
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
@@ -73,12 +76,22 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         **({AGAIN: again} if again and run.ledger.failed else {}),
         **({LACKING: asdict(lacking)} if (lacking := _lacking(run.answers)) else {}),
         **({UNMET: counts.unmet} if any(counts.unmet) else {}),
+        **_growth(run),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
         **front_facts(run.document, run.sweep, parts, counts),
         **_measured(run.answers),
     }
+
+
+def _growth(run: Run) -> dict[str, Any]:
+    """Return how the hypervolume of a heuristic's front grew, of a run without a sweep."""
+    growth = run.answers[0].outcome.growth if run.sweep is None and not run.ledger.exact else ()
+    if not growth:
+        return {}
+    evaluations, share = zip(*growth, strict=True)
+    return {GROWTH: {"evaluations": evaluations, "share": share}}
 
 
 def _lacking(answers: Sequence[SolvedStudy]) -> Lacking | None:

@@ -22,6 +22,7 @@ from dse.model.measured import MeasuredColumns
 from dse.model.repeats import gathered
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
+from dse.reports.front_view import plain_axes
 from dse.reports.sections import Readable, Section
 from dse.reports.text import lacking_text, plural
 from dse.runs.finished import not_a_run, read_manifest
@@ -300,6 +301,7 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
         "front", section.title, section.lines, section.headers, section.rows,
         facts=result.to_dict()["designs_on_front"],
     )  # fmt: skip
+    yield Section("axes", facts=plain_axes(result.shown))
     measured = run.first.problem.measured
     if len(run.answers) == 1 and measured is not None:
         yield _growth(run.answers[0], measured, kept.last)

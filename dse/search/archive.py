@@ -18,6 +18,7 @@ from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
 from dse.model.levels import levels_of
 from dse.model.space import Index, Points, as_index, one_block
 from dse.search.exact.work import StopError, most_byte, spend
+from dse.search.history import History
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 from dse.search.settings import FrontWatcher, beforehand, check_constraints, excluded
@@ -79,6 +80,7 @@ class Archive:
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front = FrontSoFar(axes, objectives)
+        self._history = History()
         self._incumbents: Matrix = np.empty((0, objectives))
         fit = most_byte() * SAMPLE_SHARE / (8 * max(1, axes))
         self._samples = tuple(
@@ -182,6 +184,7 @@ class Archive:
             self._require_room(int((~self.seen(rows)).sum()))
             spend(len(new))
             evaluation = self.evaluate_new(rows)
+            self._history.add(self.evaluated, self._front.lately)
             pairs = zip(evaluation.loss, evaluation.violation, strict=True)
             self._known.update(zip(new, pairs, strict=True))
         found = [self._known[key] for key in keys]
@@ -312,6 +315,7 @@ class Archive:
             front_loss=loss[order],
             sample_index=sample.take(different, axis=0),
             ledger=self.ledger,
+            growth=self._history.growth(self.evaluated, loss),
             feasible=self.feasible,
             failed=self.failed,
             failure=self.failure,

@@ -61,6 +61,8 @@ class Outcome:
         all of them where there are no more than the archive keeps.
     ledger
         What is known of the designs of the space.
+    growth
+        How the front of a heuristic grew: evaluations, share of the hypervolume.
     feasible
         Number of distinct designs evaluated that meet every constraint.
     failed, failure
@@ -94,6 +96,7 @@ class Outcome:
     feasible_in_space: int | None
     reference_evaluations: int
     certificate: Certificate
+    growth: tuple[tuple[int, float], ...] = ()
     lacking: Lacking | None = None
     nearest_index: NDArray[np.int64] | None
     nearest_violation: NDArray[np.float64] | None

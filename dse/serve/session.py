@@ -154,7 +154,9 @@ class Session:
     def status(self) -> dict[str, Any]:
         """Return how far a run is, as `dse status` prints it."""
         found = status(self.source)
-        return {"state": found.state, "html": sections.html("", found.sections)}
+        facts = {section.key: section.facts for section in found.sections}
+        pictures = {"growth": facts.get("hypervolume"), "axes": facts.get("axes")}
+        return {"state": found.state, "html": sections.html("", found.sections)} | pictures
 
     def stop(self) -> dict[str, Any]:
         """End a run as Ctrl-C does."""

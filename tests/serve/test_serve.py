@@ -148,12 +148,27 @@ def test_page_and_study_are_saved_with_what_was_set(tmp_path: Path) -> None:
 
 
 def test_no_program_of_a_study_is_run_unless_that_is_allowed(tmp_path: Path) -> None:
-    study = "# Q\nevaluate: {command: 'touch ran', outputs: {area: um2}}\n"
+    study = "# Q\nevaluate: {command: [touch, ran], outputs: {area: um2}}\n"
     study += "axes: {n: {from: 1, to: 3}}\nobjectives: {area: minimise}\n"
     (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
     with pytest.raises(ArgumentError, match="--allow-run lets the page run it"):
         Session(tmp_path / "study.yaml", allow_run=False, time="5 s")
     assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
+def test_a_measured_run_is_shown_with_its_front_and_how_that_grew(tmp_path: Path) -> None:
+    study = "# Q\nevaluate: {outputs: {area: um2, delay: ns}}\naxes: {n: {from: 1, to: 9}}\n"
+    study += "objectives: {area: minimise, delay: minimise}\n"
+
+    def measured(n: float) -> dict[str, float]:
+        return {"area": n, "delay": 10 / n}
+
+    front = dse.run(study, evaluate=measured, out=tmp_path / "run", plots=False).front
+    found = Session(tmp_path / "run", allow_run=False, time="5 s").status()
+    assert found["growth"]["share"][-1] == 1.0
+    (x, y) = found["axes"]
+    assert (x["label"], y["label"]) == ("area [um2]", "delay [ns]")
+    assert x["values"] == pytest.approx(front["area_m2"] * 1e12)
 
 
 SLOW = """\

@@ -117,9 +117,17 @@ async function follow() {
   const found = await ask("status", {});
   if (!found) return;
   at("run-status").innerHTML = found.html; // escaped by the program
+  at("run-pictures").replaceChildren(...livePictures(found));
   at("stopping").hidden = found.state !== "running";
   if (found.state === "running") setTimeout(follow, 2000);
   else if (facts.running) location.reload();
+}
+
+// How the front grew, and the front, of what is measured so far.
+function livePictures({ state, growth, axes }) {
+  if (state !== "running") return [];
+  const [x, y] = axes ?? [];
+  return [...(growth ? [growthPicture(growth)] : []), ...(y ? [plainPicture(`Front so far: ${y.label} over ${x.label}; the table above has its designs.`, x, y, false)] : [])];
 }
 
 at("stop").addEventListener("click", async () => {

@@ -34,6 +34,10 @@ drawTable();
 drawControls();
 drawTornado();
 drawRoofs();
+for (const { run, growth } of data.growth) {
+  document.getElementById("growth-box").hidden = false;
+  document.getElementById("growth").append(element("div", {}, data.runs.length > 1 ? run : "", growthPicture(growth)));
+}
 drawFrames();
 followers.push(followScatters, followParallel, followWinners, followTable, followControls);
 settle();

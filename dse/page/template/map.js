@@ -3,13 +3,6 @@
 const MAP = { width: 720, height: 420, left: 92, bottom: 46, top: 12, right: 16 };
 let mapNumber = 0;
 
-function drawn(name, attributes, ...children) {
-  const box = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) box.setAttribute(key, value);
-  box.append(...children);
-  return box;
-}
-
 // Values of one, two and five in each power of ten between two ends.
 function roundValues(low, high) {
   const found = [];
