@@ -110,7 +110,8 @@ def recommend(
     ranked = front[preference.order(problem, front)]
     preferred = preference.quantity
     chosen = pick(problem, ranked[0], preferred)
-    goals = [goal.name for goal in problem.goals]
+    senses = {goal.name: goal.sense for goal in problem.goals}
+    goals = [*senses]
     best = {
         goal: pick(problem, front[problem.evaluate(front).loss[:, column].argmin()], preferred)
         for column, goal in enumerate(problem.goals)
@@ -132,7 +133,7 @@ def recommend(
     others = alternatives(solved.study, options, preference, chosen) if all else ()
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
-        sections.runner_up_section(chosen, second, goals, preferred),
+        sections.runner_up_section(chosen, second, senses, preferred),
         sections.best_section(best),
         *_sections_of(others, chosen, goals, preferred),
     ]

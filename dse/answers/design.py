@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.contract import Column, Limit, Objective, Requirement, Threshold
 from dse.model import invariants, tables
-from dse.model.evaluation import APART, loss_errors
+from dse.model.evaluation import loss_errors
+from dse.model.noise import chance_less
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.text import in_words, listed, relative_change
@@ -90,6 +91,8 @@ class Pick:
         What it warns of, by quantity.
     errors
         Standard errors of objectives that are means of several measurements, in SI.
+    repeats
+        How often it was measured.
     """
 
     name: str
@@ -102,6 +105,7 @@ class Pick:
     advice: tuple[Advice, ...]
     cautions: Mapping[str, tuple[float, str]]
     errors: Mapping[str, float] = field(default_factory=dict)
+    repeats: int = 1
 
     @property
     def line(self) -> str:
@@ -129,15 +133,16 @@ class Pick:
         value = units.show(self.quantities[name], name)
         return f"{value} of {units.show(self.most[name], name)}" if name in self.most else value
 
-    def within_noise(self, other: Pick, names: Sequence[str]) -> list[str]:
-        """Return the objectives in which another design does not differ by more than noise."""
-        pairs = {name: (self.errors.get(name, 0.0), other.errors.get(name, 0.0)) for name in names}
-        return [
-            name
-            for name, both in pairs.items()
-            if any(both)
-            and abs(other.quantities[name] - self.quantities[name]) <= APART * math.hypot(*both)
-        ]
+    def chances(self, other: Pick, senses: Mapping[str, str]) -> dict[str, float]:
+        """Return how probably it is better than another design, by objective with noise."""
+        found = {}
+        for name, sense in senses.items():
+            both = self.errors.get(name, 0.0), other.errors.get(name, 0.0)
+            gap = other.quantities[name] - self.quantities[name]
+            gap = gap if sense == "minimise" else -gap
+            if any(both):
+                found[name] = float(chance_less(gap, *both, repeats=self.repeats))
+        return found
 
     def differences(self, other: Pick, names: Sequence[str]) -> dict[str, Any]:
         """Return by how much some quantities of another design differ, as plain data."""
@@ -197,6 +202,7 @@ def pick(
         tuple(_advice(problem, columns)),
         _cautions(problem, columns),
         _errors(problem, index),
+        1 if problem.measured is None else problem.measured.bench.repeats,
     )
 
 

@@ -11,6 +11,7 @@ from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
 from dse.answers.trade import Trade
 from dse.model.evaluation import LACKING, Goal, ledger_of, remedy_of
+from dse.model.noise import SURE
 from dse.model.preference import Preference
 from dse.reports.sections import Section
 from dse.reports.text import (
@@ -207,29 +208,44 @@ def _advice_text(entry: Advice) -> str:
 
 
 def runner_up_section(
-    pick: Pick, other: Pick | None, goals: Sequence[str], preferred: str | None
+    pick: Pick, other: Pick | None, senses: Mapping[str, str], preferred: str | None
 ) -> Section:
     """Return the next best design, by how much it loses, and whether that is more than noise.
 
-    `preferred` is the quantity that decides, None where several do.
+    `senses` are those of the objectives; `preferred` is the quantity that decides, None where
+    several do.
     """
     if other is None:
         line = "None: the front holds no other design, and no other choice comes next."
         return Section("runner_up", "Runner-up", (line,), brief=())
-    parts, alike = [], pick.within_noise(other, goals)
+    parts, goals, chances = [], [*senses], pick.chances(other, senses)
+    alike = [name for name, chance in chances.items() if abs(chance - 0.5) < SURE - 0.5]
     for name in goals:
         by = change(other.quantities[name], pick.quantities[name])
         said = ", ".join(filter(None, (by, "within noise" if name in alike else "")))
         shown = units.show(other.quantities[name], name)
         parts.append(f"{in_words(name)} {shown}{f' ({said})' if said else ''}")
     facts = other.to_dict() | {"differences": pick.differences(other, goals)}
-    facts |= {"within_noise": alike} if pick.errors else {}
+    facts |= {"within_noise": alike, "chance_better": chances} if pick.errors else {}
     lines = [f"{other.line}: {listed(parts)}."]
-    deciding = [preferred] if preferred in goals else [*goals]
+    deciding = [name for name in goals if name == preferred] or goals
+    what = listed([in_words(name) for name in deciding])
+    sure = listed([_probability(chances.get(name, 1.0)) for name in deciding])
     if set(deciding) <= {*alike}:
-        what = listed([in_words(name) for name in deciding if name])
-        lines.append(f"The runner-up is within noise by {what}: either may be the better one.")
+        lines.append(
+            f"The runner-up is within noise by {what}: the recommended design is better with a "
+            f"probability of {sure}."
+        )
+    elif len(deciding) == 1 and deciding[0] in chances:
+        lines.append(
+            f"The recommended design is better than the runner-up by {what} by more than noise, "
+            f"with a probability of {sure}."
+        )
     return Section("runner_up", "Runner-up", tuple(lines), facts=facts, brief=tuple(lines[1:]))
+
+
+def _probability(chance: float) -> str:
+    return "more than 99.9 %" if chance > 0.999 else f"{100 * chance:.3g} %"
 
 
 def best_section(picks: Mapping[Goal, Pick]) -> Section:

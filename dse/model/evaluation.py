@@ -244,10 +244,6 @@ def remedy_of(manifest: Mapping[str, Any]) -> str:
     return f"measure again what failed: {said}" if said and ledger_of(manifest).failed else ""
 
 
-APART = 2.0
-"""Standard errors of their difference within which two figures count as equal."""
-
-
 def output_errors(problem: Any, index: Index) -> dict[str, Column]:
     """Return the standard error of each output of designs (n, d), by quantity, in SI.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.model.evaluation import label_columns, output_errors
+from dse.model.evaluation import label_columns, loss_errors, output_errors
 from dse.model.host import hosts_among
 from dse.model.problem import Problem
 from dse.model.space import ALONE, HOST, Axis, Index
@@ -51,10 +51,21 @@ def design_table(problem: Problem, index: Index) -> Table:
             for quantity in problem.quantities
             if quantity.labels
         }
-    quantities |= {error_column(one): each for one, each in output_errors(problem, index).items()}
+    quantities |= {error_column(one): each for one, each in _errors(problem, index).items()}
     return chosen_columns(problem, index) | {
         name: np.asarray(values) for name, values in quantities.items()
     }
+
+
+def _errors(problem: Problem, index: Index) -> Table:
+    """Return the standard errors of outputs, and of objectives that are none."""
+    found: Table = dict(output_errors(problem, index))
+    names = [goal.name for goal in problem.goals]
+    if found and not found.keys() >= {*names}:
+        errors = loss_errors(problem, index)
+        pairs = zip(names, () if errors is None else errors.T, strict=True)
+        found |= {name: error for name, error in pairs if name not in found}
+    return found
 
 
 def error_column(name: str) -> str:

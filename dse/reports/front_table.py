@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports.front_text import RULE, facts_lines, representative_rows
+from dse.reports.front_text import facts_lines, folded_name, folded_rows, omitted
 from dse.reports.front_view import FrontView, cell_text
 from dse.reports.sections import Section, html
 
@@ -23,13 +23,12 @@ def table_columns(view: FrontView) -> list[str]:
 def front_table(view: FrontView, title: str, most: int) -> Section:
     """Return the front as a table: all of it, or the `most` rows that tell most."""
     columns = table_columns(view)
-    chosen = representative_rows(view, most).tolist() if view.size else []
+    chosen = folded_rows(view, most).tolist() if view.size else []
     rows = tuple(
-        (view.names[row], *(cell_text(view.front[name][row], name) for name in columns))
+        (folded_name(view, row), *(cell_text(view.front[name][row], name) for name in columns))
         for row in chosen
     )
-    some = f"{len(chosen):,} of {view.size:,} designs: {RULE}; all are in front.csv."
-    lines = (some,) if len(chosen) < view.size else ()
+    lines = tuple(f"{count}: {rule}." for count, rule in omitted(view, chosen))
     return Section("front", title, lines, ("design", *map(view.words, columns)), rows)
 
 

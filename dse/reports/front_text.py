@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,13 +86,13 @@ def _telling(view: FrontView, name: str) -> int:
 
 def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, what it omits."""
-    rows = representative_rows(view, most).tolist()
+    rows = folded_rows(view, most).tolist()
     alike = [name for name in view.axes if not _tells_apart(view.front[name])]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
     optional = [name for name in (*differing, view.category) if name and name not in needed]
     columns = {name: _column(view, name, rows) for name in (*optional, *needed)}
-    designs = ("design", [view.names[row] for row in rows]) if view.names else None
+    designs = ("design", [folded_name(view, row) for row in rows]) if view.names else None
     breadth = max(NARROWEST_DESIGN, min(_breadth(designs), WIDEST_DESIGN)) if designs else -2
     room = width - breadth - 2 - sum(_breadth(columns[name]) + 2 for name in needed)
     kept = set(needed)
@@ -107,9 +108,7 @@ def _front(view: FrontView, width: int, most: int) -> str:
     order = [view.sweep, *differing, *(name for name, _ in view.objectives), view.category]
     shown = [name for name in dict.fromkeys(order) if name in kept]
     lines = [printed(_designs(view, designs, {name: columns[name] for name in shown}), width)]
-    if view.size > len(rows):
-        count = f"{len(rows):,} of {plural(view.size, 'design')} shown"
-        lines.append(hanging(count, f"{RULE}; all are in front.csv", width=width))
+    lines += [hanging(count, rule, width=width) for count, rule in omitted(view, rows)]
     visible = {*kept, *differing} if designs else kept
     if hidden := [name for name in optional if name not in visible]:
         lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
@@ -117,6 +116,39 @@ def _front(view: FrontView, width: int, most: int) -> str:
         same = (f"{view.words(name)} {_value(view, name, _telling(view, name))}" for name in alike)
         lines.append(hanging("same for all", ", ".join(same), width=width))
     return "\n".join(lines)
+
+
+def folded_name(view: FrontView, row: int) -> str:
+    """Return the name of a design, and of how many others it stands for: ``slim (+3)``."""
+    others = view.folded.get(row)
+    return f"{view.names[row]} (+{others})" if others else view.names[row]
+
+
+def omitted(view: FrontView, rows: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """Yield which designs of a front are not among the rows that are shown, and why."""
+    if any(view.folded.get(row) for row in rows):
+        rule = "as many other designs are within noise of this one in every objective"
+        yield "(+1)", f"{rule}; all are in front.csv"
+    if len(rows) < (len(view.folded) or view.size):
+        yield (
+            f"{len(rows):,} of {plural(view.size, 'design')} shown",
+            f"{RULE}; all are in front.csv",
+        )
+
+
+def folded_rows(view: FrontView, most: int) -> NDArray[np.intp]:
+    """Return at most `most` rows that are shown, of designs within noise of each other one."""
+    if not view.folded:
+        return representative_rows(view, most)
+    kept = np.array(sorted(view.folded), dtype=np.intp)
+    chosen = view.recommended
+    some = replace(
+        view,
+        front={name: values[kept] for name, values in view.front.items()},
+        names=[view.names[row] for row in kept],
+        recommended=chosen and replace(chosen, row=int(np.searchsorted(kept, chosen.row))),
+    )
+    return kept[representative_rows(some, most)]
 
 
 def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]) -> Table:

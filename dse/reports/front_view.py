@@ -6,13 +6,16 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.model.noise import folded
 from dse.model.space import HOST
+from dse.model.tables import error_column
 from dse.reports.text import in_words
 
 Values = NDArray[np.float64]
@@ -63,6 +66,8 @@ class FrontView:
         A short label per design on the front, for instance ``1 u8 + 2 u16``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
+    repeats
+        How often each design was measured, where measurements have noise; otherwise 1.
     """
 
     title: str
@@ -75,6 +80,20 @@ class FrontView:
     sweep: str | None = None
     names: Sequence[str] = ()
     recommended: Recommended | None = None
+    repeats: int = 1
+
+    @cached_property
+    def folded(self) -> dict[int, int]:
+        """The rows to show, and how many within noise each stands for; empty: all, for none."""
+        goals = [name for name, _ in self.objectives]
+        if self.repeats == 1 or self.sweep is not None or not self.size:
+            return {}
+        columns = {name: error_column(name) for name in goals}
+        errors = {name: self.front[one] for name, one in columns.items() if one in self.front}
+        first = [self.recommended.row] if self.recommended else []
+        first += [self.best(name) for name in goals]
+        values = {name: self.front[name] for name in goals}
+        return folded(values, errors, first, repeats=self.repeats)
 
     @property
     def size(self) -> int:

@@ -223,6 +223,7 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
 def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str, Any]:
     """Return what a picture needs besides the tables."""
     study = parts[0].study
+    measured = study.problem.measured
     names: list[str] = []
     for part in parts:
         names += tables.design_names(part.study.problem, part.front)
@@ -233,6 +234,7 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
         "limits": bool(study.problem.graph.steps),
         "sweep": sweep.header if sweep else None,
         "names": names,
+        **({"repeats": measured.bench.repeats} if measured and measured.bench.noisy else {}),
     }
 
 
@@ -250,6 +252,7 @@ def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontVie
         sweep=picture["sweep"],
         names=picture["names"],
         recommended=recommended_of(manifest),
+        repeats=picture.get("repeats", 1),
     )
 
 

@@ -174,7 +174,24 @@ def test_an_answer_says_when_noise_decides_it(spread: float, said: bool, tmp_pat
     dse.run(study, evaluate=measure, out=tmp_path / "run", plots=False)
     answer = dse.answer(tmp_path / "run", all=True)
     assert ("The runner-up is within noise by area" in str(answer)) == said
-    assert answer.to_dict()["runner_up"]["within_noise"] == (["area_m2"] if said else [])
+    facts = answer.to_dict()["runner_up"]
+    assert facts["within_noise"] == (["area_m2"] if said else [])
+    assert (facts["chance_better"]["area_m2"] < 0.975) == said
+    assert ("by more than noise" in str(answer)) == (not said)
+
+
+def test_designs_that_noise_does_not_tell_apart_share_a_line(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+
+    def measure(u: float, v: float) -> dict[str, float]:
+        noise = 1 + 0.02 * random.standard_normal(2)
+        return {"area": u * noise[0] + v / 1000, "time": noise[1] / u - v / 1000}
+
+    result = dse.run(STUDY, evaluate=measure, out=tmp_path / "run", plots=False)
+    rows = [line for line in str(result).splitlines() if line.startswith("as given")]
+    others = sum(int(line.split("(+")[1].split(")")[0]) for line in rows if "(+" in line)
+    assert others > 0
+    assert len(rows) + others == len(result.front) == len(pd.read_csv(tmp_path / "run/front.csv"))
 
 
 def test_a_gaussian_process_trusts_a_design_as_far_as_its_standard_error() -> None:
