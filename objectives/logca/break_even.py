@@ -209,6 +209,8 @@ def _root(balance: _Balance, *, upper: NDArray[np.bool_]) -> Column:
             x[moving] = y
             unsettled = np.abs(step) > _SETTLED
             moving, work = moving[unsettled], [column[unsettled] for column in work]
+            if not moving.size:
+                break
     return np.where(upper & ~np.isnan(balance.linear), balance.linear, np.exp(x))
 
 

@@ -123,7 +123,10 @@ def test_an_untouched_run_holds_and_so_does_one_whose_pictures_are_drawn_again(
     assert told(folder) == ""
 
 
-@pytest.mark.parametrize("change", ["changed", "removed", "of another kind"])
+SELDOM = [pytest.param(each, marks=pytest.mark.slow) for each in ("removed", "of another kind")]
+
+
+@pytest.mark.parametrize("change", ["changed", *SELDOM])
 def test_every_edit_of_the_manifest_is_named(change: str, copy: Callable[[str], Path]) -> None:
     """Whatever the other checks make of it: none crashes, and the entry is named."""
     folder = copy("own")

@@ -250,6 +250,7 @@ def limit(place: Path, budget: str) -> None:
     (place / "study.yaml").write_text(program.replace("retries: 0", "retries: 0, cost: u"))
 
 
+@pytest.mark.slow
 @linux
 def test_a_run_that_is_killed_ends_where_its_front_lacks_little(place: Path) -> None:
     """As one that is not killed does, after the same designs."""
@@ -265,6 +266,7 @@ def test_a_run_that_is_killed_ends_where_its_front_lacks_little(place: Path) -> 
     print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
 
 
+@pytest.mark.slow
 @linux
 def test_a_run_that_is_killed_asks_no_cheaper_level_again(place: Path) -> None:
     level = 'fidelities: [{command: [./f.sh, "{u}", "{v}", quick], cost: 10 %}]'

@@ -99,8 +99,15 @@ def times_per_byte(device: LogCA) -> tuple[float, float]:
 
 
 class TestIntervals:
-    @pytest.mark.parametrize("device", [SHA, CURVED], ids=["linear", "curved"])
-    @pytest.mark.parametrize(("count", "noise"), [(6, 0.02), (12, 0.05)])
+    @pytest.mark.parametrize(
+        ("device", "count", "noise"),
+        [
+            pytest.param(CURVED, 6, 0.02, id="curved, few"),
+            pytest.param(CURVED, 12, 0.05, id="curved, many", marks=pytest.mark.slow),
+            pytest.param(SHA, 6, 0.02, id="linear, few", marks=pytest.mark.slow),
+            pytest.param(SHA, 12, 0.05, id="linear, many", marks=pytest.mark.slow),
+        ],
+    )
     def test_true_values_lie_inside_as_often_as_promised(
         self, device: LogCA, count: int, noise: float
     ) -> None:
@@ -125,6 +132,7 @@ class TestIntervals:
         at = np.log([device.break_even()])
         assert 0.92 <= np.mean([inside(fit.model, at)[0] >= 0 for fit in fits]) <= 0.98
 
+    @pytest.mark.slow
     def test_exponent_one_is_given_up_once_in_a_hundred(self) -> None:
         rng = np.random.default_rng(5)
         noise = np.exp(0.03 * rng.standard_normal((DRAWS, len(SIZES))))

@@ -11,7 +11,7 @@ import dse
 from dse import search
 from dse.errors import OutputError, UnitError
 from dse.parametric import decision_map, plots
-from dse.parametric.decision_map import find_map
+from dse.parametric.decision_map import DecisionMap, find_map
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.overrides import override
@@ -28,7 +28,18 @@ objectives: {total_power: minimise, area: minimise}
 RANGES = ("rate=5..80Gbps", "granularity=256B..16KiB")
 
 
-def test_the_host_alone_is_an_answer_of_its_own(write) -> None:
+@pytest.fixture(scope="module")
+def whole() -> DecisionMap:
+    return find_map(study.read_study(STUDY), RANGES, by=["device"])
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a map have no more rows than it begins with, but one."""
+    monkeypatch.setattr(decision_map, "MOST_ROWS", 10)
+
+
+def test_the_host_alone_is_an_answer_of_its_own(few, write) -> None:
     """Where no link carries the rate the host does: that is no infeasible place."""
     text = STUDY.replace("1500 B}", "1500 B, kernel: fft64}").replace(
         "core: des, designs: [u8, u16]", "core: fft"
@@ -41,8 +52,8 @@ def test_the_host_alone_is_an_answer_of_its_own(write) -> None:
     assert "no feasible design" not in found.shares
 
 
-def test_each_point_of_a_row_is_what_a_search_answers(write) -> None:
-    found = find_map(study.read_study(write(STUDY)), RANGES, by=["device"])
+def test_each_point_of_a_row_is_what_a_search_answers(whole: DecisionMap) -> None:
+    found = whole
     assert len(found.shares) > 1
     assert sum(found.shares.values()) == pytest.approx(1.0, abs=1e-3)
     random = np.random.default_rng(1)
@@ -62,7 +73,7 @@ def test_each_point_of_a_row_is_what_a_search_answers(write) -> None:
             assert [name] == (texts or ["no feasible design"]), (row.value, rate)
 
 
-def test_a_bound_is_a_number_like_any_other_and_named_as_it_is_written(write) -> None:
+def test_a_bound_is_a_number_like_any_other_and_named_as_it_is_written(few, write) -> None:
     bounded = f'{STUDY}constraints: ["area <= 1 mm2"]\n'
     ranges = (RANGES[0], "area <= 1 mm2=0.01..1mm2")
     found = find_map(study.read_study(write(bounded)), ranges, by=["device"])
@@ -72,9 +83,8 @@ def test_a_bound_is_a_number_like_any_other_and_named_as_it_is_written(write) ->
     assert plots.titled("area <= 1 mm2", "mm2") == "area at most [mm2]"
 
 
-def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(write) -> None:
-    document = study.read_study(write(STUDY))
-    whole = find_map(document, RANGES, by=["device"])
+def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(whole: DecisionMap) -> None:
+    document = study.read_study(STUDY)
     values = [row.value for row in whole.rows]
     assert values == sorted(set(values))
     assert (values[0], values[-1]) == (256.0, 16384.0)
@@ -83,28 +93,29 @@ def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(write) -> N
         one.names != other.names for one, other in zip(whole.rows, whole.rows[1:], strict=False)
     ]
     assert gaps[np.array(differ)].max() < gaps.max()
-    seen: list[int] = []
     with pytest.raises(dse.errors.TooLargeError, match="not even the first row is known"):
         find_map(document, RANGES, budget=Budget(seconds=1e-9))
-    find_map(document, RANGES, by=["device"], progress=lambda done, _: seen.append(done))
-    assert seen == list(range(1, len(values) + 1))
     with pytest.raises(UnitError, match=r"both ranges are of workload\.rate"):
         find_map(document, ("rate=1..2Gbps", "rate=1..2Gbps"))
 
 
-def test_a_map_goes_on_where_it_ended(write, tmp_path: Path, monkeypatch) -> None:
+def test_a_map_goes_on_where_it_ended(whole: DecisionMap, tmp_path: Path, monkeypatch) -> None:
     """With the rows of one that ended early it becomes the same as in one go."""
-    document = study.read_study(write(STUDY))
-    whole = find_map(document, RANGES, by=["device"])
-    with monkeypatch.context() as few:
-        few.setattr(decision_map, "MOST_ROWS", 11)
-        plots.save_map(find_map(document, RANGES, by=["device"]), tmp_path / "map")
-    path = tmp_path / "map" / "map.json"
+    document = study.read_study(STUDY)
     begun: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(decision_map, "MOST_ROWS", 11)
+        early = find_map(
+            document, RANGES, by=["device"], progress=lambda done, _: begun.append(done)
+        )
+    assert begun == [*range(1, 12)]
+    begun.clear()
+    plots.save_map(early, tmp_path / "map")
+    path = tmp_path / "map" / "map.json"
     again = find_map(
         document, RANGES, by=["device"], known=path, progress=lambda done, _: begun.append(done)
     )
-    assert begun[0] == 12
+    assert begun == [*range(12, len(whole.rows) + 1)]
     assert again.to_dict() == whole.to_dict()
     with pytest.raises(OutputError, match="is a map of another question"):
         find_map(document, RANGES, known=path)
@@ -113,7 +124,7 @@ def test_a_map_goes_on_where_it_ended(write, tmp_path: Path, monkeypatch) -> Non
         find_map(document, RANGES, by=["device"], known=path)
 
 
-def test_a_map_is_drawn_and_written(write, tmp_path: Path) -> None:
+def test_a_map_is_drawn_and_written(few, write, tmp_path: Path) -> None:
     found = dse.decision_map(write(STUDY), *RANGES)
     plots.save_map(found, tmp_path / "map")
     lines = (tmp_path / "map" / "map.csv").read_text(encoding="utf-8").splitlines()

@@ -41,6 +41,7 @@ def skewed(problem):
     return lambda index: 5 * problem.losses(index) ** 0.7
 
 
+@pytest.mark.slow
 def test_a_level_of_another_power_finds_the_front_with_fewer_evaluations():
     plain, helped = smooth(), smooth()
     without, _ = found_after(plain, searched(plain, budget=60))

@@ -176,6 +176,7 @@ def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn(
     assert (factors[:10] == entry.factors(10, 0)).all()
 
 
+@pytest.mark.slow
 def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """A space of millions: what the candidates lack is counted, and it does not move the answer."""
     given = {"area": 0.1, "power": 0.1}

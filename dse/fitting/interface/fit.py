@@ -177,24 +177,26 @@ def _model(size: Array, host: Array, offload: Array, *, free: bool, used: Flags)
         np.array([0.0, 1.0, *found.exponents[1:]] if free else [0.0, 1.0])
         for found in (at_will, bounded)
     )
+    offload_at_will = fit_powers(size, offload, terms, free=False)
+    same = np.array_equal(terms, bounded_terms)
+    first = offload_at_will if same else fit_powers(size, offload, bounded_terms, free=False)
     return FittedModel(
         host=bounded,
-        offload=_not_negative(size, offload, bounded_terms),
+        offload=_not_negative(size, offload, first),
         host_at_will=at_will,
-        offload_at_will=fit_powers(size, offload, terms, free=False),
+        offload_at_will=offload_at_will,
     )
 
 
-def _not_negative(size: Array, time: Array, exponents: Array) -> Powers:
-    """Fit; drop the most negative term and fit again, while there is one."""
-    used = np.ones(len(exponents), np.bool_)
-    while True:
-        found = fit_powers(size, time, exponents, free=False, used=used)
-        if not (found.coefficients[used] < 0).any():
-            return found
+def _not_negative(size: Array, time: Array, found: Powers) -> Powers:
+    """Drop the most negative term of what was found and fit again, while there is one."""
+    used = np.ones(len(found.exponents), np.bool_)
+    while (found.coefficients[used] < 0).any():
         with np.errstate(divide="ignore", invalid="ignore"):
             sizes = found.coefficients / np.sqrt(np.diag(found.covariance))
         used[np.argmin(np.where(used, sizes, np.inf))] = False
+        found = fit_powers(size, time, found.exponents, free=False, used=used)
+    return found
 
 
 def _parameters(host: Powers, offload: Powers) -> Array:
