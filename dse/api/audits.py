@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Seed, folder_of, public
+from dse.api.arguments import Constraints, Count, Seed, folder_of, public, texts
+from dse.errors import ArgumentError, InfeasibleError
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Assignments
+    from dse.api.arguments import Assignments, TableSource
     from dse.audit.diff import RunComparison
     from dse.audit.explain import Explanation
+    from dse.audit.infeasible import Infeasibility
     from dse.audit.verdict import Verification
     from dse.runs.result import Result
     from dse.search import Progress
@@ -52,26 +54,72 @@ def verify(
 
 
 @public
-def explain(run: str | Path | Result, design: Assignments) -> Explanation:
+def explain(
+    run: TableSource,
+    design: Assignments | None = None,
+    *,
+    infeasible: bool = False,
+    constraints: Constraints = (),
+    study: str | None = None,
+) -> Explanation | Infeasibility:
     """Say why a design is on the front of a run, or what it violates or is dominated by.
 
     >>> dse.explain("runs/settop", "1 u16")
+    >>> dse.explain("designs.csv", infeasible=True, constraints=["power <= 30 mW"])
 
     Parameters
     ----------
     run
-        As in `verify`.
+        Folder of a run, as `dse run` wrote it; with --infeasible a CSV, sqlite:///FILE of Optuna or
+        a study.  Or a `Result` that was saved.
     design
         The design, as in `evaluate`.
+    infeasible
+        Explain which constraints no design of a table meets together, and the cheapest repair.
+        Nothing is measured, and no table is changed.
+    constraints
+        Constraint on columns of the table: "power <= 30 mW".  Or several.
+    study
+        Name of a study in the storage of Optuna.  Its completed trials are the table.
 
     Raises
     ------
     dse.errors.DseError
         When it is not the folder of a run, or the design is none of its study.
     """
+    if infeasible:
+        if design is not None:
+            raise ArgumentError("design: with infeasible no design is named; leave it out")
+        return _explain_infeasible(str(run), texts(constraints), study)
+    if constraints or study is not None:
+        raise ArgumentError("constraints and study are of a table; add infeasible")
+    if design is None:
+        raise ArgumentError("design: name one, or add infeasible for why none is feasible")
     from dse.audit.explain import explain_design
 
     return explain_design(folder_of(run), design)
+
+
+def _explain_infeasible(source: str, constraints: list[str], name: str | None) -> Infeasibility:
+    from dse.api import studies
+    from dse.audit import infeasible
+    from dse.runs.measurements import require_nothing_measured
+    from dse.study.study import ready
+
+    of_table = not source.lower().endswith((".yaml", ".yml"))
+    if not of_table and (constraints or name is not None):
+        raise ArgumentError("constraints and study are of a table; write them into the study")
+    prepared = (
+        ready(infeasible.study_of_table(source, constraints, name))
+        if of_table
+        else studies.load(source)
+    )
+    require_nothing_measured(prepared)
+    try:
+        counts = studies.run(prepared, plots=False).manifest
+    except InfeasibleError as error:
+        return infeasible.said(str(error), error.facts, of_table=of_table)
+    return infeasible.feasible(counts["feasible"], counts["evaluated"])
 
 
 @public

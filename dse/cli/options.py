@@ -29,6 +29,7 @@ SPELLED = {
     "settings": ("--set",),
     "forms": ("--form",),
     "corners": ("--corner",),
+    "constraints": ("--constraint",),
     "from_": ("--from",),
     "out": ("--out", "-o"),
     "include": ("--include", "-I"),
