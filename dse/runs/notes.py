@@ -147,10 +147,11 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
                 f"compare these alone, the others are unknown"
             )
         for number, one in enumerate(measured.cheaper, 1):
-            yield (
-                f"level {number}, at {percent(one.cost_share)} of the cost, measured "
-                f"{plural(len(one.columns.bench.seen), 'design')} to choose by{at}"
-            )
+            level = f"level {number}, at {percent(one.cost_share)} of the cost, measured"
+            if count := len(one.columns.bench.seen):
+                yield f"{level} {plural(count, 'design')} to choose by{at}"
+            else:
+                yield f"{level} no design{at}; this search chose without it"
         if bench.repeats > 1 and not bench.noisy:
             yield (
                 f"the first {TRIED} designs gave the same outputs twice: each of the others is "

@@ -123,3 +123,10 @@ def test_a_level_that_fails_tells_nothing_and_stops_nothing(place: Path) -> None
     result = dse.run(study, evaluate=measure, plots=False)
     assert result.manifest["evaluated"] == 16
     assert np.isfinite(result.front["area_m2"]).all()
+
+
+def test_a_method_that_uses_no_cheaper_level_measures_none_and_says_so(place: Path) -> None:
+    result = dse.run(STUDY, evaluate=measure, method="random", plots=False)
+    notes = [note for note in result.manifest["notes"] if note.startswith("level ")]
+    assert len(notes) == 2
+    assert all(note.endswith("measured no design; this search chose without it") for note in notes)
