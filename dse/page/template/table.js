@@ -4,10 +4,9 @@ const STEP = 50;
 const order = { by: null, falling: false };
 let most = STEP;
 
-function tableColumns() {
-  const names = [data.sweep, ...data.choices, ...data.objectives, data.category].filter(Boolean);
-  return [...new Set(names)];
-}
+// Choices before objectives, unless the screen has no room for both.
+const middle = narrow() ? [data.objectives, data.choices] : [data.choices, data.objectives];
+const tableColumns = [...new Set([data.sweep, ...middle.flat(), data.category].filter(Boolean))];
 
 function drawTable() {
   const table = document.getElementById("table");
@@ -15,7 +14,7 @@ function drawTable() {
   const plain = (words) => element("th", { scope: "col" }, words);
   if (data.runs.length > 1) head.append(plain("run"));
   head.append(heading(NAME, "design"));
-  for (const name of tableColumns()) head.append(heading(name, columns[name].facts.words));
+  for (const name of tableColumns) head.append(heading(name, columns[name].facts.words));
   table.append(element("caption", { class: "small" }), element("thead", {}, head), element("tbody"));
   const fold = document.getElementById("fold");
   document.getElementById("fold-box").hidden = folded(allRows).length === size;
@@ -133,9 +132,9 @@ function tableLine(some, picked) {
   const [row] = some;
   const name = element("button", { type: "button" }, designs[row]);
   name.addEventListener("click", () => update({ chosen: row }));
-  const cells = [element("td", {}, name)];
+  const cells = [element("td", { class: "named" }, name)];
   if (data.runs.length > 1) cells.unshift(element("td", {}, data.runs[data.run[row]]));
-  for (const column of tableColumns()) {
+  for (const column of tableColumns) {
     const { facts, values } = columns[column];
     const told = [...new Set(some.map((one) => show(values[one], facts)))];
     const text = told.length > 1 ? `${told.slice(0, -1).join(", ")} or ${told[told.length - 1]}` : told[0];

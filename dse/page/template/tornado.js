@@ -9,7 +9,7 @@ function drawImportance() {
   for (const { run, words, width, moved, still } of data.importance) {
     const [shown, rest] = [moved.slice(0, MOST_MOVED), moved.slice(MOST_MOVED)];
     const step = `${100 * width} %`;
-    const less = [rest.length ? `${rest.length} more move it less` : "", still ? `${still} ${rest.length ? "more " : ""}move nothing` : ""].filter(Boolean).join(", ");
+    const less = [rest.length ? `${rest.length} more move it less` : "", still ? `${still} ${rest.length ? "more " : ""}move${still === 1 ? "s" : ""} nothing` : ""].filter(Boolean).join(", ");
     if (data.runs.length > 1) box.append(element("h3", {}, run));
     box.append(element("p", {}, `Change of the ${words} of the recommended design as one assumption alone is ${step} less (orange) or more (blue)${less ? `; ${less}` : ""}.`));
     if (!shown.length) continue;
@@ -32,7 +32,12 @@ function importanceLine({ assumption, fitted, change, feasible }, most) {
   const middle = element("b");
   middle.style.left = "50%";
   const text = (side) => element("td", { class: "number" }, feasible[side] ? shareWords(change[side]) : "infeasible");
-  return element("tr", {}, element("th", { scope: "row" }, assumption + (fitted ? " (fitted)" : "")), element("td", { class: "bar-cell" }, element("div", { class: "span" }, ...bars, middle)), text(0), text(1));
+  return element("tr", {}, element("th", { scope: "row" }, ...breakable(assumption), fitted ? " (fitted)" : ""), element("td", { class: "bar-cell" }, element("div", { class: "span" }, ...bars, middle)), text(0), text(1));
+}
+
+// A name that a narrow column breaks between its parts.
+function breakable(name) {
+  return (name.match(/[^._]+[._]?|[._]/g) ?? [name]).flatMap((part) => [part, element("wbr")]);
 }
 
 function shareWords(share) {
@@ -91,7 +96,7 @@ function tornadoLine(entry, reach, prefix) {
   const flipping = [below, above].filter(({ flip }) => flip);
   const list = (text) => element("td", {}, ...flipping.map((end) => element("div", {}, text(end))));
   return element("tr", {},
-    element("th", { scope: "row" }, prefix + entry.assumption + (entry.fitted ? " (fitted)" : "")),
+    element("th", { scope: "row" }, prefix, ...breakable(entry.assumption), entry.fitted ? " (fitted)" : ""),
     element("td", { class: "bar-cell" }, element("div", { class: "span" }, bar, middle)),
     list(({ ratio }) => factorWords(ratio)),
     list(({ side, differs }) => `${side}: ${differs ?? "no feasible design"}`));
