@@ -24,9 +24,9 @@ PROGRAM = next(filter(None, map(shutil.which, ("firefox", "firefox-esr"))), None
 class Firefox:
     """One tab."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, connection: socket.socket) -> None:
         """Open it."""
-        self._stream = socket.create_connection(("127.0.0.1", port), PATIENCE).makefile("rwb")
+        self._stream = connection.makefile("rwb")
         self._number = 0
         self._read()
         self("WebDriver:NewSession")
@@ -77,7 +77,9 @@ def firefox(home: Path) -> Iterator[Firefox]:
             if time.monotonic() > end or process.poll() is not None:
                 raise TimeoutError("the browser did not start")
             time.sleep(0.1)
-        yield Firefox(int(port.read_text()))
+        address = ("127.0.0.1", int(port.read_text()))
+        with socket.create_connection(address, PATIENCE) as connection:
+            yield Firefox(connection)
     finally:
         process.terminate()
         process.wait()
