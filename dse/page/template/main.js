@@ -80,6 +80,7 @@ window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dra
 window.addEventListener("beforeprint", () => {
   document.getElementById("more-answer").open = true;
   document.documentElement.classList.add("light");
+  for (const chart of charts) chart.getDom().style.setProperty("--shape", `${chart.getWidth()} / ${chart.getHeight()}`);
   drawAgain();
 });
 window.addEventListener("afterprint", () => {
