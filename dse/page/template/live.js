@@ -109,6 +109,7 @@ function tell(found) {
   at("live-answer").dataset.pick = found.pick ?? "";
   at("live-regret").textContent = found.regret ?? "";
   at("live-set").textContent = (found.set ?? []).map((pair) => `--set "${pair}"`).join(" ");
+  at("live-copy").hidden = !found.set?.length;
 }
 
 const query = () => new URLSearchParams([...at("live-set").textContent.matchAll(/--set "([^"]*)"/g)].map((pair) => ["set", pair[1]])).toString();
