@@ -62,7 +62,8 @@ class PrintedNumbers:
             Further entries of its column: see `last_digit`.
         """
         self.names[name] = None
-        return float(written) + self._ends.get(name, 0) * last_digit(written, others) / 2
+        end = self._ends.get(name, 0)
+        return float(written) + (end * last_digit(written, others) / 2 if end else 0.0)
 
     def share(self, name: str, written: str, others: Iterable[str] = ()) -> float:
         """Return a number over what is printed: 1 unless it is moved."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -159,25 +160,25 @@ def category(problem: Problem) -> str | None:
     return found.name if found is not None else None
 
 
-def axis_text(problem: Problem, axis: Axis, row: Mapping[str, str]) -> str:
-    """Return what a row of a written table says of an axis: the inverse of `table`.
+def axis_text(problem: Problem, axis: Axis) -> Callable[[Mapping[str, str]], str]:
+    """Return what reads an axis in a row of a written table: the inverse of `table`.
 
-    Raises
-    ------
-    KeyError, ValueError
-        When the row lacks a column, or a count is not a number.
+    It raises KeyError or ValueError when the row lacks a column, or a count is not a number.
     """
     if is_choice_of_scenario(problem, axis):
-        return row[axis_column(axis)]
+        return itemgetter(axis_column(axis))
     name, _, rest = axis.name.partition(".")
     stage = next(stage for stage in problem.stages if stage.name == name)
-    if stage.mixed:
-        return row[axis.name]
-    if len(stage.designs.names) > MOST_COLUMNS:
-        return row[f"{name}.{rest}"]
-    counts = {design: int(row[f"{name}.{design}"]) for design in stage.designs.names}
-    used = [design for design, count in counts.items() if count] or [stage.designs.names[0]]
-    return used[0] if rest == "design" else str(counts[used[0]])
+    if stage.mixed or len(stage.designs.names) > MOST_COLUMNS:
+        return itemgetter(axis.name)
+    designs = stage.designs.names
+
+    def text(row: Mapping[str, str]) -> str:
+        counts = {design: int(row[f"{name}.{design}"]) for design in designs}
+        used = next((design for design, count in counts.items() if count), designs[0])
+        return used if rest == "design" else str(counts[used])
+
+    return text
 
 
 def absent(name: str) -> float:

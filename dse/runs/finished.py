@@ -246,13 +246,13 @@ def find_designs(
     for column, axis in enumerate(problem.space.axes):
         values = tables.axis_values(axis).tolist()
         known = {value: choice for choice, value in enumerate(values)}
+        text = tables.axis_text(problem, axis)
         for number, row in enumerate(rows):
             if row.get(tables.HOST_COLUMN) == "1" and column not in taken:
                 index[number, column] = NOWHERE
                 continue
             try:
-                written = tables.axis_text(problem, axis, row)
-                index[number, column] = _choice(written, known)
+                index[number, column] = _choice(text(row), known)
             except (KeyError, ValueError) as error:
                 shown = number + 1 if numbers is None else numbers[number]
                 raise OutputError(

@@ -295,6 +295,7 @@ def test_a_run_that_is_killed_keeps_within_its_cost(place: Path) -> None:
     print(f"{killing.kills} kills of {runs} runs, each spent no more than its cost")
 
 
+@pytest.mark.slow
 @linux
 def test_a_run_that_is_killed_keeps_within_its_time(place: Path) -> None:
     """It may be late by the last design; how long had run what was killed is not known."""

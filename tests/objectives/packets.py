@@ -7,16 +7,16 @@ addresses or of three words for a completion with data.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TO_DEVICE, TO_HOST = "to device", "to host"
 FRAME = 2 + 2 + 4
 WORD = 4
 
 
-@dataclass(frozen=True)
-class Packet:
+class Packet(NamedTuple):
     direction: str
     header_words: int
     payload: int = 0
@@ -63,8 +63,8 @@ def batch(
 def counted(packets: Iterator[Packet]) -> dict[str, int]:
     """Return the bytes of packets by direction."""
     found = {TO_DEVICE: 0, TO_HOST: 0}
-    for packet in packets:
-        found[packet.direction] += packet.size
+    for packet, count in Counter(packets).items():
+        found[packet.direction] += count * packet.size
     return found
 
 

@@ -61,7 +61,8 @@ def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[f
 
 def test_a_search_tells_its_count_and_its_front() -> None:
     shown = LateBar("designs")
-    found = studies.run(STUDIES / "crypto_interface_100gbps.yaml", method="random", progress=shown)
+    path = STUDIES / "crypto_interface_100gbps.yaml"
+    found = studies.run(path, method="random", budget=1_000, progress=shown)
     assert f", front of {len(found.front)}, " in shown.line()
 
 

@@ -226,9 +226,9 @@ def test_command(tmp_path: Path) -> None:
     assert root["ours_within"] == pytest.approx([8.944, 8.981], abs=0.001)
     assert page.read_text(encoding="utf-8").startswith("# Claims of the papers and our models\n")
     assert (tmp_path / "page_all.md").exists()
-    every = run_dse("reproduce", "roofline", "--all")
+    every = run_dse("reproduce", "cores", "--all")
     assert (every.returncode, every.stderr) == (0, "")
-    assert len(every.stdout) > len(run_dse("reproduce", "roofline").stdout)
+    assert len(every.stdout) > len(run_dse("reproduce", "cores").stdout)
     unknown = run_dse("reproduce", "logcan")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert unknown.stderr == (

@@ -21,7 +21,7 @@ from dse.contract.evaluators import INFEASIBLE, Measurement
 from dse.errors import StudyError
 from dse.model.repeats import Trial, combined
 from dse.store.opening import open_to_read
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_dse
 
 STUDY: dict[str, Any] = {
     "axes": {"u": [1, 2, 4, 8], "v": [1, 2, 3]},
@@ -103,26 +103,30 @@ search: {method: gaussian, budget: 9, population: 2}
 """
 
 
-def test_a_run_that_is_killed_between_measurements_loses_none(tmp_path: Path) -> None:
-    def run(place: Path, kill: int) -> int:
-        command = ["dse", "run", "study.yaml", "--no-plots", "--out", "run", "--resume"]
+def test_a_run_that_is_killed_between_measurements_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["run", "study.yaml", "--no-plots", "--out", "run", "--resume"]
+    monkeypatch.setenv("KILL", "-1")
+
+    def killed(kill: int) -> int:
         more = {"KILL": f"{kill}", "PYTHONPATH": f"{ROOT}"}
         return subprocess.run(
-            [sys.executable, "-m", *command], cwd=place, env={**os.environ, **more}, check=False,
-            capture_output=True,
+            [sys.executable, "-m", "dse", *command], cwd=tmp_path / "killed",
+            env={**os.environ, **more}, check=False, capture_output=True,
         ).returncode  # fmt: skip
 
     for name in ("whole", "killed"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "study.yaml").write_text(KILLED)
         (tmp_path / name / "model.py").write_text(MODEL)
-    assert run(tmp_path / "whole", -1) == 0
+    assert run_dse(*command, cwd=tmp_path / "whole").returncode == 0
     for kill in (2, 20):
-        assert run(tmp_path / "killed", kill) == -signal.SIGKILL
+        assert killed(kill) == -signal.SIGKILL
     status = dse.status(tmp_path / "killed" / "run")
     assert "20 measurements, up to 3 of a design" in str(status)
     assert status.to_dict()["state"]["measured"] < 20
-    assert run(tmp_path / "killed", -1) == 0
+    assert run_dse(*command, cwd=tmp_path / "killed").returncode == 0
     read = [(tmp_path / name / "log").read_text() for name in ("whole", "killed")]
     assert read[0] == read[1]
     fronts = [(tmp_path / name / "run" / "front.csv").read_text() for name in ("whole", "killed")]

@@ -27,6 +27,10 @@ functions = ClaimFunctions()
 
 _MODELS = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
 _ROWS = {row["name"]: row for row in read_catalogue("platforms.csv")}
+_FITTED = (
+    *("sustained_single_gflops", "sustained_mem_gbs", "eps_single_pj", "eps_mem_pj_per_b"),
+    *("pi1_w", "delta_pi_w"),
+)
 _PLOTTED: Column = 2.0 ** np.arange(-3.0, 10.0)
 """Intensities of the figures, in flop/B."""
 
@@ -39,14 +43,19 @@ def _share(printed: PrintedNumbers, name: str, column: str) -> float:
 def platform_within(printed: PrintedNumbers, name: str) -> EnergyRoofline:
     """Return a platform of Table I as read within its rounding."""
     of = _MODELS[name]
+    op, byte, op_pj, byte_pj, constant, cap = shares = [
+        _share(printed, name, column) for column in _FITTED
+    ]
+    if shares == [1.0] * len(shares):
+        return of
     return replace(
         of,
-        time_per_op=of.time_per_op / _share(printed, name, "sustained_single_gflops"),
-        time_per_byte=of.time_per_byte / _share(printed, name, "sustained_mem_gbs"),
-        energy_per_op=of.energy_per_op * _share(printed, name, "eps_single_pj"),
-        energy_per_byte=of.energy_per_byte * _share(printed, name, "eps_mem_pj_per_b"),
-        constant_power=of.constant_power * _share(printed, name, "pi1_w"),
-        power_cap=of.power_cap * _share(printed, name, "delta_pi_w"),
+        time_per_op=of.time_per_op / op,
+        time_per_byte=of.time_per_byte / byte,
+        energy_per_op=of.energy_per_op * op_pj,
+        energy_per_byte=of.energy_per_byte * byte_pj,
+        constant_power=of.constant_power * constant,
+        power_cap=of.power_cap * cap,
     )
 
 
