@@ -19,6 +19,9 @@ from dse.reports.front_view import FrontView
 from dse.reports.text import in_words, plural
 from dse.runs.manifest import GROWTH
 
+MOST_GROUPS = 12
+"""Designs of which a page says how many others are within noise of them."""
+
 MOST_LINES = 2_000
 """Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
 
@@ -99,6 +102,15 @@ def remarks(shown: Sequence[PageRun], preferences: Sequence[Preference], cloud: 
     if len({preference.text for preference in preferences}) > 1:
         first = preferences[0].design
         said.append(f"The runs prefer differently; what moves by hand begins with {first}.")
+    for run in shown:
+        groups = [(row, others) for row, others in run.view.folded.items() if others]
+        parts = [f"{row + 1} and {plural(others, 'other')}" for row, others in groups]
+        parts[MOST_GROUPS:] = [f"{len(parts) - MOST_GROUPS} more"] * (len(parts) > MOST_GROUPS)
+        if parts:
+            said.append(
+                f"{run.name}: within noise of each other in every objective, by row of front.csv: "
+                f"{'; '.join(parts)}."
+            )
     if view.size > MOST_LINES:
         said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
     same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]

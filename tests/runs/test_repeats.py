@@ -196,6 +196,8 @@ def test_designs_that_noise_does_not_tell_apart_share_a_line(tmp_path: Path) -> 
     others = sum(int(line.split("(+")[1].split(")")[0]) for line in rows if "(+" in line)
     assert others > 0
     assert len(rows) + others == len(result.front) == len(pd.read_csv(tmp_path / "run/front.csv"))
+    page = dse.report(tmp_path / "run", out=tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "within noise of each other in every objective, by row of front.csv: " in page
 
 
 def test_a_gaussian_process_trusts_a_design_as_far_as_its_standard_error() -> None:
