@@ -38,10 +38,11 @@ def _gp_sampler(search: Any, *, seed: int, population: int, start: Index) -> Non
     import torch
     from optuna.samplers import GPSampler
 
-    from dse.search.heuristic.optuna import ask_and_tell
+    from dse.search.heuristic.optuna import ask_and_tell, quiet
 
     torch.set_num_threads(1)
-    sampler = GPSampler(seed=seed, deterministic_objective=True)
+    with quiet():
+        sampler = GPSampler(seed=seed, deterministic_objective=True)
     ask_and_tell(search, sampler, seed=seed, population=population, start=start)
 
 
