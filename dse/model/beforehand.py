@@ -21,6 +21,9 @@ Problem = Any
 COUNTED = 1_000_000
 """Of spaces up to this size the designs that no such rule excludes are counted."""
 
+MOST_CODES = 2**62
+"""Of spaces up to this size a design is a whole number."""
+
 TOGETHER = 65_536
 """Designs that are judged at once."""
 
@@ -37,9 +40,12 @@ class Beforehand:
         self.rules = [rule for rule in problem.constraints if self._known(rule.expression.names)]
         self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
         axes = problem.space.axes
+        pairs = [_pairs(axes, coupling) for coupling in measured.couplings]
         self.pool = None if measured.pool is None else _within(axes, measured.pool)
+        if pairs and COUNTED < problem.size <= MOST_CODES and not problem.continuous:
+            self.pool = _joined(problem.sizes, pairs)
         every = [] if self.pool is None else [(tuple(range(len(axes))), self.pool)]
-        self._allowed = every + [_pairs(axes, coupling) for coupling in measured.couplings]
+        self._allowed = every or pairs
         said = self.rules or self.steps or self._allowed
         self.any = bool(said) and measured.judged_before
 
@@ -135,6 +141,30 @@ def _pairs(axes: Sequence[Axis], coupling: Coupling) -> tuple[tuple[int, ...], I
     names = [axis.name for axis in axes]
     places = tuple(map(names.index, coupling.axes))
     return places, _within([axes[place] for place in places], coupling.pairs)
+
+
+def _joined(sizes: Sequence[int], pairs: Sequence[tuple[tuple[int, ...], Index]]) -> Index | None:
+    """Return all designs (n, d) that have only such pairs; None where there are too many.
+
+    Of a pair of axes the first stands before the other one.
+    """
+    coupled = {other: (first, rows) for (first, other), rows in pairs}
+    found: Index = np.zeros((1, 0), dtype=np.int64)
+    for place, size in enumerate(sizes):
+        first, rows = coupled.get(place, (None, np.empty((0, 2), dtype=np.int64)))
+        values = np.arange(size)
+        start, count = np.zeros(len(found), dtype=np.int64), np.full(len(found), size)
+        if first is not None:
+            rows = rows[np.argsort(rows[:, 0], kind="stable")]
+            values, chosen = rows[:, 1], found[:, first]
+            start = np.searchsorted(rows[:, 0], chosen)
+            count = np.searchsorted(rows[:, 0], chosen, side="right") - start
+        if count.sum() > COUNTED:
+            return None
+        inside = np.arange(count.sum()) - np.repeat(count.cumsum() - count, count)
+        column = values[np.repeat(start, count) + inside]
+        found = np.column_stack([np.repeat(found, count, axis=0), column])
+    return found
 
 
 def _within(axes: Sequence[Axis], designs: Sequence[Sequence[Value]]) -> Index:

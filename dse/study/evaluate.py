@@ -19,6 +19,7 @@ from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, Value,
 from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.files.headers import read_header
+from dse.model.beforehand import MOST_CODES
 from dse.model.design_text import unit_names_of
 from dse.model.measured import Bench, Cheaper, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
@@ -291,8 +292,6 @@ PATH: Path = ("designs",)
 OTHERS = ("axes", "stages", "sweep")
 """Sections that say otherwise which designs there are."""
 
-MOST_COMBINATIONS = 2**62
-
 Columns = dict[str, tuple[str, Column | list[str]]]
 """By the name of an axis: its column in SI, and numbers or texts, a row each."""
 
@@ -311,7 +310,7 @@ def with_axes(written: schema.StudyFile, faults: Faults) -> schema.StudyFile:
             axes[name] = [units.show_exactly(one, quantity) for one in np.unique(cells).tolist()]
         else:
             axes[name] = np.unique(cells).tolist()
-    if prod(map(len, axes.values())) > MOST_COMBINATIONS:
+    if prod(map(len, axes.values())) > MOST_CODES:
         rule = "its columns have too many values"
         faults.add(PATH, rule, "drop columns that only name designs", "")
     faults.raise_any()

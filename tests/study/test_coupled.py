@@ -8,6 +8,7 @@ import pytest
 
 import dse
 from dse.errors import MeasurementError, StudyError
+from dse.model import beforehand
 
 STUDY = """
 axes:
@@ -51,6 +52,18 @@ def test_pairs_that_there_are_are_measured_and_no_others(tmp_path: Path, method:
     assert len(set(counted.calls)) == len(counted.calls) == (budget or len(DESIGNS))
     assert result.manifest["exact"] == (method == "exact")
     assert dse.verify(run, trials=100).holds
+
+
+@pytest.mark.parametrize("most", [5, 20])
+def test_of_large_spaces_the_pairs_are_joined_to_a_pool_unless_they_are_too_many(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beforehand, "COUNTED", most)
+    counted = Counted()
+    study = dse.load(STUDY, evaluate=counted)
+    assert ("a pool of 18 designs" in study.summary()) == (most == 20)
+    dse.run(STUDY, evaluate=counted, method="exact", budget=60)
+    assert set(counted.calls) == DESIGNS
 
 
 @pytest.mark.parametrize(
