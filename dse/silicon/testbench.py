@@ -13,7 +13,7 @@ from dse.contract.generators import Value
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.silicon.description import TIME_LIMIT_S
-from dse.silicon.programs import Output, run_program
+from dse.silicon.programs import Output, ToolTimeError, run_program
 from dse.silicon.sources import Sources
 from dse.silicon.waves import Waves, read_waves
 
@@ -57,9 +57,8 @@ def recorded(
     Raises
     ------
     StudyError
-        A file or a program is not there, a file cannot be read, or the testbench does not run.
-    ToolTimeError
-        It does not end.
+        A file or a program is not there, a file cannot be read, or the testbench does not run or
+        end.
     """
     if not check.is_file():
         raise no_such(check, "file", f"*{check.suffix}")
@@ -111,9 +110,16 @@ def _run(check: Path, dut: str, sources: Sources, parameters: Mapping[str, Value
         rule = built.log.strip().rpartition("\n")[2] or "nothing"
         other = Fault(where=str(check), written="", rule=f"iverilog: {rule}", remedy="")
         raise StudyError(faults or [other])
-    files = {**whole.data(), "run.vvp": built.files["run.vvp"]}
-    run = [_program("vvp", check), "-n", "run.vvp"]
-    return run_program(run, files, what=f"the testbench {check}", time_limit_s=TIME_LIMIT_S)
+    data = whole.data().items()
+    files = {name: text for name, text in data if Path(name).suffix not in WAVES}  # it writes them
+    files["run.vvp"] = built.files["run.vvp"]
+    try:
+        run = [_program("vvp", check), "-n", "run.vvp"]
+        return run_program(run, files, what="vvp", time_limit_s=TIME_LIMIT_S)
+    except ToolTimeError:
+        rule, remedy = f"it does not end within {TIME_LIMIT_S:g} s", "end it, better early: $finish"
+        fault = Fault(where=str(check), written="", rule=rule, remedy=remedy)
+        raise StudyError([fault]) from None
 
 
 def _faults(log: str, dut: str) -> Iterator[Fault]:

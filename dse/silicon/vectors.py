@@ -120,10 +120,9 @@ class WrittenVectors:
                     faults.append(self.table.fault(row, column, rule, "write it"))
         known = {port: compared[port] for port in compared if port in netlist.outputs}
         if not faults and not any(rows.any() for rows in known.values()):
-            rule, remedy = (
-                "no output is compared",
-                "write the answers that are known",
-            )
+            rule, remedy = "no output is compared", "write the answers that are known"
+            if self.recorded:
+                remedy = "name the instance of the design: --dut tb.dut"
             faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
         first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
         warm_up = self.warm_up or max(1, first)
@@ -158,6 +157,8 @@ class WrittenVectors:
         for port in netlist.inputs:
             if port != clock and port not in self.table.headers:
                 rule, remedy = "an input needs a column", "add one with its values"
+                if self.recorded:
+                    rule, remedy = "the waves lack this input", "dump the ports: $dumpvars(1, DUT)"
                 yield Fault(
                     where=f"{self.table.file}: {port}", written="", rule=rule, remedy=remedy
                 )

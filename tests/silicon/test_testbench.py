@@ -129,7 +129,7 @@ def test_what_is_no_dump_or_lacks_a_port_is_refused() -> None:
         "run.vcd: it is no value change dump; write one with $dumpfile and $dumpvars"
     )
     Path("run.vcd").write_text(dump().replace(" rst ", " reset "))
-    assert "run.vcd: rst: an input needs a column" in fails("run.vcd")
+    assert "run.vcd: rst: the waves lack this input" in fails("run.vcd")
     Path("known.csv").write_text("rst,a,q\n1,0,-\n0,1,0\n")
     assert "dut: tb.dut; only waves and testbenches have an instance" in fails("known.csv")
 
@@ -144,6 +144,7 @@ def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="needs Icarus Verilog")
 def test_a_testbench_is_run_with_the_parameters_of_the_design() -> None:
+    Path("bench.v").write_text(BENCH.replace("initial", 'initial $dumpfile("run.vcd");\n  initial'))
     (one,) = run("bench.v").designs
     assert one.facts["tasks"] == "30"
     assert "the testbench has no such instance" in fails("bench.v", dut="tb.dud")
