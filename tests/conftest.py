@@ -20,6 +20,7 @@ from hypothesis import settings
 
 import dse
 from dse.cli import main
+from dse.fitting.interface import plots as fit_plots
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.parametric.required import require_any_feasible
@@ -42,21 +43,24 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that tests st
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"
 DRAW_FRONT = plots.draw_front
+DRAW_FIT = fit_plots.draw_fit
 
 
 @pytest.fixture(scope="module", autouse=True)
 def undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Draw no fronts for tests that do not look at them: it takes longer than to find them."""
+    """Draw no fronts and fits for tests that do not look at them: it takes longest."""
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "LOOKS_AT_PICTURES", False):
             patch.setattr(plots, "draw_front", lambda view, folder: ())
+            patch.setattr(fit_plots, "draw_fit", lambda found, title, stem: ())
         yield
 
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw fronts for one test."""
+    """Draw fronts and fits for one test."""
     monkeypatch.setattr(plots, "draw_front", DRAW_FRONT)
+    monkeypatch.setattr(fit_plots, "draw_fit", DRAW_FIT)
 
 
 @pytest.fixture(scope="session")

@@ -464,6 +464,7 @@ class TestCsv:
 
 
 class TestRecord:
+    @pytest.mark.usefixtures("drawn")
     def test_a_study_uses_it_and_says_so(self, tmp_path: Path) -> None:
         source = csv(tmp_path / "my data.csv", timings(SHA, 0.02))
         folder = tmp_path / "my records"
@@ -550,6 +551,7 @@ class TestRecord:
         )
 
 
+@pytest.mark.usefixtures("drawn")
 class TestPicture:
     def test_the_same_bytes_every_time(self, tmp_path: Path) -> None:
         found = report_on(timings(SHA, 0.02))
@@ -567,6 +569,7 @@ class TestPicture:
 
 
 class TestCommand:
+    @pytest.mark.usefixtures("drawn")
     def test_text_and_json_agree(self, command: Command, tmp_path: Path) -> None:
         csv(tmp_path / "link.csv", timings(SHA, 0.02))
         status, text, _ = command("fit", "interface", "link.csv")

@@ -54,7 +54,13 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
     assert np.array_equal(together.feasible, np.concatenate([one.feasible for one in alone]))
 
 
-@pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(MIXED, id="mixed"),
+        pytest.param(BEHIND_INTERFACES, id="interfaces", marks=pytest.mark.slow),
+    ],
+)
 def test_ends_are_those_of_searches_at_points(text, write, monkeypatch) -> None:
     """Proven intervals, against cutting planes on exact searches."""
     found = prepared(text, write, 11)

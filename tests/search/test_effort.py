@@ -98,16 +98,17 @@ def test_nonsense_is_a_fault(field: str, write) -> None:
         study.prepare(study.read_study(write(LARGE.replace("effort: 1 ms", field))))
 
 
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 8), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("listed", [True, False])
 def test_fronts_do_not_depend_on_how_many_designs_are_held(
-    listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    listed: bool, seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compose, "TOGETHER", 7)
     monkeypatch.setattr(compose.Composer, "most", 50)
     monkeypatch.setattr(compose.Composer, "few", 30)
     if not listed:
         monkeypatch.setattr(closing.Replacing, "pays", lambda *_: False)
-    for seed in range(8):
+    for seed in seeds:
         for kind in (random_study, offload_study):
             problem = random_problem(seed, tmp_path, kind)
             every, composed = front(problem, "enumerate"), front(problem, "compose")

@@ -14,7 +14,7 @@ from tests.conftest import problem_of
 from tests.search.test_chains import offload_study
 from tests.search.test_compose import front, random_problem, random_study
 
-FEW, REST = range(12), range(12, 40)
+FEW, REST = range(4), range(4, 40)
 
 CHAIN = """
 stages:

@@ -161,13 +161,13 @@ from dse.contract import Option, method
 @method(
     description="a sampler of optuna",
     budget=200,
-    options=(Option(name="startup", description="random designs first", default=10, low=1),),
+    options=(Option(name="parents", description="designs of a generation", default=10, low=2),),
 )
-def my_sampler(search, *, seed, population, start, startup):
-    """Search with an estimator per axis."""
+def my_sampler(search, *, seed, population, start, parents):
+    """Search with NSGA-II of optuna."""
     from dse.search.heuristic.optuna import ask_and_tell
-    from optuna.samplers import TPESampler
-    sampler = TPESampler(seed=seed, n_startup_trials=startup)
+    from optuna.samplers import NSGAIISampler
+    sampler = NSGAIISampler(seed=seed, population_size=parents)
     ask_and_tell(search, sampler, seed=seed, population=population, start=start)
 ''',
 }
@@ -193,7 +193,7 @@ def install(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_a_method_of_a_users_own_is_as_good_as_a_built_in_one(
     name: str, install: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    option = {"my-nsga": "eta: 10", "my-sampler": "startup: 50"}[name]
+    option = {"my-nsga": "eta: 10", "my-sampler": "parents: 50"}[name]
     study = STUDY.replace("my-nsga", name).replace("eta: 10", option)
     (tmp_path / "study.yaml").write_text(study)
     manifests, fronts = [], []
@@ -206,7 +206,7 @@ def test_a_method_of_a_users_own_is_as_good_as_a_built_in_one(
     assert fronts[0] == fronts[1] != fronts[2]
     first = manifests[0]
     assert (first["method"], first["evaluated"]) == (name, 120)
-    assert first["options"] == {"my-nsga": {"eta": 10}, "my-sampler": {"startup": 50}}[name]
+    assert first["options"] == {"my-nsga": {"eta": 10}, "my-sampler": {"parents": 50}}[name]
     assert 0 < first["hypervolume_share_of_exact"] <= 1
     with installed(tmp_path / "site"):
         check_method(registry.get(Method, name))

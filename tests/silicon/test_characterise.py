@@ -269,6 +269,7 @@ def deep(word: int) -> int:
     return word
 
 
+@pytest.mark.slow
 def test_glitches_that_are_left_out_are_told_in_the_table(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
