@@ -132,7 +132,7 @@ def test_some_chain_is_as_good_as_any(seed: int, monkeypatch: pytest.MonkeyPatch
         parts = [some[picks[:, place]] for place, some in enumerate(fleets)]
         return reduce(lambda first, second: joined(wanted, first, second), parts)
 
-    found = chains.chains(wanted, fleets)
+    found = chains.chains(wanted, fleets, lambda _, picks: np.ones(len(picks), dtype=bool))
     best, all_ = measure(found.picks), measure(every)
     assert np.array_equal(best, found.prefixes[-1].measures)
     as_good = (best[np.newaxis] <= all_[:, np.newaxis]).all(axis=2)

@@ -7,9 +7,9 @@ of two parts are added, or the worse or the better one counts (`dse.search.exact
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,8 +141,14 @@ class Chains:
         return _joined(self.wanted, self.prefixes[place - 1], self.lists[place])
 
 
-def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
+def chains(
+    wanted: tuple[Measure, ...],
+    fleets: Sequence[Matrix],
+    hopeful: Callable[[Sequence[int], NDArray[np.intp]], NDArray[np.bool_]],
+) -> Chains:
     """Return the chains of fleets of which the measures are given, stage by stage.
+
+    Partial chains of some stages are omitted that are not `hopeful`, by which fleets they pick.
 
     Raises
     ------
@@ -154,8 +160,8 @@ def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
     best = {k: np.flatnonzero(nondominated(fleets[k])) for k in order}
     lists = tuple(part_of(best[k][:, np.newaxis], fleets[k][best[k]], level) for k in order)
     prefixes = [lists[0]]
-    for part in lists[1:]:
-        prefixes.append(_front(wanted, prefixes[-1], part, level))
+    for place, part in enumerate(lists[1:], start=2):
+        prefixes.append(_front(wanted, prefixes[-1], part, level, partial(hopeful, order[:place])))
     return Chains(wanted, order, lists, tuple(prefixes))
 
 
@@ -167,14 +173,19 @@ def _level(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> int | None:
 
 
 def _front(
-    wanted: tuple[Measure, ...], left: PartialChains, right: PartialChains, level: int | None
+    wanted: tuple[Measure, ...],
+    left: PartialChains,
+    right: PartialChains,
+    level: int | None,
+    hopeful: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
 ) -> PartialChains:
     """Return the chains of two parts that none can replace."""
     picks = np.empty((0, left.picks.shape[1] + 1), dtype=np.intp)
     kept = np.empty((0, left.measures.shape[1]))
     for (first, second), values in _joined(wanted, left, right):
         both = np.concatenate([left.picks[first], right.picks[second]], axis=1)
-        picks, kept = np.concatenate([picks, both]), np.concatenate([kept, values])
+        open_ = hopeful(both)
+        picks, kept = np.concatenate([picks, both[open_]]), np.concatenate([kept, values[open_]])
         spend(SORT * len(kept))
         best = nondominated(kept)
         spend(len(kept) * int(best.sum()) // SORTED)

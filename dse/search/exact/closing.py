@@ -59,7 +59,7 @@ class Replacing:
 
     def close(self, scenarios: Index, each: int) -> Index:
         """Close scenarios of `each` designs; return those that stay open, in their order."""
-        self._groups = sharing_fleets(self.bounds, self.parts, scenarios)
+        self._groups = sharing_fleets(self.bounds, self.parts, scenarios, self.incumbents)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
             few = (
@@ -97,8 +97,10 @@ class Replacing:
     def _leave(self, left: NDArray[np.bool_]) -> None:
         """Take scenarios that are closed out of the groups."""
         number = np.cumsum(left) - 1
+        kept = [(group, left[group.rows]) for group in self._groups]
         self._groups = [
-            replace(group, rows=number[group.rows[left[group.rows]]]) for group in self._groups
+            replace(group, rows=number[group.rows[own]], scenarios=group.scenarios[own])
+            for group, own in kept
         ]
 
     def _cases(self, scenarios: Index, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:

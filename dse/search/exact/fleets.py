@@ -263,10 +263,10 @@ class Fleets:
     def _shortlists(self) -> dict[tuple[Directions, float], Shortlist]:
         return {}
 
-    def shortlist(self, directions: Directions, enough: float) -> Shortlist:
+    def shortlist(self, directions: Directions, enough: float, hopeful: Hopeful) -> Shortlist:
         """Return the fleets that no other one is as good as and better, equal ones together.
 
-        A capacity of more than `enough` is no better.
+        A capacity of more than `enough` is no better.  Those that are not `hopeful` are omitted.
 
         Raises
         ------
@@ -276,7 +276,7 @@ class Fleets:
         kept = self._shortlists.get((directions, enough))
         if kept is not None:
             return kept
-        for some in self._candidates(directions, enough):
+        for some in self._candidates(directions, enough, hopeful):
             if kept is not None:
                 some = _both(kept, some)
             signed = self._signed(some, directions, enough)
@@ -287,10 +287,11 @@ class Fleets:
             best = nondominated(signed, few=FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = _taken(some, best)
+            kept = _taken(kept, hopeful(kept.traits, kept.traits))
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))
         if kept is None:
-            raise NotComposedError(_too_many(self.part))
+            kept = self._listed(self.point[np.newaxis][:0])
         self._shortlists[directions, enough] = kept
         return kept
 
@@ -300,7 +301,9 @@ class Fleets:
         capped = {name: np.minimum(fleets.traits[name], enough) for name in capacities}
         return signed_traits(dict(fleets.traits) | capped, directions)
 
-    def _candidates(self, directions: Directions, enough: float) -> Iterator[Shortlist]:
+    def _candidates(
+        self, directions: Directions, enough: float, hopeful: Hopeful
+    ) -> Iterator[Shortlist]:
         """Yield fleets, of which one is as good as any."""
         if not self.grown:
             yield from self._blocks() if self._whole is None else self._whole
@@ -315,13 +318,17 @@ class Fleets:
             {name: want for name, want in wanted.items() if name not in more | alike}
         )
         useful = max(self.floor, enough if more else 0.0)
-        growing = Growing(self.part, self._space, columns, self.floor, useful)
+
+        def parts(index: Index, later: Sequence[int]) -> NDArray[np.bool_]:
+            return hopeful(*self._enclosed(index, later)[0])
+
+        growing = Growing(self.part, self._space, columns, self.floor, useful, parts)
         try:
             index = growing.best(self.point)
         except NotComposedError:
             if self._count > MANY:
                 raise
-            yield from self._blocks()
+            yield from self.chunks(hopeful)
             return
         for first in range(0, len(index), PORTION):
             yield self._listed(index[first : first + PORTION])

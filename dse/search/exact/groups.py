@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS, Columns, StageParts
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
+from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure
+from dse.search.exact.prospects import Prospects
 from dse.search.exact.work import NotComposedError, portions
 
 MOST_LOOKED = 50_000_000
@@ -44,6 +46,10 @@ class Group:
         Which of the scenarios.
     fleets
         Of each stage.
+    scenarios
+        These, as designs (s, d).
+    incumbents
+        The designs evaluated so far.
     known_wants
         What `wants` returned for scenarios so far.
     """
@@ -51,6 +57,8 @@ class Group:
     influence: Influence
     rows: NDArray[np.intp]
     fleets: tuple[Fleets, ...]
+    scenarios: Index
+    incumbents: Incumbents
     _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
     known_wants: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -100,14 +108,32 @@ class Group:
         key = directions, enough
         if key not in self._lists:
             try:
-                lists = tuple(
-                    fleets.shortlist(directions, self.useful(stage, enough))
-                    for stage, fleets in enumerate(self.fleets)
-                )
-                self._lists[key] = Lists(self, directions, enough, lists)
+                self._lists[key] = self._listed(directions, enough)
             except NotComposedError:
                 self._lists[key] = None
         return self._lists[key]
+
+    def _listed(self, directions: Directions, enough: float) -> Lists:
+        """Return shortlisted fleets, without those that cannot lead to the front."""
+        useful = [self.useful(stage, enough) for stage in range(len(self.fleets))]
+        prospects = Prospects(
+            self.influence,
+            tuple(fleets.part for fleets in self.fleets),
+            self.scenarios,
+            self.hulls,
+            self.incumbents,
+            directions,
+            useful,
+        )
+
+        def hopeful(stage: int, low: Traits, high: Traits) -> NDArray[np.bool_]:
+            return prospects.open({stage: (low, high)}, len(next(iter(low.values()))))
+
+        shortlists = tuple(
+            fleets.shortlist(directions, useful[stage], partial(hopeful, stage))
+            for stage, fleets in enumerate(self.fleets)
+        )
+        return Lists(self, directions, enough, shortlists, prospects)
 
 
 @dataclass(frozen=True)
@@ -122,12 +148,15 @@ class Lists:
         In which directions traits are wanted, and from which capacity on more is no better.
     shortlists
         Of each stage.
+    prospects
+        Tell which chains may lead to the front.
     """
 
     group: Group
     directions: Directions
     enough: float
     shortlists: tuple[Shortlist, ...]
+    prospects: Prospects
 
     @cached_property
     def wanted(self) -> tuple[Measure, ...]:
@@ -150,12 +179,32 @@ class Lists:
             return chains(
                 self.wanted,
                 [self.measured(some.traits, stage) for stage, some in enumerate(self.shortlists)],
+                self._hopeful,
             )
         except NotComposedError:
             return None
 
+    def _hopeful(self, stages: Sequence[int], picks: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which chains of some stages may lead to the front, by which fleets they pick."""
+        known = {}
+        for stage, picked in zip(stages, picks.T, strict=True):
+            own = {name: one[picked] for name, one in self.shortlists[stage].traits.items()}
+            known[stage] = own, own
 
-def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index) -> list[Group]:
+        def made(scenario: NDArray[np.int64], rows: NDArray[np.intp]) -> Index:
+            index = np.repeat(scenario[np.newaxis], len(rows), axis=0)
+            for stage, picked in zip(stages, picks[rows].T, strict=True):
+                places = self.group.fleets[stage].part.places
+                index[:, places] = self.shortlists[stage].positions[picked]
+            return index
+
+        whole = len(stages) == len(self.shortlists)
+        return self.prospects.open(known, len(picks), made if whole else None)
+
+
+def sharing_fleets(
+    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index, incumbents: Incumbents
+) -> list[Group]:
     """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
     count = len(scenarios)
     columns = bounds.problem.space.columns(scenarios)
@@ -178,7 +227,7 @@ def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
         influence = Influence(bounds, fixed)
         point, floor = scenarios[rows[0]], float(key[-1])
         fleets = tuple(Fleets(influence, part, point, floor, made) for part in parts)
-        found.append(Group(influence, rows, fleets))
+        found.append(Group(influence, rows, fleets, scenarios[rows], incumbents))
     return _without_empty(found, scenarios)
 
 
@@ -197,7 +246,7 @@ def _without_empty(groups: Sequence[Group], scenarios: Index) -> list[Group]:
         if (violation > 0).any(axis=1).all():
             fleets[k][stage] = replace(fleets[k][stage], floor=fleets[k][stage].smallest)
     return [
-        Group(group.influence, group.rows, tuple(own))
+        replace(group, fleets=tuple(own), _lists={})
         for group, own in zip(groups, fleets, strict=True)
     ]
 

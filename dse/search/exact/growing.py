@@ -14,7 +14,7 @@ of what is wanted low.  As that makes a sum strictly lower, it ends at one not t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,6 +130,8 @@ class Growing:
         In which directions stage columns are wanted, but for capacity of which more is better.
     floor, useful
         What a fleet has to carry, and from where on more is no better, bit/s.
+    hopeful
+        Tells which fleets may be of interest, of which the counts on some axes are open.
     """
 
     part: StageParts
@@ -137,6 +139,7 @@ class Growing:
     wanted: Wanted
     floor: float
     useful: float
+    hopeful: Callable[[Index, Sequence[int]], NDArray[np.bool_]]
 
     def best(self, point: NDArray[np.int64]) -> Index:
         """Return designs of the best fleets, those of equal ingredients once, else as `point`.
@@ -187,8 +190,9 @@ class Growing:
                 rows = np.flatnonzero((made[:, 0] >= least) & (made[:, 0] <= limit))
                 grown = index[first + rows // len(counts)]
                 grown[:, place] = rows % len(counts)
-                kept_index = np.concatenate([kept_index, grown])
-                kept = np.concatenate([kept, made[rows]])
+                left = self.hopeful(grown, places[number + 1 :])
+                kept_index = np.concatenate([kept_index, grown[left]])
+                kept = np.concatenate([kept, made[rows[left]]])
                 best = self._best(kept, signs, useful)
                 kept_index, kept = kept_index[best], kept[best]
                 if len(kept) > MOST_PARTS:

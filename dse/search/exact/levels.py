@@ -37,7 +37,7 @@ from dse.model.space import Index
 from dse.model.stage import Columns
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
-from dse.search.exact.groups import Group, Lists, bounds_of
+from dse.search.exact.groups import Group, bounds_of
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
 from dse.search.exact.shortlists import Case
@@ -183,7 +183,11 @@ class LevelSweep:
             held = dict(zip(high, directions, strict=True)) | {self._capacity: (True, True)}
             both = tuple(held.values())
             case = Case(
-                Lists(self._group, both, np.inf, lists.shortlists), None, both, both, self._scenario
+                replace(lists, group=self._group, directions=both, enough=np.inf),
+                None,
+                both,
+                both,
+                self._scenario,
             )
             self._kinds[directions] = LevelLists(case, parts)
             self.__dict__.pop("_best", None)  # more is known of the best
@@ -199,6 +203,8 @@ class LevelSweep:
                 traits = kind.case.lists.shortlists[stage].traits
                 order = np.argsort(traits[self._capacity], kind="stable")
                 carried = traits[self._capacity][order]
+                if not len(carried):  # nothing of it is of interest
+                    continue
                 for name, wanted in zip(traits, directions, strict=True):
                     values = traits[name][order][::-1]
                     if wanted[0]:
@@ -213,7 +219,7 @@ class LevelSweep:
         """The most that every stage can carry."""
         kind = next(iter(self._kinds.values()))
         lists = kind.case.lists.shortlists
-        return min(float(some.traits[self._capacity].max()) for some in lists)
+        return min(float(some.traits[self._capacity].max(initial=0.0)) for some in lists)
 
     def _offered(self, stage: int, levels: Column) -> tuple[Traits, Traits]:
         """Return ends of the traits of fleets of a stage that carry levels (n,)."""

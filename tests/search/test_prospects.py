@@ -1,0 +1,66 @@
+"""Fleets and partial chains that bounds prune before they are compared or joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.search.exact import fleets, prospects
+from dse.search.exact.work import limited
+from tests.conftest import problem_of
+from tests.search.test_compose import front, random_problem, random_study
+from tests.search.test_levels import offload_study, without_rate
+from tests.search.test_waiting import waiting_study
+
+CAPPED = """
+workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
+stages:
+  - {core: fft, name: one, instances: {from: 1, to: 8}}
+  - {core: fft, name: two, fleet: mixed, instances: {from: 0, to: 4}}
+interface: {device: sparc_t4_engine, wait: sync, in_flight: 64}
+budget: {power_cap: 1 W}
+objectives:
+  {energy: minimise, throughput: maximise, instances: minimise, offload_latency: minimise}
+constraints: [power <= 2 W]
+"""
+FEW, MANY = range(2), range(2, 60)
+
+
+def test_large_rounds_of_tasks_do_not_keep_fleets_that_cost_too_much(
+    write: Callable[[str], Path],
+) -> None:
+    """It took 20 million while every fleet with a larger round than others was kept."""
+    problem = problem_of(write(CAPPED))
+    with limited() as work:
+        composed = front(problem, "compose")
+    assert work.spent < 2_000_000
+    assert len(composed.front_index) == 8
+    assert np.array_equal(composed.front_index, front(problem, "enumerate").front_index)
+
+
+@pytest.mark.parametrize("whole", [1, fleets.WHOLE])
+@pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+def test_fronts_are_those_of_all_designs_where_all_parts_are_bounded(
+    seeds: range, whole: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prospects, "FEW", 1)
+    monkeypatch.setattr(prospects, "PAYS", 1.0)
+    monkeypatch.setattr(fleets, "WHOLE", whole)
+    pruned, opened = [], prospects.Prospects.open
+
+    def examined(*given: object) -> np.ndarray:
+        found = opened(*given)
+        pruned.append(len(found) - found.sum())
+        return found
+
+    monkeypatch.setattr(prospects.Prospects, "open", examined)
+    for seed in seeds:
+        for written in (random_study, without_rate(random_study), offload_study, waiting_study):
+            problem = random_problem(seed, tmp_path, written)
+            every, composed = front(problem, "enumerate"), front(problem, "compose")
+            assert np.array_equal(composed.front_index, every.front_index), seed
+            assert np.array_equal(composed.front_loss, every.front_loss), seed
+    assert sum(pruned) > 100
