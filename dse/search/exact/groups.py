@@ -149,7 +149,7 @@ class Lists:
     shortlists
         Of each stage.
     prospects
-        Tell which chains may lead to the front.
+        Say which chains may lead to the front.
     """
 
     group: Group

@@ -10,6 +10,9 @@ induction over the designs (Pareto sums, or the principle of optimality of dynam
 but what a fleet carries, and that counts only up to `useful`, a fleet that carries more than that
 and an instance is no better than with one less: of the design with the largest ratio to bandwidth
 of what is wanted low.  As that makes a sum strictly lower, it ends at one not too large.
+
+Parts that bounds show to lead nowhere are omitted before they are compared
+(`dse.search.exact.prospects`).
 """
 
 from __future__ import annotations
@@ -131,7 +134,7 @@ class Growing:
     floor, useful
         What a fleet has to carry, and from where on more is no better, bit/s.
     hopeful
-        Tells which fleets may be of interest, of which the counts on some axes are open.
+        Returns which fleets may be of interest, of which the counts on some axes are open.
     """
 
     part: StageParts

@@ -3,7 +3,7 @@
 A fleet of a list, or a part of one, stands for all that are no better in the directions in which
 the list wants traits, and so does a partial chain.  All of these are enclosed: by its own traits
 where they are wanted, and by those of the whole stage where they are not.  It is pruned where, in
-every scenario of the group and beside the best of the other stages, bounds show that all of them
+every scenario of the group and with the best of the other stages, bounds show that all of them
 are infeasible, or that an evaluated design dominates them.
 
 *No design of the front is lost.*  Let D be one, with a fleet f, and let the list have had f', as
