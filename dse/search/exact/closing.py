@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from dse.search.exact.groups import Group, capacity_enough, look_up_wants, shari
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.limits import boxes_of
+from dse.search.exact.prospects import Prospects
 from dse.search.exact.shortlists import Box, Case, Together, cases
 from dse.search.exact.ties import close, equals
 from dse.search.exact.work import NotComposedError, portions
@@ -59,7 +61,8 @@ class Replacing:
 
     def close(self, scenarios: Index, each: int) -> Index:
         """Close scenarios of `each` designs; return those that stay open, in their order."""
-        self._groups = sharing_fleets(self.bounds, self.parts, scenarios, self.incumbents)
+        compared = partial(Prospects, self.incumbents)
+        self._groups = sharing_fleets(self.bounds, self.parts, scenarios, compared)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
             few = (

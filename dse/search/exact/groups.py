@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,7 @@ from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS, Columns, StageParts
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
-from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure
-from dse.search.exact.prospects import Prospects
 from dse.search.exact.work import NotComposedError, portions
 
 MOST_LOOKED = 50_000_000
@@ -32,6 +31,19 @@ CHUNK = 50_000
 
 Offer = tuple[Sequence[tuple[Traits, Traits]], Index]
 """Ends of the traits of each stage in some scenarios, one value or one for each; and these."""
+
+Ends = Mapping[int, tuple[Traits, Traits]]
+"""Least and largest values of the traits of what is known, by stage."""
+
+Made = Callable[[NDArray[np.int64], NDArray[np.intp]], Index]
+"""Returns the designs of a scenario whose chains are in some rows."""
+
+
+class Comparison(Protocol):
+    """What parts of designs are compared with; see `dse.search.exact.prospects`."""
+
+    def open(self, known: Ends, count: int, made: Made | None = None) -> NDArray[np.bool_]:
+        """Return which of `count` parts may lead to the front."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +60,9 @@ class Group:
         Of each stage.
     scenarios
         These, as designs (s, d).
-    incumbents
-        The designs evaluated so far.
+    compared
+        Returns what fleets and chains are compared with whose traits are wanted in directions, and
+        capacity up to what is useful.
     known_wants
         What `wants` returned for scenarios so far.
     """
@@ -58,7 +71,7 @@ class Group:
     rows: NDArray[np.intp]
     fleets: tuple[Fleets, ...]
     scenarios: Index
-    incumbents: Incumbents
+    compared: Callable[[Group, Directions, Sequence[float]], Comparison]
     _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
     known_wants: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -116,15 +129,7 @@ class Group:
     def _listed(self, directions: Directions, enough: float) -> Lists:
         """Return shortlisted fleets, without those that cannot lead to the front."""
         useful = [self.useful(stage, enough) for stage in range(len(self.fleets))]
-        prospects = Prospects(
-            self.influence,
-            tuple(fleets.part for fleets in self.fleets),
-            self.scenarios,
-            self.hulls,
-            self.incumbents,
-            directions,
-            useful,
-        )
+        prospects = self.compared(self, directions, useful)
 
         def hopeful(stage: int, low: Traits, high: Traits) -> NDArray[np.bool_]:
             return prospects.open({stage: (low, high)}, len(next(iter(low.values()))))
@@ -156,7 +161,7 @@ class Lists:
     directions: Directions
     enough: float
     shortlists: tuple[Shortlist, ...]
-    prospects: Prospects
+    prospects: Comparison
 
     @cached_property
     def wanted(self) -> tuple[Measure, ...]:
@@ -203,7 +208,10 @@ class Lists:
 
 
 def sharing_fleets(
-    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index, incumbents: Incumbents
+    bounds: Bounds,
+    parts: Sequence[StageParts],
+    scenarios: Index,
+    compared: Callable[[Group, Directions, Sequence[float]], Comparison],
 ) -> list[Group]:
     """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
     count = len(scenarios)
@@ -227,7 +235,7 @@ def sharing_fleets(
         influence = Influence(bounds, fixed)
         point, floor = scenarios[rows[0]], float(key[-1])
         fleets = tuple(Fleets(influence, part, point, floor, made) for part in parts)
-        found.append(Group(influence, rows, fleets, scenarios[rows], incumbents))
+        found.append(Group(influence, rows, fleets, scenarios[rows], compared))
     return _without_empty(found, scenarios)
 
 

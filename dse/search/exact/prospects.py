@@ -15,7 +15,7 @@ replaced first.  Nor does it matter whether f' itself reaches the demand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.fleet import Traits
 from dse.model.front import nondominated
-from dse.model.influence import Influence
-from dse.model.space import Index
-from dse.model.stage import Columns, StageParts
+from dse.model.stage import Columns
+from dse.search.exact.groups import Ends, Group, Made
 from dse.search.exact.incumbents import Incumbents, seeds
 from dse.search.exact.measures import Directions
 from dse.search.exact.partial import Batch
@@ -43,12 +42,6 @@ MOST = np.finfo(float).max
 TOGETHER = 16_384
 """Parts that are bounded together."""
 
-Ends = Mapping[int, tuple[Traits, Traits]]
-"""Least and largest values of the traits of what is known, by stage."""
-
-Made = Callable[[NDArray[np.int64], NDArray[np.intp]], Index]
-"""Returns the designs of a scenario whose chains are in some rows."""
-
 
 @dataclass(frozen=True)
 class Prospects:
@@ -56,22 +49,17 @@ class Prospects:
 
     Attributes
     ----------
-    influence, parts
-        Which traits there are, and the stages.
-    scenarios, hulls
-        Of the group, (s, d), and the ends of the traits of each stage in all of them.
     incumbents
         The designs evaluated so far.
+    group
+        Whose lists.
     directions, useful
         In which directions the lists want traits, and from which capacity of each stage on more
         is no better.
     """
 
-    influence: Influence
-    parts: tuple[StageParts, ...]
-    scenarios: Index
-    hulls: Sequence[tuple[Traits, Traits]]
     incumbents: Incumbents
+    group: Group
     directions: Directions
     useful: Sequence[float]
 
@@ -96,11 +84,11 @@ class Prospects:
 
     def _stood_for(self, stage: int, low: Traits, high: Traits) -> tuple[Traits, Traits]:
         """Return the ends of the traits of all that fleets between two ends stand for."""
-        least, most = (dict(end) for end in self.hulls[stage])
-        for name, (wants_low, wants_high) in zip([*least], self.directions, strict=True):
+        least, most = (dict(end) for end in self.group.hulls[stage])
+        for name, (wants_low, wants_high) in zip(self.group.names, self.directions, strict=True):
             if wants_low:
                 least[name] = low[name]
-            if wants_high and name in self.influence.capacities:
+            if wants_high and name in self.group.influence.capacities:
                 no_better = high[name] >= self.useful[stage]
                 most[name] = np.where(no_better, most[name], high[name])
             elif wants_high:
@@ -115,7 +103,8 @@ class Prospects:
             if not len(left):
                 break
             offered = [
-                _rows(ends.get(stage, hull), rows[left]) for stage, hull in enumerate(self.hulls)
+                _rows(ends.get(stage, hull), rows[left])
+                for stage, hull in enumerate(self.group.hulls)
             ]
             kept, loss = self._bounded(columns, offered, len(left))
             left, loss = left[kept], loss[kept]
@@ -131,8 +120,8 @@ class Prospects:
     ) -> tuple[NDArray[np.bool_], Column]:
         """Return which parts may lead to the front of a scenario, and bounds of the losses."""
         spend(ROW * count + CALL)
-        columns = columns | self.influence.enclosed_chain(*zip(*offered, strict=True))
-        loss, violation = self.influence.bounds.best(columns, {}, count)
+        columns = columns | self.group.influence.enclosed_chain(*zip(*offered, strict=True))
+        loss, violation = self.group.influence.bounds.best(columns, {}, count)
         kept = np.asarray((violation <= 0).all(axis=1))
         kept[kept] = ~self.incumbents.dominated(loss[kept])
         return kept, loss
@@ -140,10 +129,11 @@ class Prospects:
     @cached_property
     def _live(self) -> list[tuple[NDArray[np.int64], Columns]]:
         """The scenarios that may have a design of the front, with their columns."""
-        bounds = self.influence.bounds
-        self.incumbents.evaluate_reference(seeds(Batch(bounds, self.parts, self.scenarios, {})))
-        every = ((one, bounds.problem.space.columns(one[np.newaxis])) for one in self.scenarios)
-        return [one for one in every if self._bounded(one[1], self.hulls, 1)[0][0]]
+        group, bounds = self.group, self.group.influence.bounds
+        parts = tuple(fleets.part for fleets in group.fleets)
+        self.incumbents.evaluate_reference(seeds(Batch(bounds, parts, group.scenarios, {})))
+        every = ((one, bounds.problem.space.columns(one[np.newaxis])) for one in group.scenarios)
+        return [one for one in every if self._bounded(one[1], self.group.hulls, 1)[0][0]]
 
 
 def _rows(ends: tuple[Traits, Traits], rows: NDArray[np.intp]) -> tuple[Traits, Traits]:
