@@ -19,7 +19,6 @@ from dse.answers.design import pick
 from dse.answers.roofs import Roofs, roofs_of
 from dse.answers.sections import headroom
 from dse.answers.source import known_fronts
-from dse.contract import SIZE
 from dse.errors import OutputError
 from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
 from dse.reports.text import in_words
@@ -28,7 +27,7 @@ from dse.study.scenario import field_path
 
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (4, 2)))
 ABOVE = 3.0
-"""The axis ends so far above the highest roof at the design's own size."""
+"""The axis ends so far above the highest roof where the design is."""
 
 
 def plot_roofs(run: Path, folder: Path) -> tuple[Path, ...]:
@@ -61,7 +60,7 @@ def plot_roofs(run: Path, folder: Path) -> tuple[Path, ...]:
 def _figure(found: Sequence[Roofs], design: str) -> Figure:
     figure = Figure(layout="constrained")
     FigureCanvasAgg(figure)
-    bent = any(len(roofs.sizes) for roofs in found)
+    bent = any(len(roofs.places) for roofs in found)
     figure.set_size_inches(10.4 if bent else 7.6, len(found) * (4.0 if bent else 2.4))
     cells = figure.subplots(len(found), 1 + bent, squeeze=False, width_ratios=(4, 6)[: 1 + bent])
     for roofs, row in zip(found, cells, strict=True):
@@ -103,8 +102,8 @@ def _bars(axes: Axes, roofs: Roofs) -> None:
 
 
 def _bends(axes: Axes, roofs: Roofs) -> None:
-    """Draw each limit over the size of an offload, on logarithms, and where the design is."""
-    if not len(roofs.sizes):
+    """Draw each limit over granularity or intensity, on logarithms, and where the design is."""
+    if not len(roofs.places):
         axes.set_axis_off()
         return
     name, limits = roofs.limited.quantity, roofs.limited.limits
@@ -118,8 +117,8 @@ def _bends(axes: Axes, roofs: Roofs) -> None:
             "linestyle": DASHES[place % len(DASHES)],
             "label": one.words,
         }
-        axes.plot(roofs.sizes, height, zorder=2, **look)
-    axes.plot(roofs.sizes, lowest, color="0.1", linewidth=3, alpha=0.5, label="can be reached")
+        axes.plot(roofs.places, height, zorder=2, **look)
+    axes.plot(roofs.places, lowest, color="0.1", linewidth=3, alpha=0.5, label="can be reached")
     if roofs.lift is not None:
         look = {
             "color": "0.1",
@@ -127,19 +126,19 @@ def _bends(axes: Axes, roofs: Roofs) -> None:
             "linewidth": 1,
             "label": "with the design that lifts it",
         }
-        axes.plot(roofs.sizes, roofs.lifted_height / factor, **look)
+        axes.plot(roofs.places, roofs.lifted_height / factor, **look)
     own = roofs.limited.reached / factor
     look = {"facecolors": "none", "edgecolors": "0.1", "zorder": 5, "label": "reached"}
     axes.scatter([roofs.at], [own], s=120, **look)
     high = ABOVE * max(own, *((one.value or 0.0) / factor for one in limits))
     low = max(float(lowest[lowest > 0].min()), high / 1e6)
-    axes.set(xscale="log", yscale="log", xlim=(roofs.sizes[0], roofs.sizes[-1]), ylim=(low, high))
+    axes.set(xscale="log", yscale="log", xlim=(roofs.places[0], roofs.places[-1]), ylim=(low, high))
     log_ticks(axes.yaxis, low, high)
-    ticks = [size for size in roofs.sizes if float(np.log2(size / roofs.at) / 4).is_integer()]
+    ticks = [one for one in roofs.places if float(np.log2(one / roofs.at) / 4).is_integer()]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: units.show(size, SIZE)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: units.show(value, roofs.column)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set(xlabel=in_words(field_path(SIZE)), ylabel=f"{in_words(name)} [{unit}]")
+    axes.set(xlabel=in_words(field_path(roofs.column)), ylabel=f"{in_words(name)} [{unit}]")
     axes.legend(fontsize="small", frameon=False, loc="lower right")
 
 

@@ -1,4 +1,7 @@
-"""The roofs over a design: what each limit allows, where it bends, and the price of lifting it."""
+"""The roofs over a design: what each limit allows, where it bends, and the price of lifting it.
+
+They bend over the size of an offload (LogCA's granularity), or over the operational intensity.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ from dse.reports.text import ROUNDING, change, in_words, listed
 from dse.study.demand import RATE
 
 FACTORS = np.exp2(np.arange(-32, 33) / 4)
-"""Sizes of an offload at which roofs are drawn, over that of the design."""
+"""Sizes, or intensities, at which roofs are drawn, over that of the design."""
+
+ACROSS = (SIZE, "workload_intensity_op_per_byte")
+"""Columns over which roofs bend, the first that a study has."""
 
 
 @dataclass(frozen=True)
@@ -41,22 +47,23 @@ class Roofs:
         the preferred one; None where there is none.
     lifted
         The lowest roof of that design.
-    at
-        The design's own size of an offload in byte, NaN where that moves no roof.
-    sizes
-        Sizes of an offload in byte; empty where they move no roof.
+    column, at
+        A column of `ACROSS`, and the design's own value; NaN where that moves no roof.
+    places
+        Values of that column, in SI; empty where they move no roof.
     heights
-        By label of a limit what it allows at each of the sizes.
+        By label of a limit what it allows at each of the places.
     lifted_height
-        The lowest roof of the design that lifts, at each of the sizes.
+        The lowest roof of the design that lifts, at each of the places.
     """
 
     limited: Bottlenecks
     demanded: bool
     lift: Trade | None = None
     lifted: Bottlenecks | None = None
+    column: str = SIZE
     at: float = math.nan
-    sizes: Column = field(default_factory=lambda: np.empty(0))
+    places: Column = field(default_factory=lambda: np.empty(0))
     heights: Mapping[str, Column] = field(default_factory=dict)
     lifted_height: Column = field(default_factory=lambda: np.empty(0))
 
@@ -84,8 +91,9 @@ class Roofs:
             "reached": self.limited.reached,
             "limits": [one.to_dict() | {"headroom": headroom(one)} for one in self.limited.limits],
             "text": self.text,
+            "column": self.column,
             "at": self.at,
-            "sizes": self.sizes.tolist(),
+            "places": self.places.tolist(),
             "heights": {label: height.tolist() for label, height in self.heights.items()},
             "lift": None,
         }
@@ -104,14 +112,16 @@ def roofs_of(
     for limited in chosen.bottlenecks:
         if (lowest := limited.limits[0].value) is None:
             continue
-        name, at = limited.quantity, _size_of(problem, point)
+        name = limited.quantity
         (quantity,) = (one for one in problem.quantities if one.limits and one.limited == name)
-        sizes = at * FACTORS[at * FACTORS >= 1.0]
-        heights = _heights(problem, quantity, point, sizes)
+        moved = _moved(problem, point)
+        heights = _heights(problem, quantity, point, moved)
         heights = {limit.label: heights[limit.label] for limit in limited.limits}
-        if not any((height != height[0]).any() for height in heights.values() if len(sizes)):
-            at, sizes, heights = math.nan, sizes[:0], {}
-        found = Roofs(limited, RATE in problem.available, at=at, sizes=sizes, heights=heights)
+        found = Roofs(limited, RATE in problem.available)
+        if any((height != height[0]).any() for height in heights.values() if moved):
+            ((column, places),) = moved.items()
+            at = float(np.ravel(problem.columns(point, {column})[column])[0])
+            found = replace(found, column=column, at=at, places=places, heights=heights)
         beyond = front[_lowest(_heights(problem, quantity, front)) > lowest * (1.0 + ROUNDING)]
         if len(beyond):
             other = preference.first(problem, beyond)
@@ -120,19 +130,21 @@ def roofs_of(
                 found,
                 lift=Trade(taken, chosen, preference, problem.goals),
                 lifted=next(one for one in taken.bottlenecks if one.quantity == name),
-                lifted_height=_lowest(_heights(problem, quantity, other, sizes)),
+                lifted_height=_lowest(_heights(problem, quantity, other, moved)),
             )
         yield found
 
 
 def _heights(
-    problem: Problem, quantity: Objective, points: Index, sizes: Column | None = None
+    problem: Problem, quantity: Objective, points: Index, moved: Mapping[str, Column] | None = None
 ) -> dict[str, Column]:
-    """Return by label what each limit allows of designs (n, d), or of one at each of some sizes."""
-    points = points if sizes is None else np.repeat(points, len(sizes), axis=0)
+    """Return by label what each limit allows of designs (n, d), or of one with a column moved."""
+    moved = moved or {}
+    for places in moved.values():
+        points = np.repeat(points, len(places), axis=0)
     known = {one.name for one in problem.quantities}
     names = {name for limit in quantity.limits for name in limit.quantities if name in known}
-    found = problem.columns(points, names, {} if sizes is None else {SIZE: sizes})
+    found = problem.columns(points, names, moved)
     columns = {name: full_column(found[name], len(points)) for name in names}
     pairs = zip(quantity.labels, quantity.limits, strict=True)
     heights = {label: allowed(limit, columns) for label, limit in pairs}
@@ -144,11 +156,13 @@ def _lowest(heights: Mapping[str, Column]) -> Column:
     return found
 
 
-def _size_of(problem: Problem, point: Index) -> float:
-    """Return the size of an offload of a design (1, d) in byte, NaN where it has none."""
-    if SIZE not in problem.available:
-        return math.nan
-    return float(np.ravel(problem.columns(point, {SIZE})[SIZE])[0])
+def _moved(problem: Problem, point: Index) -> dict[str, Column]:
+    """Return the column over which the roofs of a design (1, d) are drawn, and its values."""
+    column = next((name for name in ACROSS if name in problem.available), None)
+    if column is None:
+        return {}
+    places = float(np.ravel(problem.columns(point, {column})[column])[0]) * FACTORS
+    return {column: places[places >= 1.0] if column == SIZE else places}
 
 
 def roofs_section(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Section:

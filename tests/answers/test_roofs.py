@@ -41,11 +41,11 @@ def test_a_roof_at_another_size_is_that_of_a_study_of_that_size() -> None:
     for size in (4096, 64, 1 << 20):
         study = dse.load(OFFLOADS, overrides={"workload.granularity": f"{size} B"})
         columns = study.problem.describe(point)
-        place = found["sizes"].index(size)
+        place = found["places"].index(size)
         for label, height in found["heights"].items():
             assert height[place] == pytest.approx(columns[f"{ROOFS[label]}_bit_per_s"][0])
     values = {one["label"]: one["value"] for one in found["limits"]}
-    own = found["sizes"].index(found["at"])
+    own = found["places"].index(found["at"])
     assert values == {label: height[own] for label, height in found["heights"].items()}
     assert [*values.values()] == sorted(values.values())
 
@@ -60,15 +60,26 @@ def test_what_lifts_the_lowest_roof_is_the_preferred_design_of_the_front_that_do
     lift = found["lift"]
     assert lift["quantities"]["total_power_w"] == least["total_power_w"]
     assert lift["limit"]["value"] == pytest.approx(roofs[least.name])
-    assert lift["height"][found["sizes"].index(found["at"])] == lift["limit"]["value"]
+    assert lift["height"][found["places"].index(found["at"])] == lift["limit"]["value"]
     assert re.match(r"Lifting the lowest: .* \(.* more, then .*\) for .*more", found["text"])
+
+
+def test_roofs_of_a_platform_bend_over_the_operational_intensity() -> None:
+    study = STUDIES / "platforms_power_bound.yaml"
+    fields = {"workload.intensity": "4 op/B", "sweep": "{}"}
+    found = roofs_of(dse.answer(study, overrides=fields, flips=False, all=False))
+    assert [one["label"] for one in found["limits"]] == ["cap", "compute", "memory"]
+    assert found["limits"][0]["value"] == pytest.approx(found["reached"])
+    memory = found["heights"]["memory"]
+    assert found["places"][-1] / found["at"] == 256
+    assert memory[-1] / memory[0] == pytest.approx(256 * 256)
 
 
 def test_where_nothing_on_the_front_lifts_the_roof_the_answer_says_so() -> None:
     answer = dse.answer(STUDIES / "settop_116mbps.yaml", flips=False, all=False)
     found = roofs_of(answer)
     assert found["lift"] is None
-    assert found["sizes"] == []  # nothing is offloaded
+    assert found["places"] == []  # nothing is offloaded
     said = "The lowest roof, compute: no design of the front lifts it; --rate asks for more."
     assert said in answer.text(all=True)
     assert said not in answer.text()

@@ -19,6 +19,7 @@ OBJECTIVES = {
     for record in vars(module).values()
     if isinstance(record, Objective)
 }
+ROOFS = ("memory", "power", "compute")
 BUDGET = (
     "constant_power_w",
     "usable_power_w",
@@ -65,7 +66,7 @@ def test_every_quantity_is_the_rooflines(precision: str, intensity: float):
             exist = {
                 name for name, column in got.items() if not np.isnan(column.take(row, mode="clip"))
             }
-            assert exist == {"platform_usable_power_w"}
+            assert exist == {"platform_usable_power_w", "platform_memory_limit_op_per_s"}
             continue
         model = EnergyRoofline.of(record, precision=precision).capped(2.0).times(3.0)
         expected = {
@@ -74,11 +75,15 @@ def test_every_quantity_is_the_rooflines(precision: str, intensity: float):
             "platform_power_w": model.power(intensity),
             "platform_peak_power_w": model.peak_power,
             "platform_regime": model.regime(intensity),
+            "platform_memory_limit_op_per_s": intensity / model.time_per_byte,
+            "platform_compute_limit_op_per_s": 1 / model.time_per_op,
             "platform_efficiency_op_per_j": model.efficiency(intensity),
             "platform_energy_j_per_byte": model.energy_per_traffic(intensity),
         }
         for name, value in expected.items():
             assert got[name][row] == pytest.approx(value), (name, record.name)
+        roofs = [got[f"platform_{name}_limit_op_per_s"][row] for name in ROOFS]
+        assert min(roofs) == pytest.approx(model.performance(intensity))
 
 
 def test_a_study_without_cap_double_precision_or_copies_needs_no_such_input():

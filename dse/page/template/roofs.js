@@ -42,12 +42,12 @@ function roofLegend({ limits, lift, reached, unit }) {
   return element("div", { class: "legend", "aria-hidden": "true" }, ...entries.map((parts) => element("span", {}, ...parts)));
 }
 
-// The limits over the size of an offload: none is exceeded, so that the lowest is what can be reached.
-function drawRoofline(box, { limits, heights, sizes, at, across, along, reached, lift, words }) {
-  const chart = chartIn(box, `What each limit allows of the ${words}, over the size of an offload; the table has the limits at the design's own.`);
-  const points = (height) => sizes.map((size, place) => [size / across.factor, height[place] === null ? null : height[place] / along.factor]);
-  const lowest = sizes.map((_, place) => Math.min(...limits.map(({ label }) => heights[label][place] ?? Infinity)));
-  const ticks = sizes.filter((size) => Number.isInteger(Math.log2(size / at) / 4)).map((size) => size / across.factor);
+// The limits over granularity or intensity: none is exceeded, so that the lowest is what can be reached.
+function drawRoofline(box, { limits, heights, places, at, across, along, reached, lift, words }) {
+  const chart = chartIn(box, `What each limit allows of the ${words}, over the ${across.words}; the table has the limits of the design.`);
+  const points = (height) => places.map((value, place) => [value / across.factor, height[place] === null ? null : height[place] / along.factor]);
+  const lowest = places.map((_, place) => Math.min(...limits.map(({ label }) => heights[label][place] ?? Infinity)));
+  const ticks = places.filter((value) => Number.isInteger(Math.log2(value / at) / 4)).map((value) => value / across.factor);
   const written = (value) => show(value * across.factor, across.unit);
   const line = (id, values, style, z) => ({ id, type: "line", data: points(values), showSymbol: false, silent: true, z, lineStyle: style });
   const named = (axis, gap, label, more) => ({
