@@ -252,6 +252,13 @@ def run_description(
             output = replace(output, log=output.log.replace(written, place), files=texts)
         if refused is not None and _WAS_READ not in output.files:
             raise refused
+        twice = re.search(
+            r"conflicting drivers for \S*?\.\\?(\S+)", output.files.get("floating", "")
+        )
+        if twice and way is not reads.ways[-1]:
+            rule = f"two drivers of {twice[1]}, as where two processes call one static function"
+            refused = StudyError([Fault(where="", written="", rule=rule, remedy="")])
+            continue
         try:
             _raise_faults(yosys, output, way, given, done=done, time_limit_s=time_limit_s)
         except StudyError as error:

@@ -13,7 +13,10 @@ UNKNOWN = "-"
 
 
 class Waves(CsvTable):
-    """Signals as a table; a row is what stands right before a rising edge, at whose line it is."""
+    """Signals as a table; a row is what stands right before a rising edge, at whose line it is.
+
+    The first row may be what stands right after it, where the clock was unknown before.
+    """
 
     def fault(self, row: int | None, column: int, rule: str, remedy: str) -> Fault:
         """Return a fault of a signal, in a cycle counted from 0, or of all."""
@@ -100,7 +103,7 @@ def _sampled(
     lines: Iterator[tuple[int, str]], signals: Mapping[str, str], clock: str
 ) -> tuple[list[tuple[str, ...]], list[int]]:
     """Return the values of signals before each rising edge, and its line."""
-    values = dict.fromkeys(signals.values(), UNKNOWN)
+    values = {**dict.fromkeys(signals.values(), UNKNOWN), clock: ""}
     codes = [*signals.values()]
     changed: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
@@ -108,10 +111,13 @@ def _sampled(
     rose = 0
 
     def settle() -> None:
-        if rose and values[clock] == "0x0" and changed[clock] == "0x1":
-            rows.append(tuple([values[code] for code in codes]))
-            edges.append(rose)
+        before = dict(values)
         values.update(changed)
+        if rose and before[clock] in ("0x0", UNKNOWN) and changed[clock] == "0x1":
+            # what was unknown before the first edge gets its value at that time, like the clock
+            stood = before if before[clock] == "0x0" else values
+            rows.append(tuple([stood[code] for code in codes]))
+            edges.append(rose)
         changed.clear()
 
     for number, line in lines:

@@ -168,3 +168,19 @@ endmodule
     Path("top.v").write_text(text.replace("(* full_case *)", ""))
     with pytest.raises(StudyError, match="x: a latch"):
         map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)
+
+
+def test_a_static_function_in_two_processes_has_no_argument_in_common(folder: Path) -> None:
+    """Slang joins the arguments of all calls; Yosys does not."""
+    text = """\
+module top (input clk, input [1:0] a, b, output reg [1:0] p, q);
+  function [1:0] turned(input [1:0] x); turned = {x[0], x[1]}; endfunction
+  reg [1:0] c;
+  always @* c = turned(a);
+  always @(posedge clk) begin p <= c; q <= turned(b); end
+endmodule
+"""
+    Path("top.v").write_text(text)
+    found = map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)
+    assert len(found.netlist.instances) == 4
+    assert "slang does not read it: two drivers of a" in found.refused

@@ -99,6 +99,16 @@ def test_waves_are_what_stands_before_each_rising_edge() -> None:
     assert dump().splitlines()[waves.lines[1] - 1] == '1"'
 
 
+def test_a_clock_that_rises_from_unknown_takes_what_is_set_at_that_time() -> None:
+    """As where a testbench sets the clock to 0 and turns it round at the same time."""
+    late = dump().replace('0"\n1#', 'x"\nx#').replace('#5\n1"', '#5\n1#\n1"')
+    late = late.replace("0#\n", "", 1)  # reset for one edge more
+    waves = read_waves(late.splitlines(), file="run.vcd", scope="tb.dut", clock="clk")
+    assert [column[0] for column in waves.columns[:3]] == ["0x1", "0x1", "0x0"]
+    Path("run.vcd").write_text(late)
+    assert run("run.vcd").designs[0].facts["tasks"] == "8"
+
+
 def test_waves_are_stimulus_and_known_answers() -> None:
     (one,) = run("run.vcd").designs
     assert one.facts["tasks"] == "8"
