@@ -22,11 +22,14 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
-from dse.reports.text import ROUNDING, change, in_words, listed
+from dse.reports.text import change, in_words, listed, percent
 from dse.study.demand import RATE
 
 FACTORS = np.exp2(np.arange(-32, 33) / 4)
 """Sizes, or intensities, at which roofs are drawn, over that of the design."""
+
+LEAST = 0.01
+"""A roof is lifted where the lowest of another design is higher by this share."""
 
 ACROSS = (SIZE, "workload_intensity_op_per_byte")
 """Columns over which roofs bend, the first that a study has."""
@@ -73,7 +76,10 @@ class Roofs:
         lowest = self.limited.limits[0]
         if self.lift is None or self.lifted is None:
             asks = "; --rate asks for more" * self.demanded
-            return f"The lowest roof, {lowest.words}: no design of the front lifts it{asks}."
+            by = percent(LEAST)
+            return (
+                f"The lowest roof, {lowest.words}: no design of the front lifts it by {by}{asks}."
+            )
         new, name = self.lifted.limits[0], self.limited.quantity
         costs, gains = (self.lift.differences(better=better) for better in (False, True))
         allows = new.value or 0.0
@@ -122,7 +128,7 @@ def roofs_of(
             ((column, places),) = moved.items()
             at = float(np.ravel(problem.columns(point, {column})[column])[0])
             found = replace(found, column=column, at=at, places=places, heights=heights)
-        beyond = front[_lowest(_heights(problem, quantity, front)) > lowest * (1.0 + ROUNDING)]
+        beyond = front[_lowest(_heights(problem, quantity, front)) > lowest * (1.0 + LEAST)]
         if len(beyond):
             other = preference.first(problem, beyond)
             taken = pick(problem, other[0], preference.quantity)
