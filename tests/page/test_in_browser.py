@@ -38,6 +38,10 @@ STUDY = {
     "four": FOUR,
     "host": STUDIES / "storage_xts_100gbps.yaml",  # whose front is the host alone
 }
+SMALLER = {
+    "one": {"objectives": "{power: minimise}"},
+    "sweep": {"sweep.workload.rate": "{from: 1 Gbit/s, to: 60 Gbit/s, points: 60}"},
+}
 PHONE = {"width": 390, "height": 844, "phone": True}
 
 
@@ -54,7 +58,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
     def of(name: str) -> Path:
         if not (folder / name).exists():
-            fields = {"objectives": "{power: minimise}"} if name == "one" else {}
+            fields = SMALLER.get(name, {})
             dse.run(STUDY[name], out=folder / name, plots=False, overrides=fields)
             dse.report(folder / name)
         return folder / name
