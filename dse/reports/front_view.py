@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.model.noise import folded
 from dse.model.space import HOST
 from dse.model.tables import error_column
 from dse.reports.text import in_words
@@ -88,6 +87,8 @@ class FrontView:
         goals = [name for name, _ in self.objectives]
         if self.repeats == 1 or self.sweep is not None or not self.size:
             return {}
+        from dse.model.noise import folded  # only where there is noise
+
         columns = {name: error_column(name) for name in goals}
         errors = {name: self.front[one] for name, one in columns.items() if one in self.front}
         first = [self.recommended.row] if self.recommended else []
