@@ -85,24 +85,33 @@ class Beforehand:
         found = matrix_of(missed, shape_of(points))
         return np.asarray((found > 0).any(axis=1))
 
-    @cached_property
+    @property
     def count(self) -> int | None:
         """How many designs of the space are excluded; None where there are too many to look."""
-        problem = self._problem
-        if not self.any:
-            return 0
-        if self.pool is not None:
-            return int(problem.size - len(self.pool) + self._missing(self.pool).sum())
-        if problem.size > COUNTED or problem.continuous:
-            return None
-        parts = blocks(problem.sizes, TOGETHER)
-        return sum(int(self.excluded(part).sum()) for part in parts)
+        return self._counts[0]
 
     @property
     def most(self) -> int:
         """How many designs are measured at most, however many others share them."""
-        left: int = self._problem.size - (self.count or 0)
-        return min(self._measured.size(self._problem.space), left)
+        return self._counts[1]
+
+    @cached_property
+    def _counts(self) -> tuple[int | None, int]:
+        """`count` and `most`."""
+        problem, axes = self._problem, list(self._measured.axes)
+        most = min(self._measured.size(problem.space), problem.size)
+        if not self.any:
+            return 0, most
+        if self.pool is None and (problem.size > COUNTED or problem.continuous):
+            return None, most
+        parts = [self.pool] if self.pool is not None else blocks(problem.sizes, TOGETHER)
+        sizes = [problem.sizes[axis] for axis in axes]
+        left, measured = 0, np.empty(0, dtype=np.int64)
+        for part in parts:
+            rows = as_index(part)[~self.excluded(part)]
+            left += len(rows)
+            measured = np.union1d(measured, np.ravel_multi_index(tuple(rows[:, axes].T), sizes))
+        return problem.size - left, len(measured)
 
     def ask(self, points: Points) -> NDArray[np.bool_]:
         """Let designs be measured but those that are excluded, and return these."""

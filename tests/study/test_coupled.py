@@ -101,3 +101,21 @@ def test_a_design_is_named_by_both(tmp_path: Path) -> None:
     assert "7 um2" in str(dse.evaluate(tmp_path / "run", design=design))
     with pytest.raises(MeasurementError, match="axes alone rule it out"):
         dse.explain(tmp_path / "run", design.replace("tile=3", "tile=8"))
+
+
+def test_designs_that_share_a_measurement_count_once() -> None:
+    text = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB}
+interface: {device: sparc_t4_engine}
+stages: [{core: des, instances: {from: 1, to: 8}}]
+axes:
+  depth: [1, 2]
+  burst: {of: depth, values: {"1": [1, 2], "2": [4, 32]}}
+  interface.in_flight: [1, 2, 4]
+evaluate: {outputs: {wait_time: ns}}
+objectives: {area: minimise, wait_time: minimise}
+constraints: [depth * burst <= 32]
+"""
+    study = dse.load(text, evaluate=lambda depth, burst: {"wait_time": burst / depth})
+    assert "rules on axes alone leave 432 of 1,152 designs" in study.summary()
+    assert "up to 3 designs" in study.summary()  # of 8 combinations of depth and burst
