@@ -156,7 +156,8 @@ class Session:
         found = status(self.source)
         facts = {section.key: section.facts for section in found.sections}
         pictures = {"growth": facts.get("hypervolume"), "axes": facts.get("axes")}
-        return {"state": found.state, "html": sections.html("", found.sections)} | pictures
+        shown = [section for section in found.sections if section.key != "hypervolume"]
+        return {"state": found.state, "html": sections.html("", shown)} | pictures
 
     def stop(self) -> dict[str, Any]:
         """End a run as Ctrl-C does."""

@@ -138,6 +138,7 @@ at("stop").addEventListener("click", async () => {
   if (found?.faults) at("stop").disabled = false;
 });
 if (facts.run) {
+  if (!facts.sliders.length) at("live-title").textContent = "Progress";
   at("run-status").hidden = false;
   follow();
 }
