@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,13 @@ from dse.contract.placement import before_placement, placement_text
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
+from dse.silicon.description import Reading
 from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
-from dse.silicon.mapping import Mapped, map_files, map_text
+from dse.silicon.mapping import Mapped, map_description
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
@@ -122,8 +123,8 @@ class LibraryCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design, conditions = task.design, self.conditions
-        vectors, remarks = held_vectors(task, conditions)
-        mapped = self._mapped(task)
+        vectors, reads, remarks = held_vectors(task, conditions)
+        mapped = self._mapped(task, reads)
         buffered = spread_fan_out(
             mapped.netlist, self.mapping_library, self.usable, most_fan_out=conditions.most_fan_out
         )
@@ -180,15 +181,11 @@ class LibraryCharacteriser(Characteriser):
             ),
         )
 
-    def _mapped(self, task: DesignTask) -> Mapped:
+    def _mapped(self, task: DesignTask, reads: Reading) -> Mapped:
         design, conditions = task.design, self.conditions
-        given = (
-            partial(map_files, task.sources, parameters=design.parameters)
-            if task.sources.files
-            else partial(map_text, design.verilog)
-        )
-        return given(
-            library=self.mapping_library,
+        return map_description(
+            reads,
+            self.mapping_library,
             top=design.top,
             target_period_s=task.target_period_s or conditions.period_s or FASTEST_S,
             usable=self.usable,

@@ -76,11 +76,18 @@ class Reading:
         Texts by name that they read beside the sources.
     places
         Paths of sources as slang writes them, which are relative, and as they are.
+    refused
+        Why slang does not, where that is known.
     """
 
     ways: Sequence[Sequence[str]]
     files: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+
+    def narrowed(self, read: Read) -> Reading:
+        """Return the way that succeeded, alone."""
+        return replace(self, ways=[read.commands], refused=read.refused)
 
     @classmethod
     def of_text(cls, verilog: str) -> Reading:
@@ -269,7 +276,11 @@ def run_description(
                 raise StudyError([*others, *error.faults]) from None
             refused = error
             continue
-        return Read(output, way, f"slang does not read it: {refused.faults[0]}" if refused else "")
+        return Read(
+            output,
+            way,
+            f"slang does not read it: {refused.faults[0]}" if refused else reads.refused,
+        )
     raise refused or StudyError([])
 
 

@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.reports.text import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
-from dse.silicon.description import Reading, elaborating, reading, run_description
+from dse.silicon.description import Reading, elaborating, run_description
 from dse.silicon.devices import Device, read_device_netlist
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.ice40 import ICE40
@@ -74,8 +74,8 @@ class DeviceCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, hold it to its answers, and place it."""
         design = task.design
-        vectors, remarks = held_vectors(task, self.conditions)
-        written, script = self._mapped(task)
+        vectors, reads, remarks = held_vectors(task, self.conditions)
+        written, script = self._mapped(task, reads)
         netlist, library = read_device_netlist(written, self.device.family, top=design.top)
         check_netlist(netlist, library)
         clock_net_of(netlist, library, design.clock)
@@ -107,7 +107,7 @@ class DeviceCharacteriser(Characteriser):
             notes=remarks,
         )
 
-    def _mapped(self, task: DesignTask) -> tuple[str, str]:
+    def _mapped(self, task: DesignTask, reads: Reading) -> tuple[str, str]:
         """Return the netlist as Yosys writes it, and the script."""
         design, family = task.design, self.device.family
         tool = chosen_yosys(self.conditions.tool)
@@ -119,9 +119,7 @@ class DeviceCharacteriser(Characteriser):
         ]
         output, way, _ = run_description(
             tool,
-            reading(task.sources, tool, design.top, design.parameters)
-            if task.sources.files
-            else Reading.of_text(design.verilog),
+            reads,
             script,
             done="mapped.json",
             time_limit_s=self.conditions.time_limit_s,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dse.errors import Fault, StudyError
-from dse.silicon.description import Reading, elaborating, reading, run_description, wrong_names
+from dse.silicon.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
     CONSTANT_0,
@@ -17,7 +17,6 @@ from dse.silicon.netlist import (
     check_netlist,
     read_netlist,
 )
-from dse.silicon.sources import Sources
 from dse.silicon.usable_cells import UsableCells, usable_cells
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -59,31 +58,15 @@ class Mapped:
     refused: str = ""
 
 
-def map_files(
-    sources: Sources,
-    library: CellLibrary,
-    *,
-    top: str,
-    target_period_s: float,
-    parameters: Mapping[str, int | str] | None = None,
-    usable: UsableCells | None = None,
-    most_fan_out: int = 16,
-    tool: str | None = None,
-    time_limit_s: float = 3600.0,
-) -> Mapped:
-    """Return files of Verilog or SystemVerilog as a netlist; see `map_text`."""
-    return _mapped(
-        reading(sources, chosen_yosys(tool), top, parameters),
-        library,
-        usable or usable_cells(library),
-        _Wanted(top, target_period_s, most_fan_out),
-        tool,
-        time_limit_s,
-    )
+@dataclass(frozen=True)
+class _Wanted:
+    top: str
+    target_period_s: float
+    most_fan_out: int
 
 
-def map_text(
-    verilog: str,
+def map_description(
+    reads: Reading,
     library: CellLibrary,
     *,
     top: str,
@@ -93,7 +76,7 @@ def map_text(
     tool: str | None = None,
     time_limit_s: float = 3600.0,
 ) -> Mapped:
-    """Return a description in Verilog as a netlist of cells of a library.
+    """Return a description as a netlist of cells of a library.
 
     Yosys flattens and simplifies it, maps flip-flops (set and reset tied off where they are not
     used), and abc the logic between them, with buffers and sizes for the target.  abc does not see
@@ -101,8 +84,8 @@ def map_text(
 
     Parameters
     ----------
-    verilog
-        Text of all modules.
+    reads
+        How it is read.
     library
         The cells.
     top
@@ -127,32 +110,9 @@ def map_text(
     ToolTimeError
         It took too long.
     """
-    return _mapped(
-        Reading.of_text(verilog),
-        library,
-        usable or usable_cells(library),
-        _Wanted(top, target_period_s, most_fan_out),
-        tool,
-        time_limit_s,
-    )
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    top: str
-    target_period_s: float
-    most_fan_out: int
-
-
-def _mapped(
-    reads: Reading,
-    library: CellLibrary,
-    usable: UsableCells,
-    wanted: _Wanted,
-    tool: str | None,
-    time_limit_s: float,
-) -> Mapped:
     yosys = chosen_yosys(tool)
+    usable = usable or usable_cells(library)
+    wanted = _Wanted(top, target_period_s, most_fan_out)
     _check_wanted(wanted, usable, library)
     script, given = [*_script(wanted)], {"usable.lib": usable.liberty}
     output, way, refused = run_description(

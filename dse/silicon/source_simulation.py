@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from dse.contract.generators import Bits, Design, Vectors
+from dse.contract.generators import Design, Vectors
 from dse.errors import StudyError
 from dse.silicon.answers import Answers
-from dse.silicon.description import elaborating, reading, run_description
+from dse.silicon.description import Reading, elaborating, reading, run_description
 from dse.silicon.figures import Conditions
 from dse.silicon.netlist import read_netlist
 from dse.silicon.programs import raise_errors
@@ -26,11 +27,16 @@ MOST_CYCLES = 1000
 """So many cycles are simulated; the netlist is held to all of them."""
 
 
-def held_vectors(task: DesignTask, conditions: Conditions) -> tuple[Vectors, tuple[str, ...]]:
-    """Return the bits of known answers, which the description gives, and what to note.
+class Held(NamedTuple):
+    """Bits of known answers, how the description was read that gives them, and what to note."""
 
-    Bits that Yosys takes for unknown are not compared: of a sum with an unknown bit that is all of
-    them, in a netlist only some.
+    vectors: Vectors
+    reads: Reading
+    notes: tuple[str, ...]
+
+
+def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
+    """Return known answers, those of a user once the description is seen to give them.
 
     Raises
     ------
@@ -38,43 +44,46 @@ def held_vectors(task: DesignTask, conditions: Conditions) -> tuple[Vectors, tup
         What is wrong with the description or the table of answers, or the first wrong answer.
     """
     if isinstance(task.vectors, Vectors):
-        return task.vectors, ()
+        return Held(task.vectors, Reading.of_text(task.design.verilog), ())
     yosys, limit_s = chosen_yosys(conditions.tool), conditions.time_limit_s
     top = task.design.top
-    script = [
-        *elaborating(top),
-        "write_rtlil described.il",
-        "delete */c:*",
-        "write_json ports.json",
-    ]
+    script = [*elaborating(top), "write_rtlil described.il"]
+    script += ["delete */c:*", "write_json ports.json"]
     reads = reading(task.sources, yosys, top, task.design.parameters)
     found = run_description(yosys, reads, script, done="ports.json", time_limit_s=limit_s)
     files = found.output.files
     ports, described = read_netlist(files["ports.json"], top=top), files["described.il"]
     clock_input(ports, task.design.clock)
     vectors = task.vectors.of(ports, task.design)
-    notes = (*task.vectors.notes(ports),)
-    if re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M):
-        return vectors, notes  # mapping refuses it, with its place
+    notes = [*task.vectors.notes(ports)]
+    if not re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M):
+        notes += _hold(task, vectors, described, yosys, limit_s)  # else mapping refuses it
+    return Held(vectors, reads.narrowed(found), tuple(notes))
+
+
+def _hold(
+    task: DesignTask, vectors: Vectors, described: str, yosys: Yosys, limit_s: float
+) -> Iterator[str]:
+    """Refuse a description that gives a wrong answer; yield why it cannot be simulated.
+
+    Bits that Yosys takes for unknown are not compared: of a sum with an unknown bit that is all of
+    them, in a netlist only some.
+    """
     try:
         columns = _simulated(described, vectors, task.design, yosys, limit_s)
     except StudyError as error:
-        rule = f"answers were not held against the source, which Yosys cannot simulate: {error}"
-        return vectors, (*notes, rule)
+        yield f"answers were not held against the source, which Yosys cannot simulate: {error}"
+        return
     values, known = {}, {}
     for port, expected in vectors.expected.items():
         cells = columns[port]
         values[port] = bits_written(cells, expected.shape[1])
         said = np.array([cell != NOT_COMPARED for cell in cells])
         known[port] = vectors.known[port][: len(cells)] & said
-    first = replace(
-        vectors,
-        expected={port: bits[: len(values[port])] for port, bits in vectors.expected.items()},
-        known=known,
-    )
+    first = {port: bits[: len(values[port])] for port, bits in vectors.expected.items()}
     every = {port: np.ones_like(bits) for port, bits in values.items()}
-    check_answers(task, first, Answers(values, every), what="description")
-    return vectors, notes
+    known_first = replace(vectors, expected=first, known=known)
+    check_answers(task, known_first, Answers(values, every), what="description")
 
 
 def _simulated(
@@ -85,7 +94,7 @@ def _simulated(
         *("read_rtlil described.il", "flatten", "rename -hide w:*"),
         *("sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"),
     ]
-    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors.stimulus)}
+    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors)}
     output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
     raise_errors(output, (), done="done.json")
     lines = output.files["found.vcd"].splitlines()
@@ -93,13 +102,14 @@ def _simulated(
     return dict(zip(waves.headers, waves.columns, strict=True))
 
 
-def _witness(clock: str, stimulus: Mapping[str, Bits]) -> str:
+def _witness(clock: str, vectors: Vectors) -> str:
     """Return inputs as Yosys replays them: a step for each cycle, and the edge after the last."""
     signals = [
         {"path": [f"\\{port}"], "offset": 0, "width": bits.shape[1], "init_only": False}
-        for port, bits in stimulus.items()
+        for port, bits in vectors.stimulus.items()
     ]
-    rows = np.concatenate([bits[:MOST_CYCLES] for bits in stimulus.values()], axis=1)
+    none = np.zeros((vectors.cycles, 0), np.bool_)
+    rows = np.concatenate([none, *vectors.stimulus.values()], axis=1)[:MOST_CYCLES]
     rows = np.concatenate([rows, rows[-1:]])[:, ::-1]
     edge = {"path": [f"\\{clock}"], "edge": "posedge", "offset": 0}
     return json.dumps(

@@ -29,7 +29,8 @@ evaluate:
     top: {top}
     clock_port: {clock}
     library: cells.lib    # EXAMPLE: the library of cells
-    check: vectors.csv    # EXAMPLE: known answers, a row per cycle, a column per port
+    check: tb.v    # EXAMPLE: a testbench, waves that it recorded (.vcd), or a table (.csv)
+    dut: tb.dut    # EXAMPLE: the design in testbench or waves; a table needs none
     payload: {payload} bit    # EXAMPLE: of one task
     cycles_per_task: 1    # EXAMPLE: from task to task, a number or an expression over the axes
     latency: 1    # EXAMPLE: cycles from input to answer

@@ -92,7 +92,7 @@ def test_designs_that_are_done_are_kept(tmp_path: Path, monkeypatch, number) -> 
     command = ("characterise", "jacobi", "--library", str(TOY), "--jobs", "1", "--out", "out.csv")
     chosen = ("--over", "cell_bit=8,16", "--tasks", str(20 + number))
     with monkeypatch.context() as patch:
-        come(patch, chain, "map_text", number, 2)
+        come(patch, chain, "map_description", number, 2)
         done = run_dse(*command, *chosen, cwd=tmp_path)
     assert done.returncode == STATUS[number]
     assert done.stderr == (

@@ -157,7 +157,7 @@ def test_a_wrong_answer_is_refused_before_mapping_and_nothing_is_written(
         "correct the design, or the answer"
     )
     assert not (tmp_path / "hash.csv").exists()
-    monkeypatch.setattr(chain, "map_files", None)
+    monkeypatch.setattr(chain, "map_description", None)
     assert fails(lambda: run(over="UNROLL=4")) == told
 
 
@@ -181,9 +181,9 @@ def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
 def test_what_is_kept_is_not_done_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(over="UNROLL=1,2")
     mapped = []
-    whole = chain.map_files
+    whole = chain.map_description
     monkeypatch.setattr(
-        chain, "map_files", lambda *given, **named: mapped.append(1) or whole(*given, **named)
+        chain, "map_description", lambda *given, **named: mapped.append(1) or whole(*given, **named)
     )
     again = run(over="UNROLL=1,2")
     assert (again.kept, mapped) == (2, [])

@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +19,13 @@ from dse.contract.generators import Generator
 from dse.errors import DseError, MissingLibraryError, StudyError
 from dse.plugins import registry
 from dse.silicon import yosys
+from dse.silicon.description import Reading, reading
 from dse.silicon.library import CellLibrary
-from dse.silicon.mapping import Mapped, map_files, map_text
+from dse.silicon.mapping import Mapped, map_description
 from dse.silicon.programs import ToolTimeError
 from dse.silicon.sources import Sources
 from dse.silicon.usable_cells import usable_cells
-from dse.silicon.yosys import found_yosys
+from dse.silicon.yosys import chosen_yosys, found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import toy
 
@@ -37,6 +40,23 @@ module counter #(parameter WIDTH = 2) (
   always @(posedge clock) count <= reset ? 0 : count + 1;
 endmodule
 """
+
+
+def map_text(verilog: str, library: CellLibrary, **options: Any) -> Mapped:
+    return map_description(Reading.of_text(verilog), library, **options)
+
+
+def map_files(
+    sources: Sources,
+    library: CellLibrary,
+    *,
+    top: str,
+    tool: str | None = None,
+    parameters: Mapping[str, int | str] | None = None,
+    **options: Any,
+) -> Mapped:
+    reads = reading(sources, chosen_yosys(tool), top, parameters)
+    return map_description(reads, library, top=top, tool=tool, **options)
 
 
 def mapped(verilog: str, tool: str, library: CellLibrary | None = None, top: str = "top") -> Mapped:

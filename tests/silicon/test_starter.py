@@ -27,7 +27,8 @@ def test_the_study_of_a_source_runs_once_it_is_completed(
     assert "  UNROLL: [1, 2]    # 1 in the source" in text
     assert "hash has input clk[1], input start[1], input word[16], output answer[16]." in text
     for old, new in (
-        ("vectors.csv", "vectors_{UNROLL}.csv"),
+        ("tb.v ", "vectors_{UNROLL}.csv "),
+        ("    dut: tb.dut ", "    # dut: tb.dut "),
         ("task: 1 ", "task: 8 / UNROLL "),
         ("latency: 1 ", "latency: 8 / UNROLL "),
         ("target: [100 MHz, 200 MHz, 400 MHz]", "target: [400 MHz]"),
