@@ -131,7 +131,7 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     """Return one factor and unit label that suit a column in SI: divide by the factor.
 
     The largest value gets one to three digits before the point.  Areas are in um2 below
-    1 mm2; bits, bytes, operations, tasks and cycles are not prefixed below 10 000, and bytes
+    0.01 mm2; bits, bytes, operations, tasks and cycles are not prefixed below 10 000, and bytes
     are in KiB, MiB, ... when all are whole multiples.
     """
     unit = suffix(name)
@@ -147,17 +147,19 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
 
 
 def show(value: float, name: str) -> str:
-    """Return a value in SI in a readable form with its unit; ``"none"`` for NaN.
+    """Return a value in SI in a readable form with its unit; ``"none"`` for NaN, or ``"infinite"``.
 
     Four significant digits, and never fewer than the digits before the point.
 
     Examples
     --------
     >>> show(1.4969e-7, "area_m2"), show(0.02525, "power_w"), show(65536, "granularity_byte")
-    ('149690 um2', '25.25 mW', '64 KiB')
+    ('0.1497 mm2', '25.25 mW', '64 KiB')
     """
     if math.isnan(value):
         return "none"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
     factor, unit = scale([value], name)
     return f"{_digits(float(value) / factor)} {unit}".rstrip()
 
@@ -318,7 +320,7 @@ def _binary_prefix(sizes: list[float]) -> str:
 def _decimal_prefix(largest: float, base: Base, *, alone: bool) -> str:
     size = _rounded(largest)
     if base.power == 2:
-        return "m" if size >= 1e-6 else "u"
+        return "m" if size >= 1e-8 else "u"
     if size == 0.0 or (alone and base.counted and size < 10_000):
         return ""
     prefixes: list[str] = sorted(["", *base.prefixes], key=lambda prefix: DECIMAL[prefix])

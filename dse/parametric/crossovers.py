@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,27 +136,37 @@ class Crossovers(Printable):
 
 def _rows(crossovers: Crossovers) -> Iterator[tuple[str, ...]]:
     quantity = crossovers.assumption.quantity
-    for interval in crossovers.intervals:
-        ends = [_precise(end, quantity) for end in (interval.low, interval.high)]
+    intervals = crossovers.intervals
+    ends = _told_apart([intervals[0].low, *(one.high for one in intervals)], quantity)
+    for interval, *between in zip(intervals, ends[:-1], ends[1:], strict=True):
         goals = [goal.name for goal in crossovers.study.problem.goals]
         values = [
-            f"{units.show(one, name)} to {units.show(other, name)}"
+            " to ".join(dict.fromkeys(units.show(end, name) for end in (one, other)))
             for name, one, other in zip(goals, interval.first, interval.last, strict=False)
         ] or [""] * len(goals)
-        yield (*ends, *values, ", ".join(interval.designs) or NOTHING_FITS)
+        yield (*between, *values, ", ".join(interval.designs) or NOTHING_FITS)
 
 
 def _front_rows(crossovers: Crossovers) -> Iterator[tuple[str, str]]:
-    quantity = crossovers.assumption.quantity
-    for design, spans in crossovers.held().items():
-        shown = (f"{_precise(a, quantity)} to {_precise(b, quantity)}" for a, b in spans)
-        yield design, ", ".join(shown)
+    held = crossovers.held()
+    ends = sorted({end for spans in held.values() for span in spans for end in span})
+    text = dict(zip(ends, _told_apart(ends, crossovers.assumption.quantity), strict=True))
+    for design, spans in held.items():
+        yield design, ", ".join(f"{text[low]} to {text[high]}" for low, high in spans)
 
 
-def _precise(value: float, quantity: str) -> str:
-    """Return a value with its unit and six digits, as crossovers deserve."""
-    factor, unit = units.scale([value], quantity)
-    return f"{value / factor:.6g} {unit}".rstrip()
+def _told_apart(values: Sequence[float], quantity: str) -> list[str]:
+    """Return values with their units, all to as few digits as tell them apart, four at least."""
+    scales = [units.scale([value], quantity) for value in values]
+    shown = [value / factor for value, (factor, _) in zip(values, scales, strict=True)]
+    texts: list[str] = []
+    for least in range(4, 13):
+        digits = (max(least, len(f"{abs(one):.0f}")) for one in shown)  # all before the point
+        numbers = (f"{one:.{count}g}" for one, count in zip(shown, digits, strict=True))
+        texts = [f"{one} {unit}".rstrip() for one, (_, unit) in zip(numbers, scales, strict=True)]
+        if len({*texts}) == len({*values}):
+            break
+    return texts
 
 
 def _notes(crossovers: Crossovers) -> list[str]:

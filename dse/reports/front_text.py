@@ -255,7 +255,7 @@ def _digits(values: np.ndarray) -> list[str]:
         return [units.show(float(value), "") for value in values]
     whole = bool((values == np.rint(values)).all())
     digits = max(3 - np.floor(np.log10(largest)), 2 - np.floor(np.log10(smallest)), 0)
-    return [f"{value:.{0 if whole else int(digits)}f}" for value in values]
+    return [f"{value:.{0 if whole or not value else int(digits)}f}" for value in values]
 
 
 def _value(view: FrontView, name: str, row: int) -> str:

@@ -140,8 +140,9 @@ def violation_text(relative: float) -> str:
         return "violated"
     if relative <= VIOLATED:
         return "just violated"
-    by = percent(relative) if relative < LARGE else f"{multiple(relative)}x the limit"
-    return f"violated by {by}"
+    if relative < LARGE:
+        return f"violated by {percent(relative)}"
+    return f"violated: {multiple(relative + 1)}x the limit"
 
 
 def paragraph(text: str, indent: str = "") -> str:

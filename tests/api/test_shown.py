@@ -50,7 +50,7 @@ def test_html_has_what_the_text_has_in_its_order(
 def test_a_result_is_told_in_order() -> None:
     result = dse.run(MIXED)
     told = " ".join(words(result._repr_html_()))
-    parts = ["Which mix of DES cores", "1 u8 + 2 u16 149690 um2", "3 u16 173304 um2",
+    parts = ["Which mix of DES cores", "1 u8 + 2 u16 0.1497 mm2", "3 u16 0.1733 mm2",
              "recommended: 3 u16", "7,983,360 designs: 2 evaluated"]  # fmt: skip
     places = [told.index(part) for part in parts]
     assert places == sorted(places)
@@ -61,8 +61,8 @@ def test_a_result_is_told_in_order() -> None:
 def test_a_table_has_every_row_in_the_units_of_the_command_line() -> None:
     result = dse.run(MIXED)
     table = result.table()
-    assert [*table.columns] == ["design", "area [um2]", "power [mW]", "bottleneck"]
-    np.testing.assert_allclose(table["area [um2]"], result.front["area_m2"] * 1e12)
+    assert [*table.columns] == ["design", "area [mm2]", "power [mW]", "bottleneck"]
+    np.testing.assert_allclose(table["area [mm2]"], result.front["area_m2"] * 1e6)
     swept = dse.run(SWEPT)
     assert len(swept.table()) == len(swept.front)
     assert swept.recommended is None

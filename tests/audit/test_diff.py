@@ -76,14 +76,14 @@ what changed:
 
 gained  area        power     by change
 ───────────────────────────────────────
-2 u16   115536 um2  18.22 mW  1
+2 u16   0.1155 mm2  18.22 mW  1
 
 lost          area        power     by change
 ─────────────────────────────────────────────
-1 u8 + 2 u16  149690 um2  25.76 mW  1
-3 u16         173304 um2  25.25 mW  1
+1 u8 + 2 u16  0.1497 mm2  25.76 mW  1
+3 u16         0.1733 mm2  25.25 mW  1
 
-normalised hypervolume: 0.0056 -> 1.0000 (reference 175665 um2, 25.81 mW)"""
+normalised hypervolume: 0.0056 -> 1.0000 (reference 0.1757 mm2, 25.81 mW)"""
     )
 
 

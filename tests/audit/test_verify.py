@@ -299,7 +299,7 @@ def test_a_design_on_the_front_is_shown_as_such(runs: Path) -> None:
     explained = explain_design(runs / "mix", ["des.u16=2", "des.u8=1"])
     assert (explained.verdict, explained.row) == ("front", 1)
     assert explained.text() == (
-        "1 u8 + 2 u16\nit is on the front (row 1)\n  area 149690 um2\n  power 25.76 mW"
+        "1 u8 + 2 u16\nit is on the front (row 1)\n  area 0.1497 mm2\n  power 25.76 mW"
     )
 
 
@@ -309,7 +309,7 @@ def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
         "4 u16\n"
         "it is feasible, and a design on the front dominates it\n"
         "  row 1 of the front: 1 u8 + 2 u16\n"
-        "  area 231072 um2 against 149690 um2 (54.4 % more)\n"
+        "  area 0.2311 mm2 against 0.1497 mm2 (54.4 % more)\n"
         "  power 26.36 mW against 25.76 mW (2.31 % more)"
     )
     assert explained.difference["area_m2"] == pytest.approx(231072 / 149690 - 1)
@@ -326,7 +326,7 @@ def test_an_infeasible_design_names_what_it_violates_and_by_how_much(runs: Path)
     assert area.rule == "area <= 0.5 mm2"
     assert area.quantity == "area_m2"
     assert area.by == pytest.approx(many.objectives["area_m2"] - 0.5e-6)
-    assert area.text == "area <= 0.5 mm2: violated by 51532 um2 (10.3 %); area 551532 um2"
+    assert area.text == "area <= 0.5 mm2: violated by 0.05153 mm2 (10.3 %); area 0.5515 mm2"
     none = explain_design(runs / "mix", ["des.u8=0 des.u16=0"])
     assert "every stage has at least one instance: violated by 100 %; " in none.text()
 
@@ -346,7 +346,7 @@ def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     rewrite(tmp_path / "run", same, exact=False, ledger={"unknown": 1})
     explained = explain_design(tmp_path / "run", [found.finds[0].design])
     assert explained.verdict == "equal"
-    assert "area 34154 um2 (the same)" in explained.text()
+    assert "area 0.03415 mm2 (the same)" in explained.text()
 
 
 def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:

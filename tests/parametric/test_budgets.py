@@ -45,7 +45,7 @@ def test_what_is_needed_comes_first_and_two_bounds_admit_a_design(write, tmp_pat
     with pytest.raises(InfeasibleError) as caught:
         dse.run(write(text))
     said = str(caught.value).splitlines()
-    assert said[1].startswith("without these bounds the study takes at least 149690 um2 of area")
+    assert said[1].startswith("without these bounds the study takes at least 0.1497 mm2 of area")
     assert said[2].startswith("  each") or "each on its own (proven)" in said[1]
     (pair,) = (found for found in caught.value.facts["repairs"] if len(found["overrides"]) == 2)
     assert dse.run(write(text), overrides=pair["overrides"]).front.shape[0]

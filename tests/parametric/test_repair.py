@@ -235,13 +235,13 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
     [
         ("24 mW >= power", ["25.249 mW >= power"]),
         ("power < 24 mW", ["power < 25.249 mW"]),
-        ("area < 0.1 mm2 and instances <= 9", ["area < 149691 um2 and instances <= 9"]),
+        ("area < 0.1 mm2 and instances <= 9", ["area < 0.1497 mm2 and instances <= 9"]),
         ("instances == 9", ["instances == 8.0"]),
         ("power + '1 mW' <= '20 mW'", ["power + '1 mW' <= 26.249 mW"]),
         ("'120 Gbit/s' * 1 <= throughput", ["100 Gbit/s <= throughput"]),
         (
             "power <= 1 mW or area <= 1 um2",
-            ["power <= 25.249 mW or area <= 1 um2", "power <= 1 mW or area <= 149690 um2"],
+            ["power <= 25.249 mW or area <= 1 um2", "power <= 1 mW or area <= 0.14969 mm2"],
         ),
         # 3 is also forbidden, so that the bound goes on to 4
         ("instances != 3 and instances < 3", ["instances != 3 and instances < 4.0001"]),

@@ -39,16 +39,16 @@ FACTS = {
 SUMMARY = """\
 How should a 100 Gbps DES fleet be built?
 
-design        interface  area [um2]  power [mW]  bottleneck
+design        interface  area [mm2]  power [mW]  bottleneck
 ───────────────────────────────────────────────────────────
-2 u16 + 1 u8  sparc_t4       149690       25.76  core
-3 u16         sparc_t4       173304       25.25  core
-1 u16         pcie           180000        9.50  link
+2 u16 + 1 u8  sparc_t4       0.1497       25.76  core
+3 u16         sparc_t4       0.1733       25.25  core
+1 u16         pcie           0.1800        9.50  link
 same for all: granularity 64 KiB
 
-least area   149690 um2            2 u16 + 1 u8, sparc_t4, granularity 64 KiB (core-bound)
+least area   0.1497 mm2            2 u16 + 1 u8, sparc_t4, granularity 64 KiB (core-bound)
 least power  9.5 mW                1 u16, pcie, granularity 64 KiB (link-bound)
-recommended  173304 um2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
+recommended  0.1733 mm2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
 recommended: the design with the least area
 
 12,345 designs: 4,096 evaluated (nsga2, 830 ms), 345 feasible; Pareto front of 3 designs, not proven
@@ -86,7 +86,7 @@ def test_an_exact_front_says_so_and_needs_no_share():
 
 def test_a_narrow_terminal_has_choices_before_what_follows_and_says_what_it_has_not():
     lines = front_text(VIEW, FACTS, width=50).splitlines()
-    assert lines[2] == "design        interface  area [um2]  power [mW]"
+    assert lines[2] == "design        interface  area [mm2]  power [mW]"
     assert "more columns in front.csv: bound" in lines
     narrower = front_text(VIEW, FACTS, width=40)
     interfaces = {str(name) for name in VIEW.front["interface"]}
@@ -96,7 +96,7 @@ def test_a_narrow_terminal_has_choices_before_what_follows_and_says_what_it_has_
 @pytest.mark.parametrize("width", range(44, 121))
 def test_no_heading_is_cut(width):
     heads = front_text(VIEW, FACTS, width=width).split("─")[0].split("\n\n")[-1]
-    known = {"design", "interface", "area", "power", "bottleneck", "[um2]", "[mW]"}
+    known = {"design", "interface", "area", "power", "bottleneck", "[mm2]", "[mW]"}
     assert {*heads.split()} <= known
 
 

@@ -114,14 +114,14 @@ def test_equal_views_give_equal_bytes_without_a_date(tmp_path):
 def test_axes_carry_units_and_say_which_way_is_better():
     axes = plots._figure(make(3, objectives=4)).axes
     assert len(axes) == 6
-    assert axes[1].get_xlabel() == "area [um2]\n← lower is better"
+    assert axes[1].get_xlabel() == "area [mm2]\n← lower is better"
     assert axes[1].get_ylabel() == "capacity [Gbit/s]\nhigher is better →"
 
 
 def test_a_sweep_draws_every_objective_against_the_swept_value():
     upper, lower = plots._figure(swept(40)).axes
     assert (upper.get_ylabel(), lower.get_ylabel()) == (
-        "area [um2]\n← lower is better",
+        "area [mm2]\n← lower is better",
         "power [mW]\n← lower is better",
     )
     assert lower.get_xlabel() == "granularity [kB]"

@@ -116,7 +116,7 @@ def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
         figure = infeasible_plot._figure("Which?", facts)
         check(figure)
     texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts == ["violated by 12.5x the limit", "met", "violated"]
+    assert texts == ["violated: 13.5x the limit", "met", "violated"]
 
 
 def test_the_tornado_has_the_largest_effect_on_top(monkeypatch, tmp_path) -> None:
@@ -180,7 +180,7 @@ def test_table_and_picture_have_the_same_unit() -> None:
     front = view.front | {"area_m2": np.array([2e-7, 5e-7, 9e-7])}
     cloud = {"area_m2": np.array([2e-7, 4e-6])}
     scale = front_view.axis_scale(replace(view, front=front), "area_m2", cloud)
-    assert scale.label == "area [um2]"
+    assert scale.label == "area [mm2]"
 
 
 DEUTERANOPIA = np.array(

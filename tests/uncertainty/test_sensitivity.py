@@ -69,7 +69,7 @@ def test_the_command_repeats_itself_and_has_units() -> None:
         assert done.returncode == 0
         shown.append(done.stdout)
     assert shown[0] == shown[1]
-    assert "57768 um2" in shown[0]
+    assert "0.05777 mm2" in shown[0]
     assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
 
 

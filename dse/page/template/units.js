@@ -45,7 +45,9 @@ function tickOf({ low, high, log }) {
   const powers = log && (low < 1e-3 || high >= 1e5);
   return (value) => {
     const power = Math.log10(Math.abs(value));
-    if (!powers || Math.abs(power - Math.round(power)) > 1e-9) return String(Number(value.toPrecision(7)));
-    return "10" + [...String(Math.round(power))].map((digit) => RAISED[digit]).join("");
+    if (!powers) return String(Number(value.toPrecision(7)));
+    const whole = Math.floor(power + 1e-9);
+    const factor = Number((value / 10 ** whole).toPrecision(4));
+    return `${factor === 1 ? "" : `${factor}·`}10${[...String(whole)].map((digit) => RAISED[digit]).join("")}`;
   };
 }
