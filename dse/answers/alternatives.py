@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed
 from dse.runs import runner
 from dse.runs.solved import Options
+from dse.search.exact.work import EffortError, limited
+from dse.search.settings import Budget
 from dse.study.declared_fields import SECTIONS
 from dse.study.study import Study
 
@@ -96,13 +99,29 @@ def _part(axis: Axis, kept: Sequence[int]) -> Axis:
 
 
 def alternatives(
-    study: Study, options: Options, preference: Preference, answer: Pick
-) -> tuple[Alternative, ...]:
-    """Return the best design for every other choice by name, and with or without each design."""
-    return tuple(
-        _best(study, axis, choice, restrict(study.problem, cut), options, preference)
-        for axis, choice, cut in _cuts(study.problem, answer)
-    )
+    study: Study, options: Options, preference: Preference, answer: Pick, budget: Budget
+) -> tuple[tuple[Alternative, ...], str]:
+    """Return the best design for every other choice by name, and with or without each design.
+
+    Each search has its share of what is left of a budget.  Also return what that cut short, in a
+    sentence, empty for nothing.
+    """
+    found, short, missing = [], 0, 0
+    cuts = [*_cuts(study.problem, answer)]
+    for place, (axis, choice, cut) in enumerate(cuts):
+        best, share = None, budget.left_s / (len(cuts) - place)
+        with suppress(EffortError), limited(seconds=share, byte=budget.byte) as work:
+            problem = restrict(study.problem, cut)
+            best = _best(study, axis, choice, problem, options, preference)
+        short += bool(work.ended)
+        if best is None or (work.ended and best.design is None):
+            missing += 1  # that it is infeasible is not known
+        else:
+            found.append(best)
+    words = f"The time (--time) ended {short} of {len(cuts)} searches for other choices early"
+    words += ", whose designs may be beaten" * (missing < short)
+    words += f"; {missing} found no design" * bool(missing)
+    return tuple(found), f"{words}." * bool(short)
 
 
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:

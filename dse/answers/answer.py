@@ -37,6 +37,7 @@ from dse.reports.sections import OneScreen, Section
 from dse.reports.text import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
 from dse.runs.solved import REFUSED, KnownFront, Options
+from dse.search.settings import Budget
 from dse.study.declared_fields import FIELDS, SECTIONS
 from dse.study.evaluated import is_evaluated
 from dse.study.overrides import Sweep
@@ -90,6 +91,7 @@ def recommend(
     callback: Callback = unheard,
     *,
     all: bool = True,
+    budget: Budget,
 ) -> Recommendation:
     """Return the answer of a study from its front.
 
@@ -105,6 +107,8 @@ def recommend(
         Called with sections as soon as they are known, all but the notes.
     all
         Search what any other choice would cost, too, which one screen does not tell.
+    budget
+        What these searches may take together.
     """
     problem, front = solved.study.problem, solved.front
     ranked = front[preference.order(problem, front)]
@@ -130,12 +134,16 @@ def recommend(
         *host_sections(problem, preference, chosen),
     ]
     callback(parts)
-    others = alternatives(solved.study, options, preference, chosen) if all else ()
+    others: tuple[Alternative, ...] = ()
+    short = ""
+    if all:
+        others, short = alternatives(solved.study, options, preference, chosen, budget)
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
         sections.runner_up_section(chosen, second, senses, preferred),
         sections.best_section(best),
         *_sections_of(others, chosen, goals, preferred),
+        *([Section("ended early", lines=(short,))] if short else []),
     ]
     callback(compared)
     notes = [*boundary_notes(solved.study, ranked[0]), *_notes(solved.study)]

@@ -158,7 +158,11 @@ def answer(
         return swept
     reporter = Reporter(first.study.question, write, all=all)
     first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
-    found = Answer(**vars(recommend(first, preference, fronts.options, reporter.report, all=all)))
+    half = replace(budget, seconds=budget.seconds / (1 if flips is False else 2))
+    recommended = recommend(
+        first, preference, fronts.options, reporter.report, all=all, budget=half
+    )
+    found = Answer(**vars(recommended))
     budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
 
     def later() -> Iterator[Section]:

@@ -52,8 +52,8 @@ def report(
         change the answer, on a grid with their flip points; for one run.  The page has 5 MB at
         most.
     time
-        Most CPU time for the flip points of each run: "1 min" (default: 10 s), and for the answers
-        of a living page (default: 5 min).
+        Most CPU time for other choices and flip points of each run: "1 min" (default: 10 s), and
+        for the answers of a living page (default: 5 min).
     cloud
         Most feasible designs to draw, over all runs.
     progress

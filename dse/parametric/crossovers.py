@@ -137,7 +137,7 @@ class Crossovers(Printable):
 def _rows(crossovers: Crossovers) -> Iterator[tuple[str, ...]]:
     quantity = crossovers.assumption.quantity
     intervals = crossovers.intervals
-    ends = _told_apart([intervals[0].low, *(one.high for one in intervals)], quantity)
+    ends = _distinct([intervals[0].low, *(one.high for one in intervals)], quantity)
     for interval, *between in zip(intervals, ends[:-1], ends[1:], strict=True):
         goals = [goal.name for goal in crossovers.study.problem.goals]
         values = [
@@ -150,12 +150,12 @@ def _rows(crossovers: Crossovers) -> Iterator[tuple[str, ...]]:
 def _front_rows(crossovers: Crossovers) -> Iterator[tuple[str, str]]:
     held = crossovers.held()
     ends = sorted({end for spans in held.values() for span in spans for end in span})
-    text = dict(zip(ends, _told_apart(ends, crossovers.assumption.quantity), strict=True))
+    text = dict(zip(ends, _distinct(ends, crossovers.assumption.quantity), strict=True))
     for design, spans in held.items():
         yield design, ", ".join(f"{text[low]} to {text[high]}" for low, high in spans)
 
 
-def _told_apart(values: Sequence[float], quantity: str) -> list[str]:
+def _distinct(values: Sequence[float], quantity: str) -> list[str]:
     """Return values with their units, all to as few digits as tell them apart, four at least."""
     scales = [units.scale([value], quantity) for value in values]
     shown = [value / factor for value, (factor, _) in zip(values, scales, strict=True)]

@@ -19,7 +19,7 @@ from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.search.exact.work import Stop, StopError, limited
+from dse.search.exact.work import EffortError, Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.settings import Progress, Searchable, SearchSettings, check_constraints, left_of
 
@@ -159,7 +159,7 @@ def run_method(
     given = {option.name: option.default for option in method.options} | dict(options or {})
     try:
         method.function(archive, seed=seed, population=population, start=start, **given)
-    except (StopError, BudgetError) as error:
+    except (EffortError, BudgetError) as error:
         done = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
         way = error.way if isinstance(error, StopError) else UNFINISHED
         return archive.outcome(Certificate(way=way, reason=f"{error}; {done}"))

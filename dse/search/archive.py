@@ -17,7 +17,7 @@ from dse.model.evaluation import Evaluation, Ledger, distinct_rows, loss_errors
 from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
 from dse.model.levels import levels_of
 from dse.model.space import Index, Points, as_index, one_block
-from dse.search.exact.work import StopError, most_byte, spend
+from dse.search.exact.work import LOOK, EffortError, most_byte, spend
 from dse.search.history import History
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
@@ -182,7 +182,7 @@ class Archive:
         if new:
             rows = index[list(new.values())]
             self._require_room(int((~self.seen(rows)).sum()))
-            spend(len(new))
+            spend(len(new) + LOOK)  # a batch takes its time
             evaluation = self.evaluate_new(rows)
             self._history.add(self.evaluated, self._front.lately)
             pairs = zip(evaluation.loss, evaluation.violation, strict=True)
@@ -199,7 +199,7 @@ class Archive:
         """Evaluate distinct designs, never seen before, without remembering each."""
         try:
             evaluation = self.problem.evaluate(points)
-        except (StopError, BudgetError):
+        except (EffortError, BudgetError):
             self._take_measured(points)
             raise
         self._count(points, evaluation)

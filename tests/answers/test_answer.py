@@ -643,3 +643,29 @@ def test_an_answer_has_its_margin_to_each_constraint_of_the_study() -> None:
     area, *_ = found.to_dict()["constraints"]
     assert (area["rule"], area["limit"], area["at_least"]) == ("area <= 1 mm2", 1e-6, False)
     assert area["spare"] == pytest.approx(1 - found.pick.quantities["area_m2"] / 1e-6)
+
+
+@pytest.mark.parametrize("method", ["nsga2", "exact"])
+def test_the_time_limits_what_other_choices_cost_and_says_what_it_ended(method: str) -> None:
+    from dse.answers.answer import recommend
+    from dse.answers.source import known_fronts
+    from dse.search.settings import Budget
+
+    options = [("search.method", method), ("search.budget", "300" if method == "nsga2" else "null")]
+    fronts = known_fronts(study.read_study(DES, options))
+    (solved,) = fronts.points
+
+    def found(**limits: float) -> Any:
+        budget = Budget(**limits)
+        return recommend(solved, solved.study.preference, fronts.options, budget=budget)
+
+    whole, none = found(), found(seconds=0.0)
+    assert len(whole.others) == 6
+    assert [one for one in whole.others if one.design is not None]
+    assert "(--time)" not in whole.text(all=True)
+    beaten = len(none.others)  # what even a search that ends at once comes by
+    assert beaten == (method == "exact")
+    said = (
+        "ended 6 of 6 searches for other choices early" + ", whose designs may be beaten" * beaten
+    )
+    assert f"{said}; {6 - beaten} found no design." in " ".join(none.text(all=True).split())
