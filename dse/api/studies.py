@@ -217,7 +217,7 @@ def run(
     )
     with run_place(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
-            done = run_study(document, options, progress, stop=stop)
+            done = run_study(document, options, kept.recorded(progress, document), stop=stop)
             if not done.feasible:
                 from dse.parametric.required import require_any_feasible  # rarely needed
 

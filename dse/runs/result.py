@@ -27,8 +27,10 @@ from dse.reports.text import Printable
 from dse.runs import measurements, run_files
 from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
+from dse.runs.progress_record import ProgressRecord
 from dse.runs.runner import points_of
 from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
+from dse.search.settings import Progress
 from dse.study.overrides import sweep_of
 from dse.study.study import prepare
 
@@ -281,6 +283,13 @@ class RunPlace:
     command: str = ""
     again: str = ""
     notes: Sequence[str] = ()
+
+    def recorded(self, progress: Progress | None, document: Document) -> Progress | None:
+        """Return a progress that writes how far a run of models is; of measured ones each is."""
+        if self.place is None or document.measures:
+            return progress
+        file = self.place.path / run_files.MANIFEST
+        return ProgressRecord(file, progress, study_file=document.file)
 
 
 @contextmanager

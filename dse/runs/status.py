@@ -105,6 +105,10 @@ def _plain(
     pairs = [("state", f"{facts['state']}, {who}" if who else str(facts["state"]))]
     if who:
         pairs.append(("study", str(watch.get("study_file", ""))))
+    grown = watch.get("grown", []) if alive else []
+    if grown:
+        facts |= {name: watch[name] for name in ("done", "most")}
+        pairs.append(("search", f"{facts['done']:,} of at most {facts['most']:,} designs"))
     if manifest is not None:
         names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
         facts |= {name: manifest.get(name) for name in names}
@@ -118,7 +122,10 @@ def _plain(
         "Python) begins again",
     )
     rows = tuple(pairs)
-    return (Section("state", rows=rows, facts=facts, remarks=remarks if alive else ()),)
+    state = Section("state", rows=rows, facts=facts, remarks=remarks if alive else ())
+    if not grown:
+        return (state,)
+    return state, _grown([at for at, _ in grown], [share for _, share in grown])
 
 
 def _state_section(
@@ -328,9 +335,16 @@ def _growth(
         some = evaluation.loss[evaluation.feasible & (np.array(order) <= place)]
         value = hypervolume(some, reference, ideal=ideal).value if len(some) else 0.0
         shares.append(value / whole if whole else 0.0)
+    return _grown(places, shares, "measurement", hypervolume=whole)
+
+
+def _grown(
+    places: Sequence[int], shares: Sequence[float], by: str = "design", **facts: float
+) -> Section:
+    """Return the hypervolume over designs as a line of bars."""
     line = "".join(BARS[min(int(share * len(BARS)), len(BARS) - 1)] for share in shares)
-    marked = [int(np.abs(np.array(places) - part * len(rows)).argmin()) for part in GROWTH_SHARES]
+    marked = [int(np.abs(np.array(places) - part * places[-1]).argmin()) for part in GROWTH_SHARES]
     numbers = ", ".join(f"{shares[at]:.3f} after {places[at]:,}" for at in dict.fromkeys(marked))
-    facts = {"evaluations": places, "share": shares, "hypervolume": whole}
-    title = "hypervolume by measurement (latest = 1)"
-    return Section("hypervolume", title, lines=(line, numbers), facts=facts)
+    found = {"evaluations": places, "share": shares} | facts
+    title = f"hypervolume by {by} (latest = 1)"
+    return Section("hypervolume", title, lines=(line, numbers), facts=found)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Matrix
-from dse.model.volume import hypervolume, reference_point
+from dse.model.volume import exact_work, hypervolume, reference_point
 
 APART = 1.15
 """From one front that is kept to the next the evaluations grow by this factor: few are kept."""
 
-ROWS = 500
-"""About so many designs of a front are kept."""
+ROWS, WORK = 500, 100_000
+"""A front that is kept has no more designs, and takes no more `exact_work`."""
+
+
+def quick_part(front: Matrix) -> Matrix:
+    """Return some rows of a front (n, m), evenly, whose hypervolume takes little time."""
+    while len(front) > ROWS or exact_work(*front.shape) > WORK:
+        front = front[::2]
+    return front
 
 
 class History:
@@ -23,12 +30,9 @@ class History:
 
     def add(self, evaluated: int, front: Matrix) -> None:
         """Take the losses (n, m) of the front after so many evaluations, if it is time."""
-        if (
-            np.isfinite(front).all()
-            and len(front)
-            and (not self._kept or evaluated >= APART * self._kept[-1][0])
-        ):
-            self._kept.append((evaluated, front[:: max(1, len(front) // ROWS)].copy()))
+        due = not self._kept or evaluated >= APART * self._kept[-1][0]
+        if due and len(front) and np.isfinite(front).all():
+            self._kept.append((evaluated, quick_part(front).copy()))
 
     def growth(self, evaluated: int, front: Matrix) -> tuple[tuple[int, float], ...]:
         """Return evaluations, and the share of the last hypervolume that the front then had.
