@@ -16,9 +16,9 @@ from dse.algebra import units
 from dse.cli.app import application
 from dse.installation import inventory
 from dse.plugins import registry
-from dse.study.declared_fields import DECLARED
 from dse.study.field_kinds import Unit
 from dse.study.schema import json_schema
+from dse.study.workload_interface_budget import DECLARED
 
 
 def commands() -> str:

@@ -21,8 +21,8 @@ from dse.runs import runner
 from dse.runs.solved import Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
-from dse.study.declared_fields import SECTIONS
 from dse.study.study import Study
+from dse.study.workload_interface_budget import SECTIONS
 
 MOST_CHOICES = 60
 """Choices by name of one axis beyond this number are not tried one by one."""

@@ -38,12 +38,12 @@ from dse.reports.text import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
 from dse.runs.solved import REFUSED, KnownFront, Options
 from dse.search.settings import Budget
-from dse.study.declared_fields import FIELDS, SECTIONS
 from dse.study.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
+from dse.study.workload_interface_budget import FIELDS, SECTIONS
 
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""

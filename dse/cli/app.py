@@ -26,7 +26,7 @@ NAMES = tuple(name for names in GROUPS.values() for name in names)
 """In the order in which they are listed."""
 
 MODULES = {
-    "studies": ("check", "run", "status", "plot", "report", "serve"),
+    "runs": ("check", "run", "status", "plot", "report", "serve"),
     "questions": (*GROUPS["Ask"], *GROUPS["Prove"]),
     "own_data": GROUPS["Own data"],
     "environment": ("new", *GROUPS["Papers"], *GROUPS["Environment"]),

@@ -21,7 +21,7 @@ from dse.files.json import is_regular
 from dse.files.whole_folders import new_folder
 from dse.installation.shipped import shipped_records, shipped_study
 from dse.plugins import registry
-from dse.study.declared_fields import SECTIONS
+from dse.study.workload_interface_budget import SECTIONS
 from dse.testing.probe import check_units
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")

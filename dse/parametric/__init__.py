@@ -3,7 +3,8 @@
 One primitive, a breakpoint along `Assumption.at`, and what is made of it:
 
 * along one number: `scale` has its values, `perturbed` designs at many of them, `rivals` and
-  `screen` which designs may win between two, `tracking` and `track` what the answer is,
+  `screen` which designs may win between two, `tracked_answer` and `track` what the
+  answer is,
   `breakpoints` how far it holds.
 * questions to a feasible study: `flip_search` (`flips` says it), `sweep_search` over a
   `number_range` (`crossovers`), `decision_map` over two, `ranges` of good values,

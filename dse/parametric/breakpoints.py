@@ -18,7 +18,7 @@ from dse.parametric.proven import EFFORT, PRECISE, Breakpoint, ProvenAnswer
 from dse.parametric.scale import NARROW
 from dse.parametric.screen import Screen, screened
 from dse.parametric.track import Track
-from dse.parametric.tracking import AnswerDesigns, answer_instead
+from dse.parametric.tracked_answer import AnswerDesigns, answer_instead
 from dse.search.exact.work import EffortError
 
 PROBES = 8

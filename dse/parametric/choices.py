@@ -16,7 +16,7 @@ from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
 from dse.plugins import registry
 from dse.reports.text import listed
-from dse.study import declared_fields, evaluated, schema
+from dse.study import evaluated, schema, workload_interface_budget
 from dse.study.study import Study
 from dse.study.written import WrittenStage, is_owned, is_written, stages_of
 
@@ -60,7 +60,7 @@ def _handing_over(attempts: Attempts) -> Iterator[Repair]:
         column = path.replace(".", "_")
         if column not in problem.available or not is_owned(document, path):
             continue
-        known = declared_fields.CHOICES[column]
+        known = workload_interface_budget.CHOICES[column]
         now = [known[int(code)] for code in _values(attempts.infeasible, column)]
         for other in known if path != LINK else _wider(known, now):
             if other not in now:

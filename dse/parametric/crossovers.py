@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.parametric.flips import NOT_EVERY_DESIGN, NOTHING_FITS
-from dse.parametric.tracking import AnswerDesigns
+from dse.parametric.tracked_answer import AnswerDesigns
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, in_words, table_text, unit_suffix
 from dse.study.assumptions import Assumption

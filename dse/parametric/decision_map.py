@@ -25,7 +25,7 @@ from dse.parametric.number_range import read_range
 from dse.parametric.scale import LogScale, log_distance
 from dse.parametric.sweep_search import axis_of, intervals_of
 from dse.parametric.track import Track
-from dse.parametric.tracking import AnswerDesigns, TrackedAnswer
+from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer
 from dse.reports.text import Printable, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget

@@ -35,7 +35,7 @@ from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, composes, screened
 from dse.parametric.track import Track
-from dse.parametric.tracking import TrackedAnswer, answer_among
+from dse.parametric.tracked_answer import TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner

@@ -9,9 +9,9 @@ from dse.files.document import Document
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
-from dse.study.declared_fields import FIELDS
 from dse.study.overrides import override, sweep_of
 from dse.study.study import Study
+from dse.study.workload_interface_budget import FIELDS
 
 DOTS = ".."
 EXAMPLE = "write for instance rate=1..240Gbps"

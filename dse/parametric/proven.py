@@ -25,7 +25,7 @@ from dse.parametric.perturbed import Compared
 from dse.parametric.scale import NARROW, log_distance
 from dse.parametric.screen import Screen, screened
 from dse.parametric.track import Track
-from dse.parametric.tracking import AnswerDesigns, answer_among, answer_instead
+from dse.parametric.tracked_answer import AnswerDesigns, answer_among, answer_instead
 from dse.search.exact.work import EffortError
 
 PRECISE = 1e-7

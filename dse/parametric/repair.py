@@ -23,11 +23,11 @@ from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, so
 from dse.parametric.change import NUMBER, Override, Repair, number_words, size_of
 from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
 from dse.search.conflicts import any_design
-from dse.study.declared_fields import FIELDS, FREE
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.field_kinds import Unit, neutral
 from dse.study.scenario import field_path
 from dse.study.study import Study
+from dse.study.workload_interface_budget import FIELDS, FREE
 from dse.study.written import is_owned
 
 STAGE_FIELDS = frozenset({RATE, "workload_streams"})

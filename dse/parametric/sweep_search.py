@@ -17,7 +17,7 @@ from dse.parametric.crossovers import FRONT, AnswerInterval, Crossovers
 from dse.parametric.number_range import read_range
 from dse.parametric.scale import NARROW
 from dse.parametric.track import Track
-from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
+from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.reports.designs import objective_values, parts
 from dse.search.exact.work import CALL, EffortError, limited, spend
 from dse.search.settings import Budget

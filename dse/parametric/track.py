@@ -16,7 +16,7 @@ from dse.parametric import rivals
 from dse.parametric.nominal import NominalColumns
 from dse.parametric.perturbed import Compared, PerturbedPart, compare_together, widest
 from dse.parametric.scale import LogScale
-from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
+from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.search.exact.work import CALL, LOOK, spend
 from dse.study.assumptions import Assumption
 

@@ -19,17 +19,17 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index, constant
 from dse.parametric.flips import NOTHING_FITS, not_checked
-from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among
+from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among
 from dse.plugins import registry
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.reports.text import listed, plural, unit_suffix
 from dse.search.exact.work import limited
 from dse.search.settings import Budget
-from dse.study.declared_fields import FIELDS
 from dse.study.field_kinds import neutral
 from dse.study.scenario import interface_columns
 from dse.study.study import Study
+from dse.study.workload_interface_budget import FIELDS
 
 HOST_CORES, HOST_POWER = "host_cores", "host_power"
 """The power of a busy core is that of the host over its cores, so that neither counts alone."""

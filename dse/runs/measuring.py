@@ -27,7 +27,7 @@ from dse.study.schema import EvaluateSection
 from dse.study.study import Study, prepare
 
 if TYPE_CHECKING:
-    from dse.evaluators.pool import Workers
+    from dse.evaluators.attempts import Workers
 
 
 class FailingError(StopError):
@@ -212,7 +212,7 @@ def opened_bench(
     bench: Bench, said: EvaluateSection, working: Working, planned: int
 ) -> Iterator[None]:
     """Let a bench measure."""
-    from dse.evaluators import pool  # processes, only where something is measured
+    from dse.evaluators import attempts  # processes, only where something is measured
     from dse.evaluators.dask import Cluster
 
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
@@ -220,7 +220,7 @@ def opened_bench(
     evaluator = bench.evaluator
     crew: Workers
     if working.dask is None:
-        crew = pool.workers_for(evaluator, working.workers or said.workers)
+        crew = attempts.workers_for(evaluator, working.workers or said.workers)
     else:
         crew = Cluster(evaluator, working.dask)
     try:
@@ -264,10 +264,10 @@ class _Asking:
         spending, done = self.working.spending, 0
         stop, before = self.working.stop or (lambda: False), len(self.bench.taken)
         failed = len(self.bench.failures)
-        from dse.evaluators import pool
+        from dse.evaluators import attempts
         from dse.evaluators.limits import FOLDERS_KEPT
 
-        found = pool.measured(
+        found = attempts.measured(
             self.bench.evaluator,
             designs,
             workers=self.workers,

@@ -16,9 +16,9 @@ from dse.model.problem import Problem
 from dse.model.space import Axis
 from dse.reports.text import Printable, hanging, table_text, violation_text
 from dse.study.axes import axes_labels
-from dse.study.declared_fields import CHOICES
 from dse.study.scenario import field_path
 from dse.study.study import Study
+from dse.study.workload_interface_budget import CHOICES
 
 STAGE = "stage_"
 

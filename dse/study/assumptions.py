@@ -22,7 +22,7 @@ from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
-from dse.study import declared_fields
+from dse.study import workload_interface_budget
 from dse.study.bounds import compared, with_number
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.overrides import validate
@@ -171,7 +171,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     for column, values in problem.space.constants.items():
         if column == RATE and TASKS in problem.space.constants:
             continue  # it follows
-        if column not in {*set_by_axes, *declared_fields.CHOICES, *OFFLOADED}:
+        if column not in {*set_by_axes, *workload_interface_budget.CHOICES, *OFFLOADED}:
             yield _field(problem, column, float(values[0]), growing)
     for column, axis in axes.items():
         yield _field(problem, column, float(axis.columns[column][0]), growing)
@@ -224,7 +224,7 @@ def _records(problem: Problem) -> Iterator[Assumption]:
     """What each record of an axis sets, unless a later axis sets it again."""
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
-    choices = {*declared_fields.CHOICES, *(name for name in names if known[name].labels)}
+    choices = {*workload_interface_budget.CHOICES, *(name for name in names if known[name].labels)}
     for place, axis in _modelled_axes(problem):
         if axis.unit_name:
             continue
@@ -341,13 +341,13 @@ def _with_space(problem: Problem, space: Space) -> Problem:
 
 
 def _integer(column: str) -> bool:
-    unit = declared_fields.FIELDS.get(field_path(column))
+    unit = workload_interface_budget.FIELDS.get(field_path(column))
     return unit is not None and unit.integer
 
 
 def _among(column: str, value: float) -> tuple[float, ...]:
     """Return the values that a column may take, today's with them; none where it may take all."""
-    unit = declared_fields.FIELDS.get(field_path(column))
+    unit = workload_interface_budget.FIELDS.get(field_path(column))
     return tuple(sorted({*unit.among, value})) if unit is not None and unit.among else ()
 
 
@@ -357,5 +357,5 @@ def column_path(column: str) -> str:
     section, _, rest = column.partition("_")
     words = f"{section}.{units.stem(rest)}"
     if path == column:
-        return words if section in declared_fields.SECTIONS else column
+        return words if section in workload_interface_budget.SECTIONS else column
     return words if path in ("workload.kernel", "budget.platform") else path

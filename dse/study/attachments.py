@@ -14,9 +14,9 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column
 from dse.model.space import Axis
-from dse.study import declared_fields, schema
-from dse.study.declared_fields import declared_neutral
+from dse.study import schema, workload_interface_budget
 from dse.study.faults import Faults
+from dse.study.workload_interface_budget import declared_neutral
 
 _SHARE, _RETRANSMIT = "interface_overhead_share", "interface_retransmit_share"
 
@@ -86,7 +86,7 @@ def _check_sum(
         faults.add(study.place(share), rule, remedy)
     elif study.gives(share) and _exceeds_one(_SHARE, constants, axes):
         faults.add(study.place(share), "a share is at most 1", "write for instance 50 %")
-    written = study.interface or declared_fields.InterfaceSection()
+    written = study.interface or workload_interface_budget.InterfaceSection()
     parts = [name for name in ("overhead", "latency") if getattr(written, name) is not None]
     if written.overhead_plus_latency is not None and parts:
         rule = f"overhead_plus_latency is the sum already, and {parts[0]} would be added to it"
@@ -103,7 +103,7 @@ def _field(column: str) -> str:
 
 def _leave_out_unused(constants: Constants, axes: list[Axis]) -> dict[str, tuple[str, ...]]:
     """Remove the columns of fields that belong to neutral ones; return each field and those."""
-    known = {path: one for path, one in declared_fields.DECLARED.items() if one}
+    known = {path: one for path, one in workload_interface_budget.DECLARED.items() if one}
     gone = {
         path: one.belongs_to
         for path, one in known.items()
@@ -137,7 +137,9 @@ def _complete_usual(constants: Constants, axes: list[Axis]) -> list[str]:
     """Set what a link does not say to what is usual; return a note of it."""
     assumed: list[str] = []
     known = {
-        unit.columns[0]: unit.usual for unit in declared_fields.FIELDS.values() if unit is not None
+        unit.columns[0]: unit.usual
+        for unit in workload_interface_budget.FIELDS.values()
+        if unit is not None
     }
     for name, usual in known.items():
         if usual is None:

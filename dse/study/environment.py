@@ -16,10 +16,9 @@ import numpy as np
 from dse import contract
 from dse.errors import UnitError, nearest
 from dse.model.space import Axis
-from dse.study import declared_fields, schema
+from dse.study import schema, workload_interface_budget
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
-from dse.study.declared_fields import UNWRITTEN, unspecified_fields
 from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.faults import Faults
 from dse.study.field_kinds import Coupled, StudySection, neutral
@@ -32,6 +31,7 @@ from dse.study.scenario import (
     kernel_columns,
     platform_columns,
 )
+from dse.study.workload_interface_budget import UNWRITTEN, unspecified_fields
 
 DEVICE, KERNEL, PLATFORM = "interface.device", "workload.kernel", "budget.platform"
 RECORDS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
@@ -85,7 +85,7 @@ def _workload(
 
 
 def _interface(
-    written: declared_fields.InterfaceSection,
+    written: workload_interface_budget.InterfaceSection,
     axes: dict[str, Any],
     scenario: Scenario,
     faults: Faults,
@@ -107,10 +107,10 @@ def _interface(
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
-    for column in declared_fields.CHOICES:
+    for column in workload_interface_budget.CHOICES:
         section, _, name = column.partition("_")
         if section == "interface" and (chosen := getattr(written, name)) is not None:
-            _replace(scenario, {column: declared_fields.code(column, chosen)})
+            _replace(scenario, {column: workload_interface_budget.code(column, chosen)})
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
         faults.add(
             ("interface",),
@@ -170,7 +170,7 @@ def _budget(
             scenario.keep_sureness([platform], written)
     _override(written, scenario)
     if written.precision is not None:
-        code = declared_fields.code("budget_precision", written.precision)
+        code = workload_interface_budget.code("budget_precision", written.precision)
         scenario.constants["budget_precision"] = code
 
 
@@ -189,7 +189,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
 
 def _note_unspecified(
     found: list[contract.Interface],
-    written: declared_fields.InterfaceSection,
+    written: workload_interface_budget.InterfaceSection,
     axes: Collection[str],
     scenario: Scenario,
     axis: str = "",
@@ -215,7 +215,7 @@ def _note_unspecified(
 
 def _note_hosts(
     records: list[contract.Interface],
-    written: declared_fields.InterfaceSection,
+    written: workload_interface_budget.InterfaceSection,
     scenario: Scenario,
     axis: str = "",
 ) -> None:
@@ -260,7 +260,7 @@ def _stands(path: str, written: Any, faults: Faults, *, own: bool) -> bool:
 
 
 def _is_own(path: str) -> bool:
-    return path not in declared_fields.FIELDS and "." not in path
+    return path not in workload_interface_budget.FIELDS and "." not in path
 
 
 def _open_axis(path: str, written: Any, scenario: Scenario, faults: Faults, *, own: bool) -> None:
@@ -272,16 +272,16 @@ def _open_axis(path: str, written: Any, scenario: Scenario, faults: Faults, *, o
 
 def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
     where = ("axes", path)
-    if path not in declared_fields.FIELDS:
+    if path not in workload_interface_budget.FIELDS:
         faults.add(
             where,
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)",
-            nearest(path, declared_fields.FIELDS),
+            nearest(path, workload_interface_budget.FIELDS),
             repr(path),
         )
         return
-    unit = declared_fields.FIELDS[path]
+    unit = workload_interface_budget.FIELDS[path]
     with faults.at(where):
         if unit is not None:
             axis, _ = numeric(path, unit, written)
@@ -293,7 +293,7 @@ def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> 
 
 def _code_axis(path: str, written: Any) -> Axis:
     column = path.replace(".", "_")
-    known = declared_fields.CHOICES.get(column)
+    known = workload_interface_budget.CHOICES.get(column)
     if known is None:
         raise UnitError(f"{path} cannot be an axis", "write one value in its section")
     listed = [str(value).lower() for value in (written if isinstance(written, list) else [written])]
@@ -336,5 +336,5 @@ def _shared(names: Sequence[str]) -> int | None:
 
 def _columns_of(axes: Mapping[str, Any]) -> set[str]:
     """Return the columns that axes over fields with a unit will set."""
-    fields = (declared_fields.FIELDS.get(path) for path in axes)
+    fields = (workload_interface_budget.FIELDS.get(path) for path in axes)
     return {column for unit in fields if unit is not None for column in unit.columns}

@@ -26,7 +26,7 @@ from dse.model.space import Axis, Space
 from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
-from dse.study import declared_fields, schema
+from dse.study import schema, workload_interface_budget
 from dse.study.axes import written_unit
 from dse.study.coupled import couplings_of
 from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
@@ -63,8 +63,8 @@ def measured_of(
     """Return what measures the outputs of a study, None where a fault was added."""
     path: Path = ("evaluate",)
     before = len(faults.found)
-    free = [place for place, axis in enumerate(space.axes) if axis.name in written.axes]
-    free = [place for place in free if space.axes[place].name not in declared_fields.FIELDS]
+    own = written.axes.keys() - workload_interface_budget.FIELDS.keys()
+    free = [place for place, axis in enumerate(space.axes) if axis.name in own]
     axes = [space.axes[place] for place in free]
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
@@ -215,7 +215,7 @@ def measured_quantities(
 def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, faults: Faults) -> None:
     """Add a fault for each axis of its own name that an output is called, too, in another unit."""
     for name in sorted(map(units.stem, names)):
-        if name in written.axes and name not in declared_fields.FIELDS:
+        if name in written.axes and name not in workload_interface_budget.FIELDS:
             rule = "it is an output as well, and a name stands for one of them"
             faults.add(("axes", name), rule, "rename the axis or the output", repr(name))
 

@@ -13,7 +13,7 @@ from dse.contract import CoreMetrics
 from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.files import document
 from dse.files.document import Document
-from dse.study import declared_fields, schema
+from dse.study import schema, workload_interface_budget
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate_as
 from dse.study.schema import StudyFile
@@ -143,7 +143,7 @@ def sweep_of(found: Document) -> Sweep | None:
         return None
     (path, values), *_ = written.sweep.items()
     faults = Faults(found)
-    unit = declared_fields.FIELDS.get(path)
+    unit = workload_interface_budget.FIELDS.get(path)
     sweep = None
     with faults.at(("sweep", path)):
         _require_field(path, written)
@@ -176,12 +176,12 @@ def check_shape(found: Document) -> None:
 def _require_field(path: str, written: schema.StudyFile) -> None:
     """Refuse a single word that is neither an axis of the study nor a key of it."""
     known = {*written.axes, *schema.StudyFile.model_fields}
-    if "." in path or path in known or path in declared_fields.FIELDS:
+    if "." in path or path in known or path in workload_interface_budget.FIELDS:
         return
     rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
     if written.evaluate is not None:
         raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
-    raise UnitError(rule, nearest(path, {*written.axes, *declared_fields.FIELDS}))
+    raise UnitError(rule, nearest(path, {*written.axes, *workload_interface_budget.FIELDS}))
 
 
 def _choices_sweep(path: str, values: object) -> Sweep:

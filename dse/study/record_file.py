@@ -15,9 +15,9 @@ from dse.files.document import Document
 from dse.plugins import registry
 from dse.study import core_law, models
 from dse.study.core_law import Form
-from dse.study.declared_fields import InterfaceSection, KernelSection, unspecified_fields
 from dse.study.faults import Faults, validate_as
 from dse.study.field_kinds import Amount, Given, Node, StudySection, Uncertainty, no_items, quantity
+from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
 
 Name = Annotated[
     str,

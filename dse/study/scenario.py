@@ -14,8 +14,8 @@ from dse.algebra import units
 from dse.files.inputs import Input
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
-from dse.study.declared_fields import DECLARED, FIELDS, PATHS, code
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit, unit_of
+from dse.study.workload_interface_budget import DECLARED, FIELDS, PATHS, code
 
 _PREFIX = {
     contract.Interface: "interface",

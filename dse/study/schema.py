@@ -6,10 +6,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.study.declared_fields import BudgetSection as BudgetSection
-from dse.study.declared_fields import InterfaceSection as InterfaceSection
-from dse.study.declared_fields import KernelSection as KernelSection
-from dse.study.declared_fields import WorkloadSection as WorkloadSection
 from dse.study.field_kinds import (
     Amount,
     AxisValues,
@@ -23,6 +19,10 @@ from dse.study.field_kinds import (
     quantity,
     range_or_one,
 )
+from dse.study.workload_interface_budget import BudgetSection as BudgetSection
+from dse.study.workload_interface_budget import InterfaceSection as InterfaceSection
+from dse.study.workload_interface_budget import KernelSection as KernelSection
+from dse.study.workload_interface_budget import WorkloadSection as WorkloadSection
 
 
 class OutputSection(StudySection):

@@ -16,7 +16,7 @@ from dse.files.document import stage_name
 from dse.model.designs import Designs
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
-from dse.study import declared_fields, schema
+from dse.study import schema, workload_interface_budget
 from dse.study.axes import (
     MOST_LISTED,
     MOST_VALUES,
@@ -70,7 +70,7 @@ def build(
                 f"give this one a name, for instance `name: {name}_{position + 1}`",
                 "",
             )
-        if name in declared_fields.SECTIONS:
+        if name in workload_interface_budget.SECTIONS:
             rule = f"{name!r} is a section of the study, and columns of both would mix"
             faults.add((*path, "name"), rule, "choose another name")
         names.add(name)

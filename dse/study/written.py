@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.files.document import Document, stage_name
-from dse.study.declared_fields import FREE, RECORDS
+from dse.study.workload_interface_budget import FREE, RECORDS
 
 
 @dataclass(frozen=True)

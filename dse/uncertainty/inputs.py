@@ -17,7 +17,7 @@ from dse.contract import Column
 from dse.errors import UnitError, nearest
 from dse.model.problem import Problem
 from dse.model.stage import Stage
-from dse.study import declared_fields, models
+from dse.study import models, workload_interface_budget
 from dse.study.assumptions import column_path
 from dse.study.evaluated import is_evaluated, named
 from dse.study.study import Study
@@ -123,7 +123,7 @@ def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
 
 def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     """Return the columns of a field that the study or its records set."""
-    unit = declared_fields.FIELDS.get(path)
+    unit = workload_interface_budget.FIELDS.get(path)
     if unit is None:
         rule = f"uncertainty of {path!r}: no metric of a core and no field with a unit"
         raise UnitError(rule, nearest(path, _known(problem)))
@@ -162,7 +162,7 @@ def _known(problem: Problem) -> list[str]:
     names = [*models.STATED] if problem.stages else []
     return names + [
         path
-        for path, unit in declared_fields.FIELDS.items()
+        for path, unit in workload_interface_budget.FIELDS.items()
         if unit and not unit.integer and set(unit.columns) & problem.available
     ]
 

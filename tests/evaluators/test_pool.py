@@ -10,8 +10,8 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
+from dse.evaluators.attempts import measured, workers_for
 from dse.evaluators.local import Attempt, InProcess, Spawned, Threads, UnusableProgramError
-from dse.evaluators.pool import measured, workers_for
 from tests.evaluators.evaluators import Acts, shell
 
 DOUBLE = "echo double = $(( 2 * {number} ))"

@@ -18,6 +18,7 @@ import pytest
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
 from dse.evaluators import local, processes
+from dse.evaluators.attempts import again, before_next_s
 from dse.evaluators.local import (
     Attempt,
     InProcess,
@@ -26,7 +27,6 @@ from dse.evaluators.local import (
     UnusableProgramError,
     attempted,
 )
-from dse.evaluators.pool import again, before_next_s
 from tests.evaluators.evaluators import SLEEPER, Acts, Asks, Unready, shell
 from tests.evaluators.test_pool import DOUBLE, Scripted, all_of, numbers
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from dse.evaluators.attempts import measured
 from dse.evaluators.dask import Cluster
-from dse.evaluators.pool import measured
 from tests.conftest import ROOT
 from tests.evaluators.evaluators import shell
 from tests.evaluators.test_pool import DOUBLE, numbers

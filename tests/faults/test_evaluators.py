@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.evaluators.pool import measured, workers_for
+from dse.evaluators.attempts import measured, workers_for
 from tests.conftest import ROOT
 from tests.evaluators.evaluators import Acts, shell
 
@@ -91,7 +91,7 @@ import signal, sys
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
 sys.path.insert(0, {root!r})
-from dse.evaluators.pool import measured
+from dse.evaluators.attempts import measured
 from tests.evaluators.evaluators import shell
 designs = [{{"number": float(n)}} for n in range(1000)]
 text = "(setsid sleep 300 &); (sleep 300 & sleep 300) & trap '' TERM; touch {{number}}; sleep 300"

@@ -16,7 +16,7 @@ from dse.model.preference import prefer
 from dse.parametric.flip_search import find_flips
 from dse.parametric.screen import Screen, screened
 from dse.parametric.sweep_search import find_crossovers
-from dse.parametric.tracking import TrackedAnswer
+from dse.parametric.tracked_answer import TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
 from tests.parametric.test_flips import MIXED, prepared

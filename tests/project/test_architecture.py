@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.study.declared_fields import SECTIONS
 from dse.study.schema import StageSection
+from dse.study.workload_interface_budget import SECTIONS
 from tests.conftest import ROOT
 
 FLOORS = (

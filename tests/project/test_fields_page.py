@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import runpy
 
-from dse.study.declared_fields import DECLARED, SECTIONS
 from dse.study.field_kinds import Unit
+from dse.study.workload_interface_budget import DECLARED, SECTIONS
 from tests.conftest import ROOT
 
 

@@ -20,7 +20,7 @@ from dse.cli.app import NAMES, application
 from dse.contract.papers import Claim, Figure
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
-from dse.study.declared_fields import SECTIONS
+from dse.study.workload_interface_budget import SECTIONS
 from tests.conftest import ROOT
 from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs

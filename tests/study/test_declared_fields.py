@@ -8,7 +8,7 @@ from dse import contract
 from dse.errors import StudyError
 from dse.study import study
 from dse.study.assumptions import assumptions_of
-from dse.study.declared_fields import PATHS
+from dse.study.workload_interface_budget import PATHS
 
 STUDY = """
 workload: {rate: 1 Gbit/s, granularity: 4 KiB}
