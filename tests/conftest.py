@@ -78,6 +78,22 @@ def shipped() -> Callable[..., pd.DataFrame]:
     return front
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Return where a Dask scheduler with two workers answers; they work also while they wait."""
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    dask = pytest.importorskip("dask")
+    seldom = {"worker.profile.enabled": False, "admin.tick.interval": "1s"}
+    with (
+        dask.config.set({f"distributed.{name}": value for name, value in seldom.items()}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
+            silence_logs="CRITICAL",
+        ) as started,
+    ):  # fmt: skip
+        yield started.scheduler_address
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that writes a study file."""

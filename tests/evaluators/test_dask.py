@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -17,22 +16,7 @@ from dse.runs.run_files import evaluations_file
 from tests.evaluators.evaluators import SLEEPER, Acts, shell
 from tests.evaluators.test_pool import DOUBLE, all_of, numbers
 
-distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
-dask = pytest.importorskip("dask")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """Return where a Dask scheduler with two workers answers; it works also while it waits."""
-    seldom = {"worker.profile.enabled": False, "admin.tick.interval": "1s"}  # while it waits
-    with (
-        dask.config.set({f"distributed.{name}": value for name, value in seldom.items()}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
-            silence_logs="CRITICAL",
-        ) as started,
-    ):  # fmt: skip
-        yield started.scheduler_address
+pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
 def test_a_cluster_measures_as_this_machine_does(cluster: str, tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def openssl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
 SIZES = ("--sizes", "16 B, 256 B, 4 KiB, 64 KiB")
 
 
+@pytest.mark.usefixtures("drawn")
 def test_what_is_measured_is_fitted_and_kept(
     command: Command, openssl: Callable[..., Path], tmp_path: Path
 ) -> None:
