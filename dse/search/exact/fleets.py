@@ -68,6 +68,12 @@ class Shortlist:
         """Return the number of fleets."""
         return len(self.positions)
 
+    def taken(self, kept: NDArray[np.bool_]) -> Shortlist:
+        """Return some of the fleets."""
+        rows = np.flatnonzero(kept)
+        traits = {name: values.take(rows) for name, values in self.traits.items()}
+        return Shortlist(self.positions.take(rows, axis=0), traits)
+
 
 FleetsMade = dict[tuple[Any, ...], Fleet]
 """Fleets that scenarios share which tell apart what these offer, by what they are made of."""
@@ -244,7 +250,7 @@ class Fleets:
         """Traits of the fleets that carry nothing, as far as such are not omitted."""
         if not self.grown:
             every = list(self._blocks() if self._whole is None else self._whole)
-            some = [_taken(one, one.traits[self._capacity] <= 0) for one in every]
+            some = [one.taken(one.traits[self._capacity] <= 0) for one in every]
             return reduce(_both, some).traits
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
@@ -277,6 +283,8 @@ class Fleets:
         if kept is not None:
             return kept
         for some in self._candidates(directions, enough, hopeful):
+            if self.grown:
+                some = some.taken(hopeful(some.traits, some.traits))
             if kept is not None:
                 some = _both(kept, some)
             signed = self._signed(some, directions, enough)
@@ -286,8 +294,8 @@ class Fleets:
                     raise NotComposedError(_too_many(self.part))
             best = nondominated(signed, few=FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
-            kept = _taken(some, best)
-            kept = _taken(kept, hopeful(kept.traits, kept.traits))
+            kept = some.taken(best)
+            kept = kept.taken(hopeful(kept.traits, kept.traits))
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))
         if kept is None:
@@ -348,12 +356,6 @@ def signed_traits(traits: Traits, directions: Directions) -> Column:
             finite = np.clip(values, -np.finfo(float).max, np.finfo(float).max)
             columns += [finite] * low + [-finite] * high
     return np.stack(columns or [np.zeros(len(next(iter(traits.values()))))], axis=1)
-
-
-def _taken(fleets: Shortlist, kept: NDArray[np.bool_]) -> Shortlist:
-    rows = np.flatnonzero(kept)
-    traits = {name: values.take(rows) for name, values in fleets.traits.items()}
-    return Shortlist(fleets.positions.take(rows, axis=0), traits)
 
 
 def _both(first: Shortlist, second: Shortlist) -> Shortlist:

@@ -26,6 +26,9 @@ from dse.search.exact.work import NotComposedError, portions
 MOST_LOOKED = 50_000_000
 """Fleets that are examined one by one, over all scenarios that do not share them."""
 
+ROUNDS = 3
+"""Times that shortlists are shortened by bounds, which the shorter ones sharpen."""
+
 CHUNK = 50_000
 """Scenarios that are bounded together."""
 
@@ -41,6 +44,9 @@ Made = Callable[[NDArray[np.int64], NDArray[np.intp]], Index]
 
 class Comparison(Protocol):
     """What parts of designs are compared with; see `dse.search.exact.prospects`."""
+
+    def narrowed(self, lists: Sequence[Traits]) -> Comparison:
+        """Return the same where stages have no fleets but those that these stand for."""
 
     def open(self, known: Ends, count: int, made: Made | None = None) -> NDArray[np.bool_]:
         """Return which of `count` parts may lead to the front."""
@@ -138,6 +144,14 @@ class Group:
             fleets.shortlist(directions, useful[stage], partial(hopeful, stage))
             for stage, fleets in enumerate(self.fleets)
         )
+        for _ in range(ROUNDS):
+            if not all(map(len, shortlists)):
+                break
+            prospects = prospects.narrowed([some.traits for some in shortlists])
+            shortlists = tuple(
+                some.taken(hopeful(stage, some.traits, some.traits))
+                for stage, some in enumerate(shortlists)
+            )
         return Lists(self, directions, enough, shortlists, prospects)
 
 

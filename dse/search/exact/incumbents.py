@@ -50,6 +50,7 @@ class Incumbents:
         self._known = np.empty((0, objectives))
         self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
+        self._expanded: set[bytes] = set()
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which losses (n, m) an evaluated design dominates."""
@@ -59,6 +60,22 @@ class Incumbents:
     def evaluate_reference(self, index: Index) -> None:
         """Evaluate designs only to have something to compare bounds with."""
         list(self.compare([index]))
+
+    def improve(self) -> None:
+        """Evaluate neighbours of the best designs, and of those found, some rounds.
+
+        References
+        ----------
+        Paquete, Chiarandini & Stuetzle, Metaheuristics for Multiobjective Optimisation, 2004:
+        Pareto local search.
+        """
+        for _ in range(ROUNDS):
+            new = [row for row, one in enumerate(self.designs) if _key(one) not in self._expanded]
+            if not new:
+                return
+            some = self.designs[new[:: max(1, len(new) // EXPANDED)]]
+            self._expanded.update(map(_key, some))
+            self.evaluate_reference(distinct(_neighbours(some, self.archive.sizes)))
 
     def compare(self, parts: Sequence[Index]) -> Iterator[tuple[Evaluation, NDArray[np.bool_]]]:
         """Evaluate designs likewise; yield of each part which are feasible and not dominated.
@@ -112,9 +129,21 @@ class Incumbents:
         return hopeful
 
 
+def _neighbours(index: Index, sizes: Sequence[int]) -> Index:
+    """Return designs one step away on an axis, or a step up on one and a step down on another."""
+    step = np.eye(len(sizes), dtype=np.int64)
+    pairs = (step[:, np.newaxis] - step).reshape(-1, len(sizes))
+    moved = index[:, np.newaxis] + np.concatenate([step, -step, pairs])
+    found: Index = moved.reshape(-1, len(sizes))
+    return found[((found >= 0) & (found < sizes)).all(axis=1)]
+
+
 def _key(design: NDArray[np.int64]) -> bytes:
     return design.tobytes()
 
+
+ROUNDS, EXPANDED = 16, 64
+"""Rounds in which neighbours are evaluated, and of how many designs in each, or up to twice."""
 
 SEEDS = 16_384
 """Designs in all scenarios of a batch together."""

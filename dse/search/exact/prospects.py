@@ -10,13 +10,15 @@ are infeasible, or that an evaluated design dominates them.
 good as f in all that is wanted.  D is among what f' and every part of it stand for, so bounds of
 these do not exceed the losses of D, which is feasible, and which nothing dominates: f' stays.  What
 replaced a part stands for all that this part stood for, so nothing is lost with a part that was
-replaced first.  Nor does it matter whether f' itself reaches the demand.
+replaced first.  Nor does it matter whether f' itself reaches the demand.  As this holds for the
+fleets of all stages of D together, D is also among what lists that are pruned stand for, so these
+serve as the other stages (`narrowed`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +37,9 @@ from dse.search.exact.work import CALL, ROW, spend
 FEW = 256
 PAYS = 0.9
 """So many are not bounded; nor are more when more than this share of a sample of so many stays."""
+
+MANY = 20_000
+"""Before more are bounded, better designs to compare them with are searched for."""
 
 MOST = np.finfo(float).max
 """Bounds that are infinite are compared as this."""
@@ -56,12 +61,24 @@ class Prospects:
     directions, useful
         In which directions the lists want traits, and from which capacity of each stage on more
         is no better.
+    ends
+        Of the traits of what the fleets of each stage stand for; None: of the whole stage.
     """
 
     incumbents: Incumbents
     group: Group
     directions: Directions
     useful: Sequence[float]
+    ends: Sequence[tuple[Traits, Traits]] | None = None
+
+    def narrowed(self, lists: Sequence[Traits]) -> Prospects:
+        """Return the same where stages have no fleets but those that these stand for."""
+        found = []
+        for stage, traits in enumerate(lists):
+            low = {name: one.min(keepdims=True) for name, one in traits.items()}
+            high = {name: one.max(keepdims=True) for name, one in traits.items()}
+            found.append(self._stood_for(stage, low, high))
+        return replace(self, ends=found)
 
     def open(self, known: Ends, count: int, made: Made | None = None) -> NDArray[np.bool_]:
         """Return which of `count` parts may lead to the front; few are not examined.
@@ -72,6 +89,8 @@ class Prospects:
         found = np.ones(count, dtype=bool)
         if count <= FEW:
             return found
+        if count > MANY:
+            self.incumbents.improve()
         ends = {stage: self._stood_for(stage, *own) for stage, own in known.items()}
         if made is None:
             sample = np.arange(0, count, count // FEW)
@@ -81,6 +100,10 @@ class Prospects:
             rows = np.arange(first, min(first + TOGETHER, count))
             found[rows] = self._open(ends, rows, made)
         return found
+
+    @property
+    def _others(self) -> Sequence[tuple[Traits, Traits]]:
+        return self.group.hulls if self.ends is None else self.ends
 
     def _stood_for(self, stage: int, low: Traits, high: Traits) -> tuple[Traits, Traits]:
         """Return the ends of the traits of all that fleets between two ends stand for."""
@@ -103,8 +126,8 @@ class Prospects:
             if not len(left):
                 break
             offered = [
-                _rows(ends.get(stage, hull), rows[left])
-                for stage, hull in enumerate(self.group.hulls)
+                _rows(ends.get(stage, other), rows[left])
+                for stage, other in enumerate(self._others)
             ]
             kept, loss = self._bounded(columns, offered, len(left))
             left, loss = left[kept], loss[kept]
@@ -130,10 +153,11 @@ class Prospects:
     def _live(self) -> list[tuple[NDArray[np.int64], Columns]]:
         """The scenarios that may have a design of the front, with their columns."""
         group, bounds = self.group, self.group.influence.bounds
-        parts = tuple(fleets.part for fleets in group.fleets)
-        self.incumbents.evaluate_reference(seeds(Batch(bounds, parts, group.scenarios, {})))
+        if self.ends is None:
+            parts = tuple(fleets.part for fleets in group.fleets)
+            self.incumbents.evaluate_reference(seeds(Batch(bounds, parts, group.scenarios, {})))
         every = ((one, bounds.problem.space.columns(one[np.newaxis])) for one in group.scenarios)
-        return [one for one in every if self._bounded(one[1], self.group.hulls, 1)[0][0]]
+        return [one for one in every if self._bounded(one[1], self._others, 1)[0][0]]
 
 
 def _rows(ends: tuple[Traits, Traits], rows: NDArray[np.intp]) -> tuple[Traits, Traits]:
