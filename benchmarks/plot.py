@@ -86,8 +86,9 @@ def _rows(panel: Axes, curves: Mapping[str, Curve], looks: Mapping[str, tuple[st
         whole = np.flatnonzero(share >= 1.0 - LEAST)
         if marker == "o":
             panel.hlines(row, seconds[0], seconds[-1], color=colour, alpha=0.5)
-        if whole.size:
-            panel.plot(seconds[whole[0]], row, marker, color=colour, ms=9)
+        if whole.size:  # a proof counts at its end
+            there = seconds[whole[0] if marker == "o" else -1]
+            panel.plot(there, row, marker, color=colour, ms=9)
         else:
             panel.annotate(f" {share[-1]:.0%} at the end", (seconds[-1], row), va="center")
     panel.set(xlabel="CPU time until the front is whole [s]", ylim=(len(curves) - 0.5, -0.5))
