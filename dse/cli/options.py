@@ -6,7 +6,9 @@ import codecs
 import io
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -265,8 +267,17 @@ def write(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Print what is wrong on stderr."""
-    print(coloured(visible(text), sys.stderr), file=sys.stderr)
+    """Print what is wrong on stderr, a line for each fault; on a terminal in lines that fit."""
+    text = visible(text)
+    if sys.stderr.isatty():
+        folded = textwrap.TextWrapper(
+            shutil.get_terminal_size().columns,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        text = "\n".join(folded.fill(line) for line in text.split("\n"))
+    print(coloured(text, sys.stderr), file=sys.stderr)
 
 
 def warn(text: str) -> None:

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from dse.cli.options import coloured
+from dse.cli.options import coloured, complain
 
 
 class Terminal(io.StringIO):
@@ -32,3 +32,16 @@ def test_colours_are_for_terminals_that_want_them(
     assert coloured(text, io.StringIO()) == text
     monkeypatch.setenv("NO_COLOR", "1")
     assert coloured(text, Terminal()) == text
+
+
+def test_a_fault_fits_a_terminal_and_is_one_line_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = "a.yaml:2:12: granularity: '102 4 MiB' is no size; write the value with its unit"
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    for stream, lines in ((Terminal(), 2), (io.StringIO(), 1)):
+        monkeypatch.setattr("sys.stderr", stream)
+        complain(fault)
+        shown = stream.getvalue().splitlines()
+        assert len(shown) == lines
+        assert max(map(len, shown)) <= (40 if lines > 1 else len(fault))
+        assert " ".join(map(str.strip, shown)) == fault
