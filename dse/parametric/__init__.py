@@ -4,8 +4,7 @@ One primitive, a breakpoint along `Assumption.at`, and what is made of it:
 
 * along one number: `scale` has its values, `perturbed` designs at many of them, `rivals` and
   `screen` which designs may win between two, `tracked_answer` and `track` what the
-  answer is,
-  `breakpoints` how far it holds.
+  answer is, `breakpoints` how far it holds.
 * questions to a feasible study: `flip_search` (`flips` says it), `sweep_search` over a
   `number_range` (`crossovers`), `decision_map` over two, `ranges` of good values,
   `unspecified_search`; `plots` draws them.
