@@ -144,19 +144,18 @@ def made(entry: Entry) -> Function:
     for function in functions:
         helps = described(function) | helps
     shape = theirs | mine
-    defaults = {name: each.default for name, each in shape.items()} | {"jobs": cores()}
+    defaults = {name: each.default for name, each in shape.items()}
+    usual = {"jobs": cores()} if "jobs" in shape else {}
 
     def invoke(**words: Any) -> None:
-        given = {name: value for name, value in words.items() if value not in (None, [])}
-        if "jobs" in shape:
-            given.setdefault("jobs", defaults["jobs"])
+        given = usual | {name: value for name, value in words.items() if value not in (None, [])}
         check_kinds(
             *({_spelled(shape[name]): one[name] for name in given} for one in (shape, given))
         )
         values = {name: given[name] for name in mine if name in given}
         if functions:
             rest = {name: value for name, value in given.items() if name in theirs}
-            entry.prints(Call(functions, rest, defaults), **values)
+            entry.prints(Call(functions, rest, defaults | usual), **values)
         else:
             entry.prints(**values)
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -18,14 +17,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.expression import Expression
 from dse.contract import Column, Ending
-from dse.contract.evaluators import (
-    INFEASIBLE,
-    Evaluator,
-    Measurement,
-    Shelf,
-    Value,
-    key,
-)
+from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
 from dse.errors import MeasurementError
 from dse.model.design_text import design_text
 from dse.model.evaluation import Ledger, shape_of
@@ -387,7 +379,9 @@ class MeasuredColumns:
     ) -> tuple[NDArray[np.bool_], Callable[[int], str]]:
         """Return of which designs (n,) there are no values, and why a row is one of them."""
         found = self.found(space, points, ask=False)
-        return np.array([not one.has_values for one in found], dtype=bool), partial(_cause, found)
+        return np.array(
+            [not one.has_values for one in found], dtype=bool
+        ), lambda row: found[row].cause
 
     def expectation(self, columns: Mapping[str, Column]) -> dict[str, Column]:
         """Return what outputs are expected to be, NaN where nothing is said."""
@@ -402,7 +396,3 @@ class Cheaper:
 
     columns: MeasuredColumns
     cost_share: float
-
-
-def _cause(found: Sequence[Measurement], row: int) -> str:
-    return found[row].cause

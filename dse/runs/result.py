@@ -27,7 +27,6 @@ from dse.reports.text import Printable
 from dse.runs import measurements, run_files
 from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
-from dse.runs.progress_record import ProgressRecord
 from dse.runs.runner import points_of
 from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
 from dse.search.settings import Progress
@@ -289,7 +288,7 @@ class RunPlace:
         if self.place is None or document.measures:
             return progress
         file = self.place.path / run_files.MANIFEST
-        return ProgressRecord(file, progress, study_file=document.file)
+        return run_files.ProgressRecord(file, progress, study_file=document.file)
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from dse.model.evaluation import Evaluation, Ledger, distinct_rows, loss_errors
 from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
 from dse.model.levels import levels_of
 from dse.model.space import Index, Points, as_index, one_block
+from dse.model.volume import History
 from dse.search.exact.work import LOOK, EffortError, most_byte, spend
-from dse.search.history import History
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 from dse.search.settings import FrontWatcher, beforehand, check_constraints, excluded

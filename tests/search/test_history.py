@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import dse
-from dse.model.volume import hypervolume, reference_point
+from dse.model.volume import APART, History, hypervolume, reference_point
 from dse.runs.manifest import GROWTH
-from dse.search.history import APART, History
 
 MIXED = """\
 # Which of many?

@@ -175,7 +175,7 @@ def test_a_run_of_models_that_goes_on_is_shown_with_its_convergence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("PERIOD_S", 0.0), ("SHARE", float("inf"))):
-        monkeypatch.setattr(f"dse.runs.progress_record.{name}", value)
+        monkeypatch.setattr(f"dse.runs.run_files.{name}", value)
     seen: list[dict[str, Any]] = []
 
     def looking(done: int, total: int) -> None:
