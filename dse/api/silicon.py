@@ -169,7 +169,7 @@ def characterise(
     mapping_tool
         pyosys or yosys (default: the first installed).
     time_limit
-        Longest time to map one design.
+        Longest time to map one design, and of a testbench.
     cache
         Keep results, and use those of earlier runs.
     cache_limit
@@ -198,7 +198,7 @@ def characterise(
     request = _request(hardware, over, tasks=tasks, seed=seed)
     if joined_by is not None and others:
         raise StudyError([requests.ONE_SUPPLY])
-    wanted = request.design_tasks()
+    wanted = request.design_tasks(conditions.time_limit_s)
     joined = () if joined_by is None else (Path(joined_by),)
     if out is not None:
         request.check_output(Path(out), wanted, (*files, *others, *joined))
@@ -254,7 +254,7 @@ def characterise_device(
 
     conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit)
     request = _request(hardware, over, tasks=tasks, seed=seed)
-    wanted = request.design_tasks()
+    wanted = request.design_tasks(conditions.time_limit_s)
     if out is not None:
         request.check_output(Path(out), wanted, ())
     characterisers = of_device(device, placements, conditions, kept)

@@ -146,7 +146,8 @@ class Said:
             done=self.text("done"),
             dut=self.text("dut"),
         )
-        return Request(hardware=hardware, over=over, tasks=tasks, seed=seed).design_tasks()
+        wanted = Request(hardware=hardware, over=over, tasks=tasks, seed=seed)
+        return wanted.design_tasks(self.conditions().time_limit_s)
 
     def targets_hz(self) -> list[float]:
         """Return the clock that logic is mapped for; nothing for the fastest."""

@@ -63,7 +63,7 @@ class Verilog:
     done: str = ""
     dut: str = ""
 
-    def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
+    def design_tasks(self, over: Mapping[str, str], time_limit_s: float) -> list[DesignTask]:
         """Return the designs with their answers, each combination of parameters one.
 
         Raises
@@ -93,6 +93,7 @@ class Verilog:
             warm_up=self.warm_up,
             chosen=chosen,
             done=self.done,
+            time_limit_s=time_limit_s,
         )
         return written_by_hand(own, self._figures(own))
 
@@ -132,8 +133,8 @@ class Request:
         """What it is called."""
         return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
 
-    def design_tasks(self) -> list[DesignTask]:
-        """Return the designs with their answers.
+    def design_tasks(self, time_limit_s: float) -> list[DesignTask]:
+        """Return the designs with their answers, from testbenches that may run so long.
 
         Raises
         ------
@@ -141,7 +142,7 @@ class Request:
             Everything that is wrong with them.
         """
         if not isinstance(self.hardware, str):
-            return self.hardware.design_tasks(self.over)
+            return self.hardware.design_tasks(self.over, time_limit_s)
         chosen = combinations(self.over) if self.over else []
         try:
             return generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)

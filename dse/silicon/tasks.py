@@ -117,12 +117,15 @@ class OwnHardware:
         Cycles before transitions are counted; 0 for those before the first answer.
     done
         Output that is 1 as a task ends, by which tasks are counted; empty where none is.
+    time_limit_s
+        Longest time that a testbench runs.
     """
 
     sources: Sources
     top: str
     clock: str
     check: str
+    time_limit_s: float
     dut: str = ""
     warm_up: int = 0
     chosen: Sequence[Mapping[str, Value]] = field(default_factory=lambda: [{}])
@@ -151,7 +154,14 @@ class OwnHardware:
     def _vectors(self, parameters: Mapping[str, Value]) -> WrittenVectors:
         path = _placed(self.check, parameters)
         if path.suffix in (*TESTBENCH, *WAVES):
-            table = recorded(path, self.dut, self.clock, self.sources, parameters)
+            table = recorded(
+                path,
+                self.dut,
+                self.clock,
+                self.sources,
+                parameters,
+                time_limit_s=self.time_limit_s,
+            )
             return WrittenVectors(table, self.warm_up, self.done)
         if self.dut:
             rule = "only waves and testbenches have an instance of the design"

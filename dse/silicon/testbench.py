@@ -12,7 +12,6 @@ from typing import Any
 from dse.contract.generators import Value
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
-from dse.silicon.description import TIME_LIMIT_S
 from dse.silicon.programs import Output, ToolTimeError, run_program
 from dse.silicon.sources import Sources
 from dse.silicon.waves import Waves, read_waves
@@ -23,6 +22,7 @@ WAVES = (".vcd", ".fst")
 
 _INSTALL = {
     "iverilog": "install Icarus Verilog, or record waves: $dumpfile and $dumpvars, --check run.vcd",
+    "vvp": "install it with iverilog, whose programs it runs",
     "fst2vcd": "install GTKWave, or record a .vcd",
 }
 _DUMPED = "dse_waves.vcd"
@@ -39,7 +39,13 @@ endmodule
 
 
 def recorded(
-    check: Path, dut: str, clock: str, sources: Sources, parameters: Mapping[str, Value]
+    check: Path,
+    dut: str,
+    clock: str,
+    sources: Sources,
+    parameters: Mapping[str, Value],
+    *,
+    time_limit_s: float,
 ) -> Waves:
     """Return the signals of an instance, from a dump or by running a testbench.
 
@@ -53,6 +59,8 @@ def recorded(
         Its clock.
     sources
         What it is an instance of.
+    time_limit_s
+        Longest time that a program runs.
 
     Raises
     ------
@@ -70,9 +78,9 @@ def recorded(
             return read_waves(lines, file=str(check), scope=dut, clock=clock)
     if check.suffix == ".fst":
         command = [_program("fst2vcd", check), "-f", str(check.resolve()), "-o", _DUMPED]
-        ran = run_program(command, {}, what="fst2vcd", time_limit_s=TIME_LIMIT_S)
+        ran = run_program(command, {}, what="fst2vcd", time_limit_s=time_limit_s)
     else:
-        ran = _run(check, dut, sources, parameters)
+        ran = _run(check, dut, sources, parameters, time_limit_s)
     dump = ran.files.get(_DUMPED) or next((t for t in ran.files.values() if "$var " in t), "")
     if len(dump) >= _MOST_BYTE:
         rule, remedy = f"its waves take more than {_MOST_BYTE:,} bytes", "end it earlier: $finish"
@@ -90,7 +98,9 @@ def _program(name: str, check: Path) -> str:
     return found
 
 
-def _run(check: Path, dut: str, sources: Sources, parameters: Mapping[str, Value]) -> Output:
+def _run(
+    check: Path, dut: str, sources: Sources, parameters: Mapping[str, Value], limit_s: float
+) -> Output:
     """Compile a testbench with what it tests, and run it."""
     bench = dut.partition(".")[0]
     whole = replace(sources, files=(*sources.files, str(check)))
@@ -102,9 +112,7 @@ def _run(check: Path, dut: str, sources: Sources, parameters: Mapping[str, Value
     command += [f"-D{one}" for one in whole.define]
     command += [str(Path(one).resolve()) for one in whole.files]
     files = {"dse_waves.v": _DUMP.format(file=_DUMPED, most=_MOST_BYTE, dut=dut)}
-    built = run_program(
-        [*command, "dse_waves.v"], files, what="iverilog", time_limit_s=TIME_LIMIT_S
-    )
+    built = run_program([*command, "dse_waves.v"], files, what="iverilog", time_limit_s=limit_s)
     faults = [*_faults(built.log, dut)]
     if "run.vvp" not in built.files or faults:
         rule = built.log.strip().rpartition("\n")[2] or "nothing"
@@ -115,9 +123,10 @@ def _run(check: Path, dut: str, sources: Sources, parameters: Mapping[str, Value
     files["run.vvp"] = built.files["run.vvp"]
     try:
         run = [_program("vvp", check), "-n", "run.vvp"]
-        return run_program(run, files, what="vvp", time_limit_s=TIME_LIMIT_S)
+        return run_program(run, files, what="vvp", time_limit_s=limit_s)
     except ToolTimeError:
-        rule, remedy = f"it does not end within {TIME_LIMIT_S:g} s", "end it, better early: $finish"
+        rule = f"it does not end within {limit_s:g} s"
+        remedy = "end it early with $finish, or raise --time-limit"
         fault = Fault(where=str(check), written="", rule=rule, remedy=remedy)
         raise StudyError([fault]) from None
 
