@@ -26,8 +26,6 @@ from dse.runs import finished
 from dse.study.scenario import field_path
 
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (4, 2)))
-ABOVE = 3.0
-"""The axis ends so far above the highest roof where the design is."""
 
 
 def plot_roofs(run: Path, folder: Path) -> tuple[Path, ...]:
@@ -130,8 +128,7 @@ def _bends(axes: Axes, roofs: Roofs) -> None:
     own = roofs.limited.reached / factor
     look = {"facecolors": "none", "edgecolors": "0.1", "zorder": 5, "label": "reached"}
     axes.scatter([roofs.at], [own], s=120, **look)
-    high = ABOVE * max(own, *((one.value or 0.0) / factor for one in limits))
-    low = max(float(lowest[lowest > 0].min()), high / 1e6)
+    low, high = (end / factor for end in roofs.span)
     axes.set(xscale="log", yscale="log", xlim=(roofs.places[0], roofs.places[-1]), ylim=(low, high))
     log_ticks(axes.yaxis, low, high)
     ticks = [one for one in roofs.places if float(np.log2(one / roofs.at) / 4).is_integer()]

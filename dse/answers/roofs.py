@@ -31,6 +31,9 @@ FACTORS = np.exp2(np.arange(-32, 33) / 4)
 LEAST = 0.01
 """A roof is lifted where the lowest of another design is higher by this share."""
 
+ABOVE, DECADES = 3.0, 1e6
+"""Roofs are drawn up to so far above the highest where the design is, and that far down."""
+
 ACROSS = (SIZE, "workload_intensity_op_per_byte")
 """Columns over which roofs bend, the first that a study has."""
 
@@ -71,6 +74,13 @@ class Roofs:
     lifted_height: Column = field(default_factory=lambda: np.empty(0))
 
     @property
+    def span(self) -> tuple[float, float]:
+        """From where to where the heights are drawn."""
+        high = ABOVE * max(self.limited.reached, *(one.value or 0.0 for one in self.limited.limits))
+        heights = np.concatenate([*self.heights.values(), self.lifted_height])
+        return max(float(heights[heights > 0].min(initial=high)), high / DECADES), high
+
+    @property
     def text(self) -> str:
         """What it takes to lift the lowest roof, in words."""
         lowest = self.limited.limits[0]
@@ -101,6 +111,7 @@ class Roofs:
             "at": self.at,
             "places": self.places.tolist(),
             "heights": {label: height.tolist() for label, height in self.heights.items()},
+            "span": self.span,
             "lift": None,
         }
         if self.lift is not None and self.lifted is not None:

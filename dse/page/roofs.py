@@ -11,22 +11,16 @@ from dse.page.columns import unit_facts
 from dse.reports.text import in_words
 from dse.study.scenario import field_path
 
-ABOVE = 3.0
-"""The axis ends so far above the highest roof where the design is."""
-
 
 def drawn(roofs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of roofs with words and units, and axes where they bend."""
-    name, limits, lift = roofs["quantity"], roofs["limits"], roofs["lift"]
+    name = roofs["quantity"]
     found = dict(roofs) | {"words": in_words(name), "unit": unit_facts(name)}
     if not roofs["places"]:
         return found
-    heights = [*roofs["heights"].values(), *([lift["height"]] if lift else [])]
-    high = ABOVE * max(roofs["reached"], *(one["value"] for one in limits))
-    low = min(value for height in heights for value in height if value > 0)
     return found | {
         "across": axis(roofs["column"], min(roofs["places"]), max(roofs["places"])),
-        "along": axis(name, max(low, high / 1e6), high),
+        "along": axis(name, *roofs["span"]),
     }
 
 
