@@ -118,7 +118,7 @@ def _explain_infeasible(source: str, constraints: list[str], name: str | None) -
     try:
         counts = studies.run(prepared, plots=False).manifest
     except InfeasibleError as error:
-        return infeasible.said(str(error), error.facts, of_table=of_table)
+        return infeasible.Infeasibility("infeasible", str(error), error.facts)
     return infeasible.feasible(counts["feasible"], counts["evaluated"])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +24,6 @@ SQLITE = "sqlite:///"
 
 TABLE = "table.csv"
 """What the study calls its table."""
-
-_OVERRIDE = re.compile(r'--set "constraints\.\d+=')
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +70,7 @@ def study_of_table(written: str, constraints: Sequence[str], name: str | None) -
         "objectives": {_objective(parse_csv(content, written)): "minimise"},
         "constraints": [*constraints],
     }
-    return replace(read_study(study), contents={TABLE: content})
+    return replace(read_study(study), contents={TABLE: content}, of_options=True)
 
 
 def _content(written: str) -> bytes:
@@ -119,12 +116,6 @@ def _objective(table: CsvTable) -> str:
             except UnitError:
                 continue  # the study says so
     raise _fault(table.file, "no column has a number in every row", "add one, or its unit")
-
-
-def said(words: str, facts: Mapping[str, Any], *, of_table: bool) -> Infeasibility:
-    """Return an explanation, with repairs as they are given to the command."""
-    text = _OVERRIDE.sub('--constraint "', words) if of_table else words
-    return Infeasibility("infeasible", text, facts)
 
 
 def feasible(count: int, designs: int) -> Infeasibility:

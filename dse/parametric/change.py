@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
+from dse.files.document import Document
 from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
 
 RUN, NUMBER, PART, CATALOGUE = range(4)
@@ -96,11 +97,17 @@ class Repair:
             text += f" ({self.limit}-bound)"
         return text if self.least else f"{text}; less of a change may do"
 
-    def command(self, given: Sequence[Override] = ()) -> str:
-        """Return the same as options of a command line, and what was `given` that they replace."""
-        options = " ".join(f"--set {_quoted(f'{path}={text}')}" for path, text in self.overrides)
+    def command(self, document: Document) -> str:
+        """Return the same as options of a command line, and which earlier ones they replace."""
+        written = (
+            ("--constraint", text)
+            if document.of_options and path.startswith("constraints.")
+            else ("--set", f"{path}={text}")
+            for path, text in self.overrides
+        )
+        options = " ".join(f"{option} {_quoted(text)}" for option, text in written)
         fields = {path.removeprefix("stages.") for path, _ in self.overrides}
-        before = [pair for pair in given if pair[0].removeprefix("stages.") in fields]
+        before = [pair for pair in document.overrides if pair[0].removeprefix("stages.") in fields]
         replaced = listed([f"{path}={text}" for path, text in before])
         return f"{options}, in place of {replaced}" if replaced else options
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from dse import search
 from dse.errors import TooLargeError
+from dse.files.document import Document
 from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
 from dse.parametric.attempt import MOST_SEARCHED
 from dse.parametric.budgets import Needed, needed_by
-from dse.parametric.change import Override, Repair
+from dse.parametric.change import Repair
 from dse.parametric.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, listed, pairs, paragraph, violation_text
@@ -188,7 +189,7 @@ def _repairs(
         ],
     }
     texts = [] if apart else [rule.text for rule in infeasible.problem.constraints]
-    lines = [*_repair_lines(remedies, apart, conflicts, infeasible.document.overrides)]
+    lines = [*_repair_lines(remedies, apart, conflicts, infeasible.document)]
     lines += [
         hanging("relaxing one bound alone does not help", rule) for rule in alone if rule in texts
     ]
@@ -199,25 +200,23 @@ def _repair_lines(
     remedies: Remedies,
     apart: Sequence[RepairsOfConflict],
     conflicts: Sequence[Sequence[str]],
-    given: Sequence[Override],
+    document: Document,
 ) -> Iterator[str]:
     if remedies.repairs:
         yield "any one of these changes makes the study feasible, the smallest first:"
     rules = {rule for conflict in conflicts for rule in conflict}
-    yield from _numbered(remedies, rules if len(rules) == 1 else (), given)
+    yield from _numbered(remedies, rules if len(rules) == 1 else (), document)
     if apart:
         yield "no one change is enough; each conflict needs one:"
     for conflict, several in apart:
         yield hanging("for", listed(conflict))
-        yield from _numbered(several, conflict if len(conflict) == 1 else (), given)
+        yield from _numbered(several, conflict if len(conflict) == 1 else (), document)
 
 
-def _numbered(
-    remedies: Remedies, known: Collection[str], given: Sequence[Override]
-) -> Iterator[str]:
-    for number, found in enumerate(remedies.repairs, 1):
-        yield paragraph(f"  {number}. {found.sentence(known)}", "     ")
-        yield f"     {found.command(given)}"
+def _numbered(remedies: Remedies, known: Collection[str], document: Document) -> Iterator[str]:
+    for number, repair in enumerate(remedies.repairs, 1):
+        yield paragraph(f"  {number}. {repair.sentence(known)}", "     ")
+        yield f"     {repair.command(document)}"
     if remedies.untried:
         yield hanging("not tried, as that is too much work", listed(remedies.untried))
 
