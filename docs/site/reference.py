@@ -65,7 +65,7 @@ def catalogue() -> str:
     lines = [
         "# What a study can name",
         "",
-        "What `dse list` prints; `dse show NAME` has the figures.",
+        "What `dse list KIND` prints; `dse show NAME` has the figures.",
     ]
     for kind, (_, listed) in inventory.KINDS.items():
         headers, rows = listed()

@@ -74,8 +74,8 @@ def answer(
     rate
         Demanded rate: "100 Gbps" (default: that of the study).
     prefer
-        What to minimise: power, area, knee, an objective or an expression.  What the study
-        prefers when None, else power when it is an objective, otherwise the first objective.
+        What to minimise: power, area, knee, an expression (see `dse list objectives`).  What the
+        study prefers when None, else power when it is an objective, otherwise the first objective.
     tolerance
         Designs this near the best count as equal; other objectives decide: "1 %".  They do in the
         order in which the study names them; the tolerance of the study when None, else none.

@@ -100,9 +100,9 @@ def list_(kind: str | None = None, *, provides: str | None = None, json: bool = 
     ----------
     kind
         cores, functions, interfaces, kernels, platforms, objectives, methods, generators, figures
-        or studies (default: all).
+        or studies (default: how many there are of each).
     provides
-        Only cores and kernels that provide this function.
+        Only cores and kernels that provide this function (see `dse list functions`).
     """
     from dse.installation import inventory
 

@@ -182,6 +182,7 @@ def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:
     place = parameter.kind is not Parameter.KEYWORD_ONLY and kind.positional
     stands = "PATH" if kind.word is Path and not place else name.rstrip("_").upper()
     settings: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar or stands}
+    settings |= {"autocompletion": _completion(name, text)}
     if place:
         info: Any = typer.Argument(show_default=False, **settings)
     else:
@@ -198,6 +199,25 @@ def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:
         default=EMPTY if required else default,
         annotation=Annotated[word if required else word | None, info],
     )
+
+
+_LISTED = re.compile(r"see `dse list ?(\w*)`")
+
+
+def _completion(name: str, text: str) -> Callable[[str], list[str]] | None:
+    """Return what completes the values of an argument whose help says where they are listed."""
+    found = _LISTED.search(text)
+    if name != "kind" and found is None:
+        return None
+
+    def complete(incomplete: str) -> list[str]:
+        from dse.installation.inventory import KINDS, names_of
+
+        names = [*KINDS] if found is None else names_of(found[1])
+        more = ["knee"] if name == "prefer" else []
+        return [one for one in (*names, *more) if one.startswith(incomplete)]
+
+    return complete
 
 
 def _spelled(parameter: Parameter) -> str:

@@ -21,26 +21,60 @@ from dse.study import records
 
 Row = Sequence[str]
 
+FEW = 50
+"""Characters of names of a kind where all kinds are shown."""
+
 
 def list_(kind: str | None, provides: str | None = None) -> None:
-    """Print the names of one kind, or of all, with what they are and their source.
+    """Print the names of one kind with what they are and their source; else all kinds in short.
 
     `provides` is a function that cores and kernels that are listed have to provide.
     """
-    for name in _kinds(kind, provides):
-        listed, table = KINDS[name]
-        headers, rows = _providing(provides, *table())
-        print(f"{name} ({len(rows)})")
-        if rows or provides is None:
-            print(table_text(rows, headers))
-        else:
-            print(_closest(provides, (row[headers.index("provides")] for row in table()[1])))
-        print()
+    kinds = _kinds(kind, provides)
+    if kind is None and provides is None:
+        names = {one: names_of(one) for one in kinds}
+        short = [(one, f"{len(some):,}", _short(some)) for one, some in names.items()]
+        print(table_text(short, ("kind", "number", "such as")))
+        print("\n`dse list KIND` has all of a kind, with sources; `dse show NAME` the figures.")
+    else:
+        for name in kinds:
+            _print_kind(name, provides)
+    for name in kinds:
+        listed, _ = KINDS[name]
         for found in registry.survey(listed) if listed else ():
             if found.error is not None:
                 print(f"omitted: {found.error}", file=sys.stderr)
     for fault in records.own_records()[1]:
         print(f"omitted: {fault}", file=sys.stderr)
+
+
+def _print_kind(name: str, provides: str | None) -> None:
+    _, table = KINDS[name]
+    headers, rows = _providing(provides, *table())
+    print(f"{name} ({len(rows)})")
+    if rows or provides is None:
+        print(table_text(rows, headers))
+    else:
+        print(_closest(provides, (row[headers.index("provides")] for row in table()[1])))
+    print()
+
+
+def _short(names: Iterable[str]) -> str:
+    """Return some names in one line, those first that are short: a family before its members."""
+    found = ""
+    for name in sorted(names, key=len):
+        if len(found) + len(name) > FEW:
+            return f"{found} ..."
+        found = f"{found}, {name}".removeprefix(", ")
+    return found
+
+
+def names_of(kind: str = "") -> list[str]:
+    """Return the names of one kind, or of all that `dse show` has."""
+    if kind == "studies":
+        return [*shipped.shipped_studies()]
+    listed = [record for one, (record, _) in KINDS.items() if record and kind in ("", one)]
+    return [found.record.name for record in listed for found in _found(record)]
 
 
 def listed_facts(kind: str | None, provides: str | None = None) -> dict[str, list[dict[str, str]]]:

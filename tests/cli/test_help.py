@@ -64,6 +64,34 @@ def test_a_shell_completes_commands_and_options(shell: str) -> None:
     assert "flips" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("run x --method gau", ["gaussian"]),
+        ("answer x --prefer kn", ["knee"]),
+        ("new study --from tls", ["tls_100gbps"]),
+        ("list cores --provides aead", ["aead"]),
+        ("list co", ["cores"]),
+        ("show dsa_b", ["dsa_batch"]),
+    ],
+)
+def test_values_are_completed_where_help_says_what_lists_them(
+    typed: str, expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("COMP_WORDS", f"dse {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+    monkeypatch.setenv("_DSE_COMPLETE", "complete_bash")
+    with pytest.raises(SystemExit):
+        application(typed.split()[0])(prog_name="dse")
+    assert capsys.readouterr().out.split() == expected
+
+
+def test_all_that_can_be_named_fits_one_screen(tmp_path: Path) -> None:
+    listed = run_dse("list", cwd=tmp_path).stdout.splitlines()
+    assert len(listed) < 24
+    assert any(line.startswith("cores ") and " des, " in line for line in listed)
+
+
 @pytest.mark.parametrize("before", [True, False], ids=["before", "behind"])
 def test_quiet_may_stand_before_a_command_and_behind_it(
     before: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -379,7 +379,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "expected"),
         [
-            (["list"], "sparc_t4_engine"),
+            (["list", "interfaces"], "sparc_t4_engine"),
             (["list", "methods"], "sms-emoa"),
             (["show", "des"], "residuals against the table"),
             (["show", "gtx_titan"], "constant_power_w"),
