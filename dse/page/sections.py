@@ -16,6 +16,7 @@ from dse.reports.front_table import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
 from dse.runs import run_files
+from dse.runs.manifest import is_so_far
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.overrides import settable
 
@@ -38,7 +39,8 @@ MOST_ASSUMPTIONS = 2_000
 
 def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
-    return front_table(run.table, run.name, MOST_ROWS)
+    written = not is_so_far(run.run.manifest)
+    return front_table(run.table, run.name, MOST_ROWS, written=written)
 
 
 def cores_section(shown: Sequence[PageRun]) -> Section:
@@ -145,12 +147,12 @@ def certificate_section(run: PageRun) -> Section:
     lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
     if remedy := remedy_of(manifest):
         lines.append(f"{remedy[0].upper()}{remedy[1:]}")
-    sums = run_files.are_due(manifest)
-    lines.append(
-        "Checksums match: files unchanged since the run."
-        if sums
-        else "The run has no checksums, for it is older than these: changes cannot be detected."
-    )
+    if not run_files.are_due(manifest):
+        lines.append(
+            "The run has no checksums, for it is older than these: changes cannot be detected."
+        )
+    elif not is_so_far(manifest):
+        lines.append("Checksums match: files unchanged since the run.")
     ways = " and ".join(certificate.get("way", ()))
     reasons = listed(list(certificate.get("reason", ())))
     counts = ("designs", "evaluated", "pruned_as_dominated", "pruned_as_infeasible", "ties")

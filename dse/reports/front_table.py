@@ -20,15 +20,18 @@ def table_columns(view: FrontView) -> list[str]:
     return [name for name in dict.fromkeys(names) if name]
 
 
-def front_table(view: FrontView, title: str, most: int) -> Section:
-    """Return the front as a table: all of it, or the `most` rows that tell most."""
+def front_table(view: FrontView, title: str, most: int, *, written: bool = True) -> Section:
+    """Return the front as a table: all of it, or the `most` rows that tell most.
+
+    `written` says whether front.csv has it.
+    """
     columns = table_columns(view)
     chosen = folded_rows(view, most).tolist() if view.size else []
     rows = tuple(
         (folded_name(view, row), *(cell_text(view.front[name][row], name) for name in columns))
         for row in chosen
     )
-    lines = tuple(f"{count}: {rule}." for count, rule in omitted(view, chosen))
+    lines = tuple(f"{count}: {rule}." for count, rule in omitted(view, chosen, written=written))
     return Section("front", title, lines, ("design", *map(view.words, columns)), rows)
 
 

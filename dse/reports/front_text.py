@@ -124,15 +124,21 @@ def folded_name(view: FrontView, row: int) -> str:
     return f"{view.names[row]} (+{others})" if others else view.names[row]
 
 
-def omitted(view: FrontView, rows: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Yield which designs of a front are not among the rows that are shown, and why."""
+def omitted(
+    view: FrontView, rows: Sequence[int], *, written: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Yield which designs of a front are not among the rows that are shown, and why.
+
+    Where the front is not `written` yet there is no file that has all.
+    """
+    all_are = "; all are in front.csv" if written else ""
     if any(view.folded.get(row) for row in rows):
         rule = "as many other designs are within noise of this one in every objective"
-        yield "(+1)", f"{rule}; all are in front.csv"
+        yield "(+1)", f"{rule}{all_are}"
     if len(rows) < (len(view.folded) or view.size):
         yield (
             f"{len(rows):,} of {plural(view.size, 'design')} shown",
-            f"{RULE}; all are in front.csv",
+            f"{RULE}{all_are}",
         )
 
 

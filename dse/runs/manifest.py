@@ -39,6 +39,9 @@ UNMET = "unmet"
 GROWTH = "growth"
 """How the front of a heuristic grew: hypervolumes, as shares of the last, over evaluations."""
 
+NOT_FINISHED = "the run is not finished"
+"""Why a front lacks designs, of a run that goes on: how the reason begins."""
+
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
@@ -83,6 +86,12 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         **front_facts(run.document, run.sweep, parts, counts),
         **_measured(run.answers),
     }
+
+
+def is_so_far(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest is that of a run that goes on, which has written no file yet."""
+    certificate = manifest.get("certificate") or {}
+    return any(why.startswith(NOT_FINISHED) for why in certificate.get("unfinished", ()))
 
 
 def _growth(run: Run) -> dict[str, Any]:

@@ -303,7 +303,9 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
         yield Section("front", "front so far", lines=("no feasible design",))
         return
     result = Result(run)
-    section = front_table(result.shown, "front so far", rows)
+    section = front_table(
+        result.shown, "front so far", rows, written=state not in ("running", "killed")
+    )
     yield Section(
         "front", section.title, section.lines, section.headers, section.rows,
         facts=result.to_dict()["designs_on_front"],

@@ -24,6 +24,7 @@ from dse.model.repeats import gathered
 from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost, Spending
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
+from dse.runs.manifest import NOT_FINISHED
 from dse.runs.run_files import MANIFEST
 from dse.runs.runner import answer_of, points_of
 from dse.runs.solved import Run, SolvedStudy
@@ -159,9 +160,9 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
     archive = Archive(problem, total=planned)
     for first in range(0, len(index), SO_FAR_BATCH):
         archive.evaluate_new(index[first : first + SO_FAR_BATCH])
-    reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
+    reason = f"{NOT_FINISHED}; {len(index):,} of {planned:,} evaluations are done"
     if measured is None:
-        reason = "the run is not finished; of its cores, what is measured so far is compared"
+        reason = f"{NOT_FINISHED}; of its cores, what is measured so far is compared"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
     return answer_of(prepared, replace(outcome, ledger=ledger), 0.0)
