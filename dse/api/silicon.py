@@ -74,7 +74,8 @@ def verilog(
     sv
         Verilog: read .v as SystemVerilog.
     done
-        Verilog: output that is 1 as a task ends; cycles per task are counted by it.
+        Verilog: output that is 1 as a task ends ("posedge ready": that rises); cycles per task are
+        counted by it.
     dut : INSTANCE
         Verilog: the design in waves or testbench: tb.dut.
 

@@ -19,7 +19,7 @@ from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
 from dse.silicon.sources import NO_SOURCES, Sources
 from dse.silicon.testbench import TESTBENCH, WAVES, recorded
-from dse.silicon.vectors import WrittenVectors, first_wrong
+from dse.silicon.vectors import RISES, WrittenVectors, first_wrong
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _SAME_PACE = 0.01
@@ -172,25 +172,29 @@ class OwnHardware:
     def counted_cycles(self, stated: Sequence[float] | None) -> list[float]:
         """Return cycles from task to task as the answers have them, for each combination.
 
-        ``(last - first) / (n - 1)`` of the cycles in which `done` is 1.
+        ``(last - first) / (n - 1)`` of the cycles in which `done` says that a task ends.
 
         Raises
         ------
         StudyError
-            Tables have no such output, or their tasks contradict what was stated.
+            Tables have no such output, it may be 1 between tasks, or their tasks contradict what
+            was stated.
         """
         found = []
         for place, vectors in enumerate(self.vectors):
             rows = vectors.ends()
-            cycles = float(rows[-1] - rows[0]) / (len(rows) - 1)
+            cycles = float(np.diff(rows).mean())
+            rule = remedy = ""
             if stated is not None and abs(stated[place] / cycles - 1) > _SAME_PACE:
                 rule = f"{self.done} says that a task ends every {cycles:.4g} cycles"
-                fault = Fault(
-                    where="cycles_per_task",
-                    written=f"{stated[place]:g}",
-                    rule=rule,
-                    remedy="correct it or omit it",
-                )
+                remedy = "correct it or omit it"
+            elif stated is None and 1 < np.count_nonzero(np.diff(rows) > 1) + 1 < len(rows):
+                rule = f"{self.done} is 1 in {len(rows)} cycles, some of them in a row"
+                rule += ": it may stay 1 where no task ends"
+                remedy = f"write `{RISES}{self.done}` if so; else state {cycles:.4g} cycles"
+            if rule:
+                written = "" if stated is None else f"{stated[place]:g}"
+                fault = Fault(where="cycles_per_task", written=written, rule=rule, remedy=remedy)
                 raise StudyError([fault])
             found.append(cycles)
         return found

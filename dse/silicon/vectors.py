@@ -26,6 +26,9 @@ from dse.silicon.netlist import Netlist
 from dse.silicon.waves import UNKNOWN, Waves
 
 NOT_COMPARED = UNKNOWN
+RISES = "posedge "
+"""Before the name of an output that stays 1 after a task, until the next begins."""
+
 MOST_DIGITS = 40
 """Hexadecimal digits of a value that are shown."""
 
@@ -74,21 +77,30 @@ class WrittenVectors:
     def ends(self) -> Rows:
         """Return the cycles in which the output `done` says that a task ends.
 
+        ``posedge NAME`` are those in which NAME is 1 and was 0 in the cycle before, else all in
+        which it is 1.
+
         Raises
         ------
         StudyError
-            It has no column, or is 1 in fewer than two cycles.
+            It has no column, or ends fewer than two tasks.
         """
-        if self.done not in self.table.headers:
-            rule, remedy = "no column of this name", nearest(self.done, self.table.headers)
+        name = self.done.removeprefix(RISES)
+        if name not in self.table.headers:
+            rule, remedy = "no column of this name", nearest(name, self.table.headers)
             where = f"{self.table.file}: done"
-            fault = Fault(where=where, written=repr(self.done), rule=rule, remedy=remedy)
+            fault = Fault(where=where, written=repr(name), rule=rule, remedy=remedy)
             raise StudyError([fault])
-        cells = self.table.columns[self.table.headers.index(self.done)]
-        low = {"0", NOT_COMPARED}
-        rows = np.flatnonzero([cell.strip() not in low and _value(cell) != 0 for cell in cells])
+        cells = [cell.strip() for cell in self.table.columns[self.table.headers.index(name)]]
+        known = np.array([cell != NOT_COMPARED for cell in cells])
+        high = known & [cell != NOT_COMPARED and _value(cell) != 0 for cell in cells]
+        if name != self.done:
+            high[1:] &= (known & ~high)[:-1]
+            high[0] = False
+        rows = np.flatnonzero(high)
         if len(rows) < 2:
-            rule = f"{self.done} is 1 in {plural(len(rows), 'cycle')}, which gives no pace"
+            does = "rises" if name != self.done else "is 1"
+            rule = f"{name} {does} in {plural(len(rows), 'cycle')}, which gives no pace"
             remedy = "write cycles in which two tasks end, better many"
             fault = Fault(where=self.table.file, written="", rule=rule, remedy=remedy)
             raise StudyError([fault])
@@ -167,11 +179,15 @@ class WrittenVectors:
                 )
 
     def notes(self, netlist: Netlist) -> Iterator[str]:
-        """Yield how many values of inputs are unknown in waves."""
+        """Yield how many values of inputs are unknown in waves, and that tasks end unevenly."""
         columns = (self.table.columns[self.table.headers.index(port)] for port in netlist.inputs)
         unknown = sum(column.count(NOT_COMPARED) for column in columns) if self.recorded else 0
         if unknown:
             yield f"{plural(unknown, 'unknown value')} of inputs in {self.table.file} taken as 0"
+        apart = np.diff(self.ends()) if self.done else np.ones(1)
+        if apart.min() < apart.mean():
+            pace = f"{apart.mean():.4g} cycles on average, {apart.min()} at the fastest"
+            yield f"a task ends every {pace}: its cycles and energy include those between tasks"
 
     def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
         cells = self.table.columns[column]

@@ -16,14 +16,16 @@ import pytest
 import dse
 from dse.contract.placement import before_placement
 from dse.errors import StudyError
+from dse.files.csv import parse_csv
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.characteriser import KeptResults
 from dse.silicon.figures import period_of, rounded_down, rounded_up
+from dse.silicon.netlist import Netlist
 from dse.silicon.sources import with_included
 from dse.silicon.tasks import combinations, generated
 from dse.silicon.timing import Delay, Timing, analyse
-from dse.silicon.vectors import _tasks
+from dse.silicon.vectors import WrittenVectors, _tasks
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY, toy
 
@@ -505,6 +507,22 @@ def test_tasks_are_counted_by_the_output_that_ends_them(run: Run, tmp_path: Path
     )
     told = fails(lambda: run(over="UNROLL=2", done="list", cycles_per_task=None))
     assert told == "vectors_2.csv: done: 'list'; no column of this name; did you mean 'last'?"
+    stays = table.replace(",0\n", ",1\n", 1)  # in the cycle before a task ends
+    (tmp_path / "vectors_2.csv").write_text(stays + "\n")
+    assert fails(lambda: run(over="UNROLL=2", done="last", cycles_per_task=None)) == (
+        "cycles_per_task: last is 1 in 21 cycles, some of them in a row: it may stay 1 where no "
+        "task ends; write `posedge last` if so; else state 3.8 cycles"
+    )
+
+
+def test_a_port_that_stays_1_ends_a_task_as_it_rises() -> None:
+    """Not at first, nor where it was unknown; of eight cycles that are 1 three end a task."""
+    rows = ["1", "0", "1", "1", "-", "1", "0", "1", "0", "1", "1", "1"]
+    table = parse_csv("\n".join(["ready", *rows]).encode(), "a.csv")
+    assert WrittenVectors(table, 0, "posedge ready").ends().tolist() == [2, 7, 9]
+    assert len(WrittenVectors(table, 0, "ready").ends()) == 8
+    (note,) = WrittenVectors(table, 0, "posedge ready").notes(Netlist("top", {}, {}, (), 0))
+    assert note.startswith("a task ends every 3.5 cycles on average, 2 at the fastest: its cycles")
 
 
 def test_files_that_include_each_other_are_each_read_once(tmp_path: Path) -> None:
