@@ -20,6 +20,7 @@ from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
+from dse.silicon.macros import macros_of, opened_macros, with_macros
 from dse.silicon.mapping import Mapped, map_description
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
@@ -123,8 +124,9 @@ class LibraryCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design, conditions = task.design, self.conditions
-        vectors, reads, remarks = held_vectors(task, conditions)
-        mapped = self._mapped(task, reads)
+        held = held_vectors(task, conditions, macros_of(self.mapping_library))
+        vectors = held.vectors
+        mapped = self._mapped(task, held.reads)
         buffered = spread_fan_out(
             mapped.netlist, self.mapping_library, self.usable, most_fan_out=conditions.most_fan_out
         )
@@ -133,17 +135,20 @@ class LibraryCharacteriser(Characteriser):
             check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         period = period_of(timing.period_s, conditions.period_s)
+        whole = opened_macros(netlist, self.library)
+        answers = with_macros(vectors, whole, held.inside)
         activity = simulate_gates(
-            netlist,
+            whole,
             self.library,
             timing,
             clock=design.clock,
-            stimulus=vectors.stimulus,
+            stimulus=answers.stimulus,
             warm_up=_settled_in(vectors, design.latency_cycles),
             period_s=period,
             vouched=True,  # `period_of` refuses one that is shorter than the least
         )
-        check_answers(task, vectors, activity)
+        check_answers(task, answers, activity)
+        activity = activity.of_first(netlist.net_count)
         power = average_power(
             netlist, self.library, timing, activity, clock=design.clock, period_s=period
         )
@@ -162,24 +167,29 @@ class LibraryCharacteriser(Characteriser):
                 library_files=self.library_files,
                 wire=conditions.wire,
             )
-        counts = {"cells": len(netlist.instances), "buffers": buffered.buffers}
-        counts["flip_flops"] = sum(
-            self.library.cells[one.cell].flip_flop is not None for one in netlist.instances
-        )
         return CharacterisedDesign(
             name=design.name,
             parameters=dict(design.parameters),
-            figures=self._figures(task, netlist, timing, power) | counts,
+            figures=self._figures(task, netlist, timing, power)
+            | self._counts(netlist, buffered.buffers),
             facts=self._facts(task, mapped, vectors, activity),
             notes=(
                 *filter(None, [mapped.refused]),
-                *remarks,
+                *held.notes,
                 *timing.notes,
                 *activity.notes,
                 *power.notes,
                 *self.library.notes,
             ),
         )
+
+    def _counts(self, netlist: Netlist, buffers: int) -> dict[str, float]:
+        used = [self.library.cells[one.cell] for one in netlist.instances]
+        flip_flops = sum(cell.flip_flop is not None for cell in used)
+        counts: dict[str, float] = {"cells": len(used), "buffers": buffers}
+        counts["flip_flops"] = flip_flops
+        macros = macros_of(self.library)
+        return counts | ({"macros": sum(cell.name in macros for cell in used)} if macros else {})
 
     def _mapped(self, task: DesignTask, reads: Reading) -> Mapped:
         design, conditions = task.design, self.conditions

@@ -104,9 +104,15 @@ class Read(NamedTuple):
 
 
 def reading(
-    sources: Sources, yosys: Yosys, top: str = "", parameters: Mapping[str, int | str] | None = None
+    sources: Sources,
+    yosys: Yosys,
+    top: str = "",
+    parameters: Mapping[str, int | str] | None = None,
+    macros: Sequence[str] = (),
 ) -> Reading:
     """Return how files are read: by slang, where the program has it, else by Yosys itself.
+
+    The insides of modules that are called like `macros` are not read.
 
     Raises
     ------
@@ -124,11 +130,13 @@ def reading(
     faults += wrong_names(top or "top", parameters or {})
     if faults:
         raise StudyError(faults)
-    own = _own_reading(sources, top, parameters or {})
+    named = "\n".join(sources.texts.values())
+    macros = [one for one in macros if re.search(rf"\b{re.escape(one)}\b", named)]
+    own = [*_own_reading(sources, top, parameters or {}), *(f"blackbox {one}" for one in macros)]
     if not yosys.has_slang or any(map(_COMPLETE.search, sources.texts.values())):
         return Reading([own])
     return Reading(
-        [[*_slang_reading(top, parameters or {})], own],
+        [[*_slang_reading(top, parameters or {}, macros)], own],
         {**sources.data(), **_slang_files(sources, top, parameters or {})},
         _places(sources),
     )
@@ -154,11 +162,14 @@ def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]
     return commands
 
 
-def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
+def _slang_reading(
+    top: str, parameters: Mapping[str, int | str], macros: Sequence[str]
+) -> Iterator[str]:
     """Yield commands; a parameter that is not there slang finds in an instance only."""
     if parameters:
         yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
-    yield f"read_slang -f sources.f{' -f top.f' if top else ''}"
+    without = "".join(f" --blackboxed-module {one}" for one in macros)
+    yield f"read_slang -f sources.f{' -f top.f' if top else ''}{without}"
     yield "design -push-copy"
     yield "techmap -map floating.v"
     yield from ("flatten", "opt_clean -purge")

@@ -74,8 +74,9 @@ class DeviceCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, hold it to its answers, and place it."""
         design = task.design
-        vectors, reads, remarks = held_vectors(task, self.conditions)
-        written, script = self._mapped(task, reads)
+        held = held_vectors(task, self.conditions)
+        vectors = held.vectors
+        written, script = self._mapped(task, held.reads)
         netlist, library = read_device_netlist(written, self.device.family, top=design.top)
         check_netlist(netlist, library)
         clock_net_of(netlist, library, design.clock)
@@ -104,7 +105,7 @@ class DeviceCharacteriser(Characteriser):
                 "tasks": str(vectors.tasks),
                 "clocks": clocks,
             },
-            notes=remarks,
+            notes=held.notes,
         )
 
     def _mapped(self, task: DesignTask, reads: Reading) -> tuple[str, str]:

@@ -129,6 +129,9 @@ class _Builder:
 
     def add(self, position: int, instance: Instance, cell: Cell) -> None:
         """Add the gates of an instance, and the state of a flip-flop."""
+        if cell.buses:
+            self._macro(position, instance, cell)
+            return
         pins = tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
         nets, causes, own = dict(instance.nets), {pin: pin for pin in pins}, None
         if cell.flip_flop is not None:
@@ -150,6 +153,21 @@ class _Builder:
 
     def _delay(self, position: int, cause: str, pin: str) -> Delay | None:
         return self.timing.delays.get((position, cause, pin)) if self.timing else _AT_ONCE
+
+    def _macro(self, position: int, instance: Instance, cell: Cell) -> None:
+        """Let outputs follow what they are known to be, as late as they come after the clock."""
+        _, same = self.read("A", ("A",), None)
+        for pin, net in instance.nets.items():
+            record, before = cell.pins[pin], self.netlist.followed.get(net)
+            if record.direction == "output" and before is not None:
+                delay = self._delay(position, record.arcs[0].related_pin, pin)
+                self.gates.append(_Gate(NetFunction(net, (before,), same), (delay or _AT_ONCE,)))
+            elif record.direction == "output":
+                rule, remedy = "its function is not known", "open its macros (dse.silicon.macros)"
+                where = f"{instance.name}.{pin}"
+                self.faults.append(Fault(where=where, written="", rule=rule, remedy=remedy))
+            elif not record.clock:
+                self.ends.setdefault(net, f"{instance.name}.{pin}")
 
     def _flip_flop(
         self,

@@ -46,7 +46,7 @@ def write_design(
         Wire load of the library; without it wires have no capacitance, whatever the library says.
     """
     files = {
-        NETLIST: _verilog(netlist),
+        NETLIST: _verilog(netlist, library),
         CONSTRAINTS: _constraints(netlist, clock, period_s),
         ACTIVITY: _saif(netlist, library, activity, period_s),
         CRITICAL_PATH: [_path_text(netlist, timing)],
@@ -88,7 +88,7 @@ def _called(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else f"\\{name} "
 
 
-def _verilog(netlist: Netlist) -> Iterator[str]:
+def _verilog(netlist: Netlist, library: CellLibrary) -> Iterator[str]:
     names, repeated = bits(netlist)
     ports = (*netlist.inputs, *netlist.outputs)
     yield f"module {_called(netlist.top)}({', '.join(map(_called, ports))});"
@@ -101,7 +101,11 @@ def _verilog(netlist: Netlist) -> Iterator[str]:
             yield f"  wire {name};"
     instances = instance_names(netlist)
     for one in netlist.instances:
-        pins = ", ".join(f".{_called(pin)}({names[net]})" for pin, net in one.nets.items())
+        joined = {pin: names[net] for pin, net in one.nets.items()}
+        for bus, wide in library.cells[one.cell].buses.items():
+            if {*wide} <= {*joined}:
+                joined[bus] = f"{{{', '.join(joined.pop(bit) for bit in reversed(wide))}}}"
+        pins = ", ".join(f".{_called(pin)}({net})" for pin, net in joined.items())
         yield f"  {_called(one.cell)} {instances[one.name]} ({pins});"
     for bit, same in repeated:
         yield f"  assign {bit} = {same};"

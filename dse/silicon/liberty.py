@@ -28,8 +28,8 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
     """Return the cells in liberty files, which may be gzipped; several make one library.
 
     Delays, slews and energies are tables of the nonlinear delay model (Liberty User Guide and
-    Reference Manual, Open Source Liberty).  Not read: current-source models, buses and banks of
-    bits (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
+    Reference Manual, Open Source Liberty).  Not read: current-source models, banks of bits
+    (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
     is counted at the supply), resistance of wires.  Leakage is ``cell_leakage_power``; where it
     is missing or 0, the mean over the states of ``leakage_power``.
 
@@ -153,7 +153,7 @@ def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> W
 def _notes(readers: list[CellReader]) -> Iterator[str]:
     omitted = [name for reader in readers for name in reader.omitted]
     if omitted:
-        yield f"cells with buses or banks are omitted: {', '.join(omitted)}"
+        yield f"cells with banks of bits are omitted: {', '.join(omitted)}"
     if count := sum(reader.mean_leakage for reader in readers):
         yield f"leakage is the mean over the states in {plural(count, 'cell')}"
     if count := sum(reader.ground_energy for reader in readers):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -21,7 +22,12 @@ _DELAYS = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
 _CONSTRAINTS = ("rise_constraint", "fall_constraint")
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
-_BANKS = ("bus", "ff_bank", "latch_bank")
+_BANKS = ("ff_bank", "latch_bank")
+_PinGroup = tuple[str, LibertyGroup, LibertyGroup]
+"""Name, group and outer group of a pin."""
+_Bus = tuple[str, LibertyGroup, tuple[str, ...]]
+"""Name, group and pins of a bus."""
+_RANGE = re.compile(r"(.*)\[(\d+)(?::(\d+))?\]")
 
 
 class CellReader:
@@ -29,6 +35,7 @@ class CellReader:
 
     def __init__(self, library: LibertyGroup, text: LibertyText, units: LibertyUnits) -> None:
         """Keep what all cells of a library share."""
+        self.library = library
         self.text = text
         self.units = units
         self.tables = TableReader(library, text, units)
@@ -39,13 +46,15 @@ class CellReader:
         self.ground_energy = 0
 
     def cell(self, group: LibertyGroup) -> Cell | None:
-        """Return a cell, or None where it has buses or banks, which are not read."""
+        """Return a cell, or None where it has banks of bits, which are not read."""
         name = next(iter(group.words()), "")
         if next(group.all(*_BANKS), None) is not None:
             self.omitted.append(name)
             return None
-        flip_flop = next((self._flip_flop(ff) for ff in group.all("ff")), None)
-        pin_groups = list(_pins(group))
+        wide = [*self._buses(group)]
+        buses = {bus: bits for bus, _, bits in wide}
+        flip_flop = next((self._flip_flop(ff) for ff in group.all("ff") if not buses), None)
+        pin_groups = [*_pins(group), *_bus_pins(wide)]
         inputs = [
             pin
             for pin, inside, outer in pin_groups
@@ -57,21 +66,59 @@ class CellReader:
             ff = next(group.all("ff"))
             for key in ("next_state", "clocked_on", "clear", "preset"):
                 self._check(ff, key, (name,), [*inputs, *states])
-        pins = {}
+        known = None if stateful or buses else [*inputs, *states]
+        pins: dict[str, Pin] = {}
+        made: dict[int, Pin] = {}  # bits of a bus share their tables
         for pin, inside, outer in pin_groups:
-            known = None if stateful else [*inputs, *states]
-            pins[pin] = self._pin(pin, inside, outer, (name, pin), known)
+            if id(inside) not in made:
+                made[id(inside)] = self._pin(pin, inside, outer, (name, pin), known)
+            pins[pin] = replace(made[id(inside)], name=pin)
         if flip_flop:
             pins = {pin: _as_clock(record, flip_flop) for pin, record in pins.items()}
+        periods = (self._least_period(inside, (name, pin)) for pin, inside, _ in pin_groups)
         return Cell(
             name=name,
             area_m2=self._number(group, "area", (name,)) * self.units.square_metre,
             leakage_w=self._leakage(group, name) * self.units.watt,
             pins=pins,
             flip_flop=flip_flop,
-            latch=stateful,
+            latch=stateful and not buses,
             dont_use=group.get("dont_use") == "true",
+            buses=buses,
+            least_period_s=max(periods) if buses else 0.0,
         )
+
+    def _buses(self, cell: LibertyGroup) -> Iterator[_Bus]:
+        """Yield name, group and pins of each bus, least significant bit first."""
+        types = {
+            name: one
+            for outer in (self.library, cell)
+            for one in outer.all("type")
+            for name in one.words()
+        }
+        for group in cell.all("bus"):
+            written = group.get("bus_type")
+            try:
+                ends = [int(types[written].get(key)) for key in ("bit_from", "bit_to")]
+            except (KeyError, ValueError):
+                rule = "the type of a bus has its first and its last bit"
+                remedy = "write a group 'type' with 'bit_from' and 'bit_to'"
+                path = (*cell.words()[:1], *group.words())
+                self.text.fault(group.place("bus_type"), path, repr(written), rule, remedy)
+                continue
+            bits = range(min(ends), max(ends) + 1)
+            for name in group.words():
+                yield name, group, tuple(f"{name}[{bit}]" for bit in bits)
+
+    def _least_period(self, pin: LibertyGroup, path: tuple[str, ...]) -> float:
+        """Return the longest of the periods (s) that a clock pin has to have."""
+        found = [self._number(pin, "min_period", path) * self.units.second]
+        for timing in pin.all("timing"):
+            if timing.get("timing_type") == "minimum_period":
+                for group in timing.all(*_CONSTRAINTS):
+                    table = self.tables.table(group, (*path, group.kind), self.units.second)
+                    found += [] if table is None else [float(table.values.max())]
+        return max(found)
 
     def _number(self, group: LibertyGroup, name: str, path: tuple[str, ...]) -> float:
         written = group.get(name, "0")
@@ -134,15 +181,19 @@ class CellReader:
             self._check(group, "function", path, known)
         function = group.get("function") or None
         rise, fall = (self._edge_capacitance(group, edge, path) for edge in ("rise", "fall"))
-        plain = self._number(group, "capacitance", path) * self.units.farad or (rise + fall) / 2
-        most = self._number(group, "max_capacitance", path) * self.units.farad
+        plain, most = (
+            (self._number(group, key, path) or self._number(outer, key, path)) * self.units.farad
+            for key in ("capacitance", "max_capacitance")
+        )
+        plain = plain or (rise + fall) / 2
+        groups = [group] if outer is group else [group, outer]
         return Pin(
             name=name,
             direction=direction,
             capacitance_f=plain,
             function=function,
-            arcs=tuple(self._arcs(group, path, function, known)),
-            power=tuple(self._power(group, path)),
+            arcs=tuple(arc for one in groups for arc in self._arcs(one, path, function, known)),
+            power=tuple(power for one in groups for power in self._power(one, path)),
             clock=group.get("clock") == "true",
             max_capacitance_f=most or None,
             edge_capacitance_f=(rise or plain, fall or plain) if rise or fall else None,
@@ -202,7 +253,24 @@ class CellReader:
                 yield InternalPower(related, group.get("when"), rise, fall, rail)
 
 
-def _pins(cell: LibertyGroup) -> Iterator[tuple[str, LibertyGroup, LibertyGroup]]:
+def _bits(words: Sequence[str]) -> Iterator[str]:
+    """Yield each bit of ranges: of ``A[1:0]`` these are ``A[0]`` and ``A[1]``."""
+    for match in map(_RANGE.fullmatch, words):
+        if match:
+            first, last = int(match[2]), int(match[3] or match[2])
+            yield from (
+                f"{match[1]}[{bit}]" for bit in range(min(first, last), max(first, last) + 1)
+            )
+
+
+def _bus_pins(buses: Sequence[_Bus]) -> Iterator[_PinGroup]:
+    """Yield the pins of buses; groups of ranges inside inherit from the bus."""
+    for _, bus, bits in buses:
+        own = {bit: pin for pin in bus.all("pin") for bit in _bits(pin.words())}
+        yield from ((bit, own.get(bit, bus), bus) for bit in bits)
+
+
+def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
     """Yield name, group and outer group of each pin; those of a bundle inherit its direction."""
     for group in cell.all("pin"):
         yield from ((name, group, group) for name in group.words())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -176,7 +176,11 @@ class FlipFlop:
 
 @dataclass(frozen=True)
 class Cell:
-    """A standard cell."""
+    """A standard cell, or a macro, which has buses and a clock.
+
+    `buses` has the pins of each, least significant bit first; `least_period_s` is the shortest
+    clock period of a macro.
+    """
 
     name: str
     area_m2: float
@@ -185,6 +189,13 @@ class Cell:
     flip_flop: FlipFlop | None = None
     latch: bool = False
     dont_use: bool = False
+    buses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    least_period_s: float = 0.0
+
+    @property
+    def clocked(self) -> bool:
+        """Whether its outputs follow a clock: a flip-flop, or a macro."""
+        return self.flip_flop is not None or bool(self.buses)
 
 
 @dataclass(frozen=True)

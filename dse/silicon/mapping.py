@@ -118,7 +118,7 @@ def map_description(
     output, way, refused = run_description(
         yosys, reads, script, given, done="mapped.json", time_limit_s=time_limit_s
     )
-    netlist = read_netlist(output.files["mapped.json"], top=wanted.top)
+    netlist = read_netlist(output.files["mapped.json"], top=wanted.top, library=library)
     netlist = replace(netlist, instances=tuple(_with_ties(netlist, usable)))
     check_netlist(netlist, library)
     warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", output.log, re.M))

@@ -56,6 +56,8 @@ class Netlist:
         What nets are called in the description, for messages.
     source
         Where the description has the module, as Yosys writes it.
+    followed
+        The net of a port that an output of a macro follows (`dse.silicon.macros`).
     """
 
     top: str
@@ -65,13 +67,14 @@ class Netlist:
     net_count: int
     net_names: Mapping[int, str] = field(default_factory=dict)
     source: str = ""
+    followed: Mapping[int, int] = field(default_factory=dict)
 
     def named(self, net: int) -> str:
         """Return a net's name, or its number where it has none."""
         return self.net_names.get(net, f"net {net}")
 
 
-def read_netlist(written: str | Path, *, top: str) -> Netlist:
+def read_netlist(written: str | Path, *, top: str, library: CellLibrary | None = None) -> Netlist:
     """Return the module `top` of what ``write_json`` of Yosys writes.
 
     Parameters
@@ -80,6 +83,8 @@ def read_netlist(written: str | Path, *, top: str) -> Netlist:
         The text, or the path of a file.
     top
         The module, flattened and mapped to cells of a library.
+    library
+        Whose macros may be among them, with their buses.
 
     Raises
     ------
@@ -102,6 +107,10 @@ def read_netlist(written: str | Path, *, top: str) -> Netlist:
         ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
     instances = []
     for name, cell in module["cells"].items():
+        buses = (
+            library.cells[cell["type"]].buses if library and cell["type"] in library.cells else {}
+        )
+        faults += _split(name, cell, buses)
         faults += (
             fault
             for pin, bits in cell["connections"].items()
@@ -198,6 +207,20 @@ def _wide(name: str, pin: str, bits: list[Any]) -> Iterator[Fault]:
     if len(bits) > 1:
         rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
         yield _fault(f"{name}.{pin}", "", rule, remedy)
+
+
+def _split(
+    name: str, cell: dict[str, Any], buses: Mapping[str, tuple[str, ...]]
+) -> Iterator[Fault]:
+    """Give each pin of a macro's buses a connection of its own; yield widths that differ."""
+    for bus, pins in buses.items():
+        bits = cell["connections"].pop(bus, [])
+        cell["connections"] |= {pin: [bit] for pin, bit in zip(pins, bits, strict=False)}
+        if bits and len(bits) != len(pins):
+            rule = f"the bus of {cell['type']} has {len(pins)} bits in the library"
+            remedy = "give the description and the library of one macro"
+            fault = _fault(f"{visible(name)}.{bus}", f"{len(bits)} bits", rule, remedy)
+            yield placed(fault, _source(cell))
 
 
 def _net(bit: int | str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,11 @@ class Activity(Answers):
     settled: Integers
     high: NDArray[np.float64]
     notes: tuple[str, ...] = ()
+
+    def of_first(self, nets: int) -> Activity:
+        """Return the activity of the first nets."""
+        toggles, settled, high = self.toggles[:nets], self.settled[:nets], self.high[:nets]
+        return replace(self, toggles=toggles, settled=settled, high=high)
 
 
 def simulate_gates(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Design, Vectors
-from dse.errors import StudyError
+from dse.errors import Fault, StudyError
 from dse.silicon.answers import Answers
 from dse.silicon.description import Reading, elaborating, reading, run_description
 from dse.silicon.figures import Conditions
+from dse.silicon.library import Cell
+from dse.silicon.macros import macro_faults
 from dse.silicon.netlist import read_netlist
 from dse.silicon.programs import raise_errors
 from dse.silicon.tasks import DesignTask, check_answers
@@ -28,15 +30,23 @@ MOST_CYCLES = 1000
 
 
 class Held(NamedTuple):
-    """Bits of known answers, how the description was read that gives them, and what to note."""
+    """Bits of known answers, how the description was read that gives them, and what to note.
+
+    `inside` has the values of each pin of a macro by cycle, as cells of a table.
+    """
 
     vectors: Vectors
     reads: Reading
     notes: tuple[str, ...]
+    inside: Mapping[str, Sequence[str]] = {}
 
 
-def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
+def held_vectors(
+    task: DesignTask, conditions: Conditions, macros: Mapping[str, Cell] | None = None
+) -> Held:
     """Return known answers, those of a user once the description is seen to give them.
+
+    Modules that are called like `macros` are not read as parts of the design, but simulated.
 
     Raises
     ------
@@ -49,31 +59,72 @@ def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
     top = task.design.top
     script = [*elaborating(top), "write_rtlil described.il"]
     script += ["delete */c:*", "write_json ports.json"]
-    reads = reading(task.sources, yosys, top, task.design.parameters)
+    reads = reading(task.sources, yosys, top, task.design.parameters, [*(macros or {})])
     found = run_description(yosys, reads, script, done="ports.json", time_limit_s=limit_s)
     files = found.output.files
     ports, described = read_netlist(files["ports.json"], top=top), files["described.il"]
     clock_input(ports, task.design.clock)
     vectors = task.vectors.of(ports, task.design)
     notes = [*task.vectors.notes(ports)]
-    if not re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M):
-        notes += _hold(task, vectors, described, yosys, limit_s)  # else mapping refuses it
-    return Held(vectors, reads.narrowed(found), tuple(notes))
+    modules = _modules(task, described, macros or {}, yosys, limit_s)
+    columns: Mapping[str, Sequence[str]] = {}
+    falling = re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M)
+    if modules or not falling:  # else mapping refuses it
+        try:
+            columns = _simulated(described, modules, vectors, task.design, yosys, limit_s)
+        except StudyError as error:
+            if modules:
+                raise
+            notes.append(
+                "answers were not held against the source, which Yosys cannot simulate: "
+                + str(error)
+            )
+        else:
+            _hold(task, vectors, columns)
+    inside = {name: column for name, column in columns.items() if "." in name}
+    return Held(vectors, reads.narrowed(found), tuple(notes), inside)
 
 
-def _hold(
-    task: DesignTask, vectors: Vectors, described: str, yosys: Yosys, limit_s: float
-) -> Iterator[str]:
-    """Refuse a description that gives a wrong answer; yield why it cannot be simulated.
+def _modules(
+    task: DesignTask, described: str, macros: Mapping[str, Cell], yosys: Yosys, limit_s: float
+) -> dict[str, str]:
+    """Return the module of each macro that a description has, as Yosys writes it.
+
+    Raises
+    ------
+    StudyError
+        A macro that cannot be simulated: one with parameters, without a module, or not clocked.
+    """
+    cells = re.findall(r"^  cell \\(\S+) \\?(\S+)$\n((?:    .*\n)*)", described, re.M)
+    used = {kind: macros[kind] for kind, _, _ in cells if kind in macros}
+    faults = [*macro_faults(used.values())]
+    for kind, name, inside in cells:
+        if kind in macros and "    parameter " in inside:
+            rule = "a macro has no parameters, for the library has one cell of its name"
+            remedy = "write the values into its module, and leave them out here"
+            faults.append(Fault(where=name, written=kind, rule=rule, remedy=remedy))
+    if faults:
+        raise StudyError(faults)
+    script = ("hierarchy -check -top {0}", "proc", "write_rtlil {0}.il")
+    found = {}
+    for kind in used:
+        whole = run_description(
+            yosys,
+            reading(task.sources, yosys, kind),
+            [line.format(kind) for line in script],
+            done=f"{kind}.il",
+            time_limit_s=limit_s,
+        )
+        found[kind] = whole.output.files[f"{kind}.il"]
+    return found
+
+
+def _hold(task: DesignTask, vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a description that gives a wrong answer.
 
     Bits that Yosys takes for unknown are not compared: of a sum with an unknown bit that is all of
     them, in a netlist only some.
     """
-    try:
-        columns = _simulated(described, vectors, task.design, yosys, limit_s)
-    except StudyError as error:
-        yield f"answers were not held against the source, which Yosys cannot simulate: {error}"
-        return
     values, known = {}, {}
     for port, expected in vectors.expected.items():
         cells = columns[port]
@@ -87,29 +138,40 @@ def _hold(
 
 
 def _simulated(
-    described: str, vectors: Vectors, design: Design, yosys: Yosys, time_limit_s: float
+    described: str,
+    modules: Mapping[str, str],
+    vectors: Vectors,
+    design: Design,
+    yosys: Yosys,
+    time_limit_s: float,
 ) -> Mapping[str, Sequence[str]]:
-    """Return the values of ports in the first cycles, as cells of a table."""
-    script = [
-        *("read_rtlil described.il", "flatten", "rename -hide w:*"),
-        *("sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"),
-    ]
-    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors)}
+    """Return the values of ports in the first cycles, as cells of a table; with macros in all."""
+    cycles = vectors.cycles if modules else min(vectors.cycles, MOST_CYCLES)
+    script = ["read_rtlil described.il"]
+    script += (f"read_rtlil -overwrite {one}.il" for one in modules)
+    script += (f"setattr -mod -set keep_hierarchy 1 {one}" for one in modules)
+    script += [f"hierarchy -check -top {design.top}"] if modules else []
+    script += ["flatten", "rename -hide w:*"]
+    script += ["sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"]
+    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors, cycles)}
+    files |= {f"{one}.il": text for one, text in modules.items()}
     output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
     raise_errors(output, (), done="done.json")
     lines = output.files["found.vcd"].splitlines()
-    waves = read_waves(lines, file="found.vcd", scope=design.top, clock=design.clock)
+    waves = read_waves(
+        lines, file="found.vcd", scope=design.top, clock=design.clock, below=bool(modules)
+    )
     return dict(zip(waves.headers, waves.columns, strict=True))
 
 
-def _witness(clock: str, vectors: Vectors) -> str:
+def _witness(clock: str, vectors: Vectors, cycles: int) -> str:
     """Return inputs as Yosys replays them: a step for each cycle, and the edge after the last."""
     signals = [
         {"path": [f"\\{port}"], "offset": 0, "width": bits.shape[1], "init_only": False}
         for port, bits in vectors.stimulus.items()
     ]
     none = np.zeros((vectors.cycles, 0), np.bool_)
-    rows = np.concatenate([none, *vectors.stimulus.values()], axis=1)[:MOST_CYCLES]
+    rows = np.concatenate([none, *vectors.stimulus.values()], axis=1)[:cycles]
     rows = np.concatenate([rows, rows[-1:]])[:, ::-1]
     edge = {"path": [f"\\{clock}"], "edge": "posedge", "offset": 0}
     return json.dumps(

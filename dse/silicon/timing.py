@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.liberty_cells import unateness
 from dse.silicon.library import Cell, CellLibrary, WireLoad
-from dse.silicon.netlist import Instance, Netlist, check_netlist, placed
+from dse.silicon.netlist import (
+    CONSTANT_0,
+    CONSTANT_1,
+    Instance,
+    Netlist,
+    check_netlist,
+    placed,
+)
 from dse.silicon.timing_graph import TimingGraph, timing_graph
 
 _EDGES = ("rise", "fall")
@@ -123,10 +130,22 @@ def analyse(
     run.start(np.array([clock_net]), clock_slew_s, 0.0)
     run.propagate()
     period, path = _critical(netlist, run, clock_slew_s, ports)
+    paths = [(period, path), *_least_periods(netlist, library)]
+    period, path = max(paths, key=lambda one: one[0])
     notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clock_net)))
     slews = np.maximum(run.slew, 0.0)
     delays = run.delays()
     return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
+
+
+def _least_periods(
+    netlist: Netlist, library: CellLibrary
+) -> Iterator[tuple[float, tuple[PathStep, ...]]]:
+    """Yield the shortest period of each macro, as a path."""
+    for instance in netlist.instances:
+        least = library.cells[instance.cell].least_period_s
+        if least:
+            yield least, (PathStep(instance.name, instance.cell, "", _EDGES[0], least, least),)
 
 
 def net_loads(
@@ -196,8 +215,10 @@ def _clock_faults(
     for instance in netlist.instances:
         cell = library.cells[instance.cell]
         for name, net in instance.nets.items():
-            clocked = cell.flip_flop is not None and cell.pins[name].clock
+            clocked = cell.clocked and cell.pins[name].clock
             faults, written = (of_flip_flops, netlist.named(net)) if clocked else (of_gates, clock)
+            if cell.buses and net in (CONSTANT_0, CONSTANT_1):
+                continue  # a port of a macro that is not used
             if clocked and net != clock_net:
                 rule = f"every flip-flop is clocked by {clock!r}"
                 remedy = "use one clock, its rising edge, not gated"
@@ -330,10 +351,7 @@ def _notes(
     clock: str,
 ) -> Iterator[str]:
     yield f"wires by fan-out: {wire.name}" if wire else "wires have no capacitance and no delay"
-    flip_flops = sum(
-        library.cells[instance.cell].flip_flop is not None for instance in netlist.instances
-    )
-    if not flip_flops:
+    if not any(library.cells[instance.cell].clocked for instance in netlist.instances):
         yield "no flip-flop: the period is that of the longest path between ports"
     elif path[-1].cell == "output":
         yield "the longest path ends at an output, before any setup"

@@ -98,6 +98,8 @@ def _reason(cell: Cell, leave_out: str) -> str:
         return "the library says not to use it"
     if cell.latch:
         return "a latch"
+    if cell.buses:
+        return "a macro"
     if re.search(leave_out, cell.name):
         return "by its name"
     if cell.flip_flop is not None:

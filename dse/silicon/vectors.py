@@ -277,7 +277,7 @@ def first_wrong(
     else:
         rule = "the answer depends on a register that nothing has set"
         remedy = "reset it, or give it cycles to fill"
-    if written_in is None:
+    if written_in is None or port not in written_in.table.headers:
         return Fault(where=port, written=written, rule=rule, remedy=remedy)
     table = written_in.table
     fault = table.fault(cycle, table.headers.index(port), rule, remedy)

@@ -33,7 +33,9 @@ class _Dump:
     ends: int = 0
 
 
-def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Waves:
+def read_waves(
+    lines: Iterable[str], *, file: str, scope: str, clock: str, below: bool = False
+) -> Waves:
     """Return the signals of a scope before each rising edge of its clock.
 
     Parameters
@@ -46,6 +48,8 @@ def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Wa
         Names of modules from the outermost, with dots between them.
     clock
         A signal of the scope.
+    below
+        Signals of scopes within it too, as ``instance.signal``.
 
     Raises
     ------
@@ -60,6 +64,10 @@ def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Wa
         remedy = nearest(scope, dump.scopes)
         _refuse(file, repr(scope), "the dump has no signals of this scope", remedy)
     signals = dump.scopes[scope]
+    for name, inner in dump.scopes.items() if below else ():
+        if name.startswith(f"{scope}."):
+            inside = name.removeprefix(f"{scope}.")
+            signals = {**signals, **{f"{inside}.{one}": code for one, code in inner.items()}}
     if clock not in signals:
         remedy = f"{nearest(clock, signals)}; name it with --clock-port"
         _refuse(file, repr(clock), f"{scope} has no signal of this name", remedy)

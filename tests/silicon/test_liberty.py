@@ -126,7 +126,7 @@ def test_files_that_are_not_one_library(tmp_path: Path) -> None:
 
 
 def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
-    """Pins of a bundle inherit; buses are left out; energy of rails of 0 V is left out."""
+    """Pins of a bundle inherit; banks are left out; energy of rails of 0 V is left out."""
     text = TOY.read_text().rstrip()[:-1]
     text += """
       cell (TWO) { area : 4 ; bundle (D) { members (D0, D1); direction : input;
@@ -138,7 +138,7 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
             power (scalar) { values ("1"); } }
           internal_power () { related_pin : "D0 D1"; related_pg_pin : VDD;
             power (scalar) { values ("2"); } } } }
-      cell (WIDE) { area : 4; bus (D) { bus_type : b; direction : input; } }
+      cell (WIDE) { area : 4; ff_bank (IQ, IQN, 2) { } }
     }
     """
     (tmp_path / "more.lib").write_text(text)
@@ -150,7 +150,7 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     assert [power.related_pin for power in two.pins["Y"].power] == ["D0", "D1"]
     assert two.pins["Y"].power[0].fall is two.pins["Y"].power[0].rise
     assert "WIDE" not in library.cells
-    assert library.notes[0] == "cells with buses or banks are omitted: WIDE"
+    assert library.notes[0] == "cells with banks of bits are omitted: WIDE"
     assert library.notes[2] == "energy drawn from rails of 0 V is omitted: 1 group"
 
 
