@@ -119,6 +119,7 @@ def characterise(
     tasks: Count = 200,
     seed: Seed = 1,
     wire: str | None = None,
+    memory: Size = "20 kbit",
     joined_by: str | Path | None = None,
     keep: str | Path | None = None,
     mapping_tool: str | None = None,
@@ -162,6 +163,8 @@ def characterise(
         Generator: seed of the random tasks.
     wire
         Wire load of the library (default: none).
+    memory
+        Largest memory made of flip-flops; a larger one is a macro of the library.
     joined_by : TABLE.csv
         What joins a fleet: add to each row what a core takes of it.  A table that was
         characterised in the same library.
@@ -191,7 +194,9 @@ def characterise(
     from dse.silicon.network import read_network, with_network
 
     files, others = paths(library), paths(corners)
-    conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit, wire=wire)
+    conditions, kept = _conditions(
+        clock, mapping_tool, time_limit, cache, cache_limit, wire=wire, memory=memory
+    )
     targets_hz = [
         requests.positive_quantity(text, "clock_hz", "targets")
         for text in requests.between_commas(targets)
@@ -281,6 +286,7 @@ def _conditions(
     cache_limit: str,
     *,
     wire: str | None = None,
+    memory: str = "20 kbit",
 ) -> tuple[Conditions, KeptResults | None]:
     from dse.silicon.characteriser import KeptResults, user_folder
     from dse.silicon.figures import Conditions
@@ -293,6 +299,7 @@ def _conditions(
         tool=mapping_tool,
         wire=wire,
         time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
+        memory_bit=positive_quantity(memory, "memory_bit", "memory"),
     )
     return conditions, KeptResults(user_folder() / "silicon", most_byte) if cache else None
 

@@ -22,6 +22,7 @@ from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.macros import macros_of, opened_macros, with_macros
 from dse.silicon.mapping import Mapped, map_description
+from dse.silicon.memories import memories_in, too_large
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
@@ -83,6 +84,16 @@ class LibraryCharacteriser(Characteriser):
         return (min(found)[1], min(found)[0]) if found else None
 
     @cached_property
+    def least_areas_m2(self) -> tuple[float, float]:
+        """Areas (m2) of the smallest flip-flop and of `gate`, 0 where there is none."""
+        flip_flops = (
+            cell.area_m2
+            for cell in self.mapping_library.cells.values()
+            if cell.flip_flop is not None and cell.name not in self.usable.omitted
+        )
+        return min(flip_flops, default=0.0), self.gate[1] if self.gate else 0.0
+
+    @cached_property
     def library_sha256(self) -> Mapping[str, str]:
         """Hash of each file of the library, which is not read for it."""
         return _hashes(self.library_files)
@@ -125,7 +136,10 @@ class LibraryCharacteriser(Characteriser):
         """Map a design, time it, hold it to its answers, and find its power."""
         design, conditions = task.design, self.conditions
         held = held_vectors(task, conditions, macros_of(self.mapping_library))
-        vectors = held.vectors
+        vectors, memories = held.vectors, memories_in(held.described)
+        faults = [*too_large(memories, conditions.memory_bit, self.least_areas_m2)]
+        if faults:
+            raise StudyError(faults)
         mapped = self._mapped(task, held.reads)
         buffered = spread_fan_out(
             mapped.netlist, self.mapping_library, self.usable, most_fan_out=conditions.most_fan_out
@@ -176,6 +190,7 @@ class LibraryCharacteriser(Characteriser):
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
+                *(f"made of flip-flops: {one}" for one in memories),
                 *timing.notes,
                 *activity.notes,
                 *power.notes,

@@ -22,7 +22,17 @@ from dse.silicon.vectors import WrittenVectors
 from dse.silicon.yosys import chosen_yosys, full_name
 
 _OWN = ("top", "check", "clock_port", "warm_up", "include", "define", "sv", "done", "dut", *FIGURES)
-_SETTINGS = (*_OWN, "generator", "tasks", "seed", "corners", "wire", "time_limit", "cache_limit")
+_SETTINGS = (
+    *_OWN,
+    "generator",
+    "tasks",
+    "seed",
+    "corners",
+    "wire",
+    "time_limit",
+    "cache_limit",
+    "memory",
+)
 CONDITIONS = ("library", "clock", "target", "supply")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
 
@@ -160,6 +170,7 @@ class Said:
             period_s=1.0 / self._hertz("clock") if self.text("clock") else 0.0,
             wire=self.text("wire") or None,
             time_limit_s=limit_s,
+            memory_bit=positive_quantity(self.text("memory", "20 kbit"), "memory_bit", "memory"),
         )
 
     def _hertz(self, name: str) -> float:

@@ -34,6 +34,8 @@ class Conditions:
         Wire load of the library by name; none for wires without capacitance.
     time_limit_s
         The longest that mapping a design may take.
+    memory_bit
+        The largest memory that is made of flip-flops.
     """
 
     period_s: float = 0.0
@@ -41,6 +43,7 @@ class Conditions:
     most_fan_out: int = 16
     wire: str | None = None
     time_limit_s: float = 3600.0
+    memory_bit: float = 20e3
 
 
 @dataclass(frozen=True)

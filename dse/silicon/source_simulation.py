@@ -32,13 +32,15 @@ MOST_CYCLES = 1000
 class Held(NamedTuple):
     """Bits of known answers, how the description was read that gives them, and what to note.
 
-    `inside` has the values of each pin of a macro by cycle, as cells of a table.
+    `inside` has the values of each pin of a macro by cycle, as cells of a table; `described` is
+    what Yosys makes of a user's description before it maps it.
     """
 
     vectors: Vectors
     reads: Reading
     notes: tuple[str, ...]
     inside: Mapping[str, Sequence[str]] = {}
+    described: str = ""
 
 
 def held_vectors(
@@ -82,7 +84,7 @@ def held_vectors(
         else:
             _hold(task, vectors, columns)
     inside = {name: column for name, column in columns.items() if "." in name}
-    return Held(vectors, reads.narrowed(found), tuple(notes), inside)
+    return Held(vectors, reads.narrowed(found), tuple(notes), inside, described)
 
 
 def _modules(

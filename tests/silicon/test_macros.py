@@ -17,6 +17,7 @@ import dse
 from dse.errors import StudyError
 from dse.silicon import chain
 from dse.silicon.liberty import read_liberty
+from dse.silicon.memories import Memory
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY
 
@@ -209,3 +210,33 @@ def test_faults_of_macros(run: Run, what: str) -> None:
     if what == "parameters":
         change("ram.v", "module RAM (", "module RAM #(parameter W = 4) (")
     assert told in fails(lambda: run(*files.split()))
+
+
+def test_a_memory_of_flip_flops_is_told_before_it_is_mapped(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change("top.v", "RAM ram", "RAMS ram")
+    change("ram.v", "module RAM", "module RAMS")
+    (one,) = run().designs
+    words = "half[0].one.ram.words, a memory of 32 bit (8 x 4)"
+    assert f"made of flip-flops: {words}" in one.notes
+    monkeypatch.setattr(chain, "map_description", None)
+    told = fails(lambda: run(memory="31 bit"))
+    assert "ram.v:3:13: half[0].one.ram.words: 32 bit (8 x 4); a memory of more than" in told
+    assert "as flip-flops it has about" in told
+    assert 'allow it: --memory "32 bit"' in told
+
+
+MAPPED = {  # um2 of a bit: smallest flip-flop, NAND and what mapping takes, one and two read ports
+    "sky130": (20.0192, 3.7536, 40.63, 51.46),
+    "sg13g2": (48.9888, 7.2576, 86.82, 106.4),
+    "asap7": (0.2916, 0.05832, 0.5898, 0.7296),
+}
+
+
+@pytest.mark.parametrize("library", MAPPED)
+def test_the_estimate_of_flip_flops_is_near_what_mapping_takes(library: str) -> None:
+    flip_flop, gate, *found = MAPPED[library]
+    for reads, area in enumerate(found, start=1):
+        memory = Memory("words", 256, 8, reads, "")
+        assert memory.area_m2(flip_flop, gate) == pytest.approx(2048 * area, rel=0.06)
