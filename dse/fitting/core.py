@@ -21,8 +21,8 @@ from dse.files.inputs import Input
 from dse.fitting.law import Fitted, fit_law
 from dse.model.designs import Designs
 from dse.study import core_law, core_tables, schema, tables
-from dse.study.faults import Faults, validate_as
 from dse.study.overrides import override
+from dse.study.reader import Reader, validate_as
 from dse.study.scenario import Scenario
 
 FEWEST = 3
@@ -77,21 +77,20 @@ def fit_core(
         f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND
     )
     start = override(replace(start, inputs={path.name: path}), settings)
-    faults = Faults(start)
-    stage = validate_as(schema.StageSection, faults)
-    scenario = Scenario()
-    found = None if stage is None else _parameterised_designs(stage, over, scenario, faults)
-    if found is None or faults.found:
-        raise StudyError(_without_place(faults))
+    reader = Reader(start)
+    stage = validate_as(schema.StageSection, reader)
+    found = None if stage is None else _parameterised_designs(stage, over, reader)
+    if found is None or reader.faults:
+        raise StudyError(_without_place(reader))
     designs, parameters = found
-    columns = _columns(designs.metrics, scenario)
-    laws = _fits(designs.metrics, columns, parameters, forms or {}, faults)
-    if faults.found:
-        raise StudyError(_without_place(faults))
+    columns = _columns(designs.metrics, reader.notes)
+    laws = _fits(designs.metrics, columns, parameters, forms or {}, reader)
+    if reader.faults:
+        raise StudyError(_without_place(reader))
     total = _total_power(designs.metrics, parameters, forms or {})
     mark = "assumed for every design: "
-    notes = [note.partition(mark)[2] for note in scenario.notes if mark in note]
-    file = replace(scenario.inputs[path.name], written=str(path))
+    notes = [note.partition(mark)[2] for note in reader.notes if mark in note]
+    file = replace(reader.inputs[path.name], written=str(path))
     return CoreFit(
         name=name,
         table=file,
@@ -104,59 +103,59 @@ def fit_core(
 
 
 def _parameterised_designs(
-    stage: schema.StageSection, over: Sequence[str], scenario: Scenario, faults: Faults
+    stage: schema.StageSection, over: Sequence[str], reader: Reader
 ) -> tuple[Designs, dict[str, Column]] | None:
     """Return the chosen designs of the table, and the values of their parameters."""
     every = stage.model_copy(update={"parameters": {}, "designs": None})
-    found = core_tables.table_designs(every, scenario, (), faults)
-    read = tables.read_input(str(stage.table), ("table",), faults)
+    found = core_tables.table_designs(every, Scenario(), reader)
+    read = tables.read_input(str(stage.table), reader.below("table"))
     if found is None or read is None:
         return None
     table = read[1]
-    columns = tables.called(table, stage.columns, ("columns",), faults)
-    kept = tables.restricted(table, columns, stage.parameters, ("parameters",), faults)
+    columns = tables.called(table, stage.columns, reader.below("columns"))
+    kept = tables.restricted(table, columns, stage.parameters, reader.below("parameters"))
     for number, name in enumerate(stage.designs or ()):
         if name not in found.names:
             rule, remedy = "the table has no such design", nearest(name, found.names)
-            faults.add(("designs", number), rule, remedy)
+            reader.fault(("designs", number), rule, remedy)
     if stage.designs is not None:
         kept &= np.isin(found.names, stage.designs)
     rows = np.flatnonzero(kept)
-    parameters = _parameters(table, columns, rows, over, faults)
-    if len(rows) < FEWEST and not faults.found:
+    parameters = _parameters(table, columns, rows, over, reader)
+    if len(rows) < FEWEST and not reader.faults:
         rule = "a law has two coefficients or more, and needs a design more than that"
-        faults.add(("table",), rule, f"use {FEWEST} designs or more", f"{len(rows)} designs")
+        reader.fault(("table",), rule, f"use {FEWEST} designs or more", f"{len(rows)} designs")
     return found.take(rows), parameters
 
 
 def _parameters(
-    table: CsvTable, columns: Mapping[str, int], rows: Any, over: Sequence[str], faults: Faults
+    table: CsvTable, columns: Mapping[str, int], rows: Any, over: Sequence[str], reader: Reader
 ) -> dict[str, Column]:
-    chosen = list(over) or _candidates(table, columns, faults)
+    chosen = list(over) or _candidates(table, columns, reader)
     if len(chosen) > 2:
-        faults.add((), "a law has one or two parameters", "name one or two", ", ".join(chosen))
+        reader.fault((), "a law has one or two parameters", "name one or two", ", ".join(chosen))
     parameters: dict[str, Column] = {}
     for name in chosen:
         if name not in columns:
             remedy = nearest(name, columns)
-            faults.add((), f"{table.file} has no column {name!r}", remedy, f"--over {name}")
+            reader.fault((), f"{table.file} has no column {name!r}", remedy, f"--over {name}")
             continue
         if not name.isidentifier() or not name.isascii() or name.startswith("_"):
             rule = "a parameter is called by letters, digits and underscores"
             short = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
             short = short if short.isidentifier() else "n"
             remedy = f'call it so: --set "columns.{short}={name}" --over {short}'
-            faults.add((), rule, remedy, repr(name))
-        bad = len(faults.found)
-        values = table.numbers(columns[name], Fraction(1), faults.found)
-        for row in rows[values[rows] <= 0] if len(faults.found) == bad else ():
+            reader.fault((), rule, remedy, repr(name))
+        bad = len(reader.faults)
+        values = table.numbers(columns[name], Fraction(1), reader.faults)
+        for row in rows[values[rows] <= 0] if len(reader.faults) == bad else ():
             rule, remedy = "a parameter is more than 0", "leave the row out, or count from 1"
-            faults.found.append(table.fault(int(row), columns[name], rule, remedy))
+            reader.faults.append(table.fault(int(row), columns[name], rule, remedy))
         parameters[name] = values[rows]
     return parameters
 
 
-def _candidates(table: CsvTable, columns: Mapping[str, int], faults: Faults) -> list[str]:
+def _candidates(table: CsvTable, columns: Mapping[str, int], reader: Reader) -> list[str]:
     """Return the only column that may be a parameter: plain numbers that are no metric."""
     names = [
         name
@@ -168,7 +167,7 @@ def _candidates(table: CsvTable, columns: Mapping[str, int], faults: Faults) -> 
     if len(names) != 1:
         shown = f"they may be {', '.join(names)}" if names else "no column holds plain numbers"
         rule = f"which columns are the parameters is open: {shown}"
-        faults.add((), rule, f"add --over {names[0] if names else 'NAME'}", "")
+        reader.fault((), rule, f"add --over {names[0] if names else 'NAME'}", "")
     return names[:1]
 
 
@@ -180,11 +179,11 @@ def _is_plain(header: str) -> bool:
         return False
 
 
-def _without_place(faults: Faults) -> list[Any]:
+def _without_place(reader: Reader) -> list[Any]:
     """Return faults; those of the command line have no line and column."""
     return [
         replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
-        for fault in faults.found
+        for fault in reader.faults
     ]
 
 
@@ -193,14 +192,16 @@ def _fits(
     columns: Mapping[str, Column],
     parameters: Mapping[str, Column],
     forms: Mapping[str, str],
-    faults: Faults,
+    reader: Reader,
 ) -> dict[str, Fitted]:
     for name, form in forms.items():
         if name not in columns:
-            faults.add((), "this quantity is not fitted", nearest(name, columns), f"--form {name}")
+            reader.fault(
+                (), "this quantity is not fitted", nearest(name, columns), f"--form {name}"
+            )
         elif form not in core_law.FORMS:
-            faults.add((), "this form is not known", nearest(form, core_law.FORMS), repr(form))
-    if faults.found:
+            reader.fault((), "this form is not known", nearest(form, core_law.FORMS), repr(form))
+    if reader.faults:
         return {}
     laws = {}
     for name, values in columns.items():
@@ -208,7 +209,7 @@ def _fits(
         if found is None:
             kind = f"no {forms[name]} law" if name in forms else "no law"
             rule = f"{len(values)} designs at these parameters support {kind} of {name}"
-            faults.add((), rule, "use more designs, at other values of the parameters", "")
+            reader.fault((), rule, "use more designs, at other values of the parameters", "")
         else:
             laws[name] = found
     # a clock that varies blurs the rate, not the cycles that a task takes
@@ -220,7 +221,7 @@ def _fits(
     return laws
 
 
-def _columns(metrics: CoreMetrics, scenario: Scenario) -> dict[str, Column]:
+def _columns(metrics: CoreMetrics, notes: Sequence[str]) -> dict[str, Column]:
     """Return the quantities to fit in SI: those that do not follow from the others by default.
 
     A latency that the table tells is fitted all the same, lest it be taken for an assumed one.
@@ -231,7 +232,7 @@ def _columns(metrics: CoreMetrics, scenario: Scenario) -> dict[str, Column]:
         if hasattr(metrics, column) and not np.isnan(getattr(metrics, column)).all()
     }
     defaults = ["tasks_in_flight", "leakage_power", "read", "written"]
-    if any(core_tables.ASSUMED_LATENCY in note for note in scenario.notes):
+    if any(core_tables.ASSUMED_LATENCY in note for note in notes):
         defaults = ["latency", *defaults]
     for name in (name for name in defaults if name in columns):
         rest = {key: values for key, values in columns.items() if key != name}

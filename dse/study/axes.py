@@ -15,8 +15,8 @@ from dse.algebra import units
 from dse.contract import Column, Parameter
 from dse.errors import UnitError
 from dse.model.space import Axis, Numbers
-from dse.study.faults import Faults, Path
 from dse.study.field_kinds import Coupled, Given, Range, Unit, neutral
+from dse.study.reader import Reader
 
 MOST_VALUES = 1_000_000
 """Most values of one axis; a longer one is a typing mistake rather than a question."""
@@ -30,7 +30,7 @@ STEPS = 2**20
 DIGITS = 12
 """Significant digits of a computed value, which undo the rounding of the logarithm."""
 
-Reader = Callable[[Any], float]
+Read = Callable[[Any], float]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Spread:
     continuous: bool = False
 
 
-def spread_values(written: Any, read: Reader, *, integer: bool) -> Spread:
+def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
     """Return the values that a range, a list or a scalar stands for; a range may be continuous.
 
     A continuous range of whole numbers is all of them, as long as there are no more than `STEPS`.
@@ -82,7 +82,7 @@ def _digits(values: Column) -> Column:
     return rounded
 
 
-def expand(written: Any, read: Reader, *, integer: bool) -> list[float]:
+def expand(written: Any, read: Read, *, integer: bool) -> list[float]:
     """Return the values that a range, a list or a single scalar stands for, in SI.
 
     Raises
@@ -101,7 +101,7 @@ def expand(written: Any, read: Reader, *, integer: bool) -> list[float]:
     return values
 
 
-def _ends(written: Range, read: Reader) -> tuple[float, float]:
+def _ends(written: Range, read: Read) -> tuple[float, float]:
     start, stop = read(written.start), read(written.to)
     if stop < start:
         raise UnitError(
@@ -113,7 +113,7 @@ def _ends(written: Range, read: Reader) -> tuple[float, float]:
     return start, stop
 
 
-def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]:
+def _expand_range(written: Range, read: Read, *, integer: bool) -> list[float]:
     start, stop = _ends(written, read)
     if written.continuous:
         raise UnitError("only a clock, or a field with a unit, is continuous", "give `points`")
@@ -133,7 +133,7 @@ def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]
     return values
 
 
-def _by_step(start: float, stop: float, written: Range, read: Reader) -> list[float]:
+def _by_step(start: float, stop: float, written: Range, read: Read) -> list[float]:
     if written.grid == "log":
         raise UnitError("a logarithmic grid needs `points`", "add for instance points: 9")
     step = 1.0 if written.step is None else read(written.step)
@@ -240,14 +240,12 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"\s*[-+]?\.?\d|\s*$")
 
 
-def free_axis(
-    name: str, written: Any, taken: Collection[str], faults: Faults, path: Path = ()
-) -> list[Axis]:
-    """Return the axis that a study calls `name` at a `path`, none where it is faulty.
+def free_axis(name: str, written: Any, taken: Collection[str], reader: Reader) -> list[Axis]:
+    """Return the axis that a study calls `name`, at the place of `reader`; none if it is faulty.
 
     Its column has the name and the SI unit of its values: ``clock: [100 MHz]`` is ``clock_hz``.
     """
-    with faults.at(path or ("axes", name)):
+    with reader.at(()):
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             rule = "an axis of its own name is letters, digits and _, and no word of Python"
             raise UnitError(rule, "rename it")

@@ -16,7 +16,7 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, Designs
 from dse.study import models, schema, tables
 from dse.study.core_law import AGREEMENT
-from dse.study.faults import Faults, Path
+from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 from dse.study.tables import Figures, Form, as_is
 
@@ -39,32 +39,31 @@ KNOWN = (
 
 
 def table_designs(
-    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+    written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> Designs | None:
-    """Return the designs of a stage that names a table; what is wrong goes to `faults`."""
-    before = len(faults.found)
-    found = tables.read_input(str(written.table), (*path, "table"), faults)
+    """Return the designs of a stage that names a table; what is wrong goes to `reader`."""
+    before = len(reader.faults)
+    found = tables.read_input(str(written.table), reader.below("table"))
     if found is None:
         return None
     entry, table = found
-    places = tables.called(table, written.columns, (*path, "columns"), faults)
-    figures = Figures(table, places, path, faults)
+    places = tables.called(table, written.columns, reader.below("columns"))
+    figures = Figures(table, places, reader)
     figures.give(written.values)
     metrics = _metrics(figures, chained=scenario.chained)
     figures.check_all_used(KNOWN)
     uncertainty = _uncertainty(written, figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
     reserved = {*schema.StageSection.model_fields, "design"}
-    names = tables.row_names(table, places, free, reserved, faults)
-    parameters = (*path, "parameters")
-    kept = tables.restricted(table, places, written.parameters, parameters, faults)
-    if len(faults.found) > before:
+    names = tables.row_names(table, places, free, reserved, reader)
+    kept = tables.restricted(table, places, written.parameters, reader.below("parameters"))
+    if len(reader.faults) > before:
         return None
-    scenario.inputs[entry.written] = entry
-    scenario.notes.append(entry.note)
+    reader.inputs[entry.written] = entry
+    reader.notes.append(entry.note)
     if figures.assumed:
         file = FilePath(entry.written).name
-        scenario.notes.append(f"{file}: assumed for every design: {', '.join(figures.assumed)}")
+        reader.notes.append(f"{file}: assumed for every design: {', '.join(figures.assumed)}")
     if figures.unleaking is not None:
         scenario.sureness.unleaking[str(stage_name(vars(written)))] = figures.unleaking
     return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
@@ -194,7 +193,7 @@ def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
 
 def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Column]:
     """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
-    shares = models.stated(written.uncertainty, figures.path, figures.faults)
+    shares = models.stated(written.uncertainty, figures.reader)
     found = {metric: figures.full(share) for metric, share in shares.items()}
     for name, metrics in models.STATED.items():
         column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)

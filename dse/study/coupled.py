@@ -10,13 +10,12 @@ from dse.errors import UnitError, nearest
 from dse.model.measured import Coupling
 from dse.model.space import Axis
 from dse.study.axes import place_of, written_axis
-from dse.study.faults import Faults, Path
 from dse.study.field_kinds import Coupled
-from dse.study.scenario import Scenario
+from dse.study.reader import Reader
 
 
 def couplings_of(
-    written: Mapping[str, Any], axes: Sequence[Axis], scenario: Scenario, faults: Faults
+    written: Mapping[str, Any], axes: Sequence[Axis], reader: Reader
 ) -> tuple[Coupling, ...]:
     """Return which pairs of values of axes there are; faults are added."""
     above: dict[str, Axis] = {}
@@ -24,25 +23,23 @@ def couplings_of(
     for axis in axes:
         values = written[axis.name]
         if isinstance(values, Coupled):
-            path: Path = ("axes", axis.name)
+            here = reader.below("axes", axis.name)
             other = above.get(values.of)
             if other is None:
                 rule = "it depends on an axis that is measured and stands above it"
-                faults.add((*path, "of"), rule, nearest(values.of, above), repr(values.of))
+                here.fault(("of",), rule, nearest(values.of, above), repr(values.of))
                 continue
-            found.append(_coupling(axis, other, values, path, scenario, faults))
+            found.append(_coupling(axis, other, values, here))
         above[axis.name] = axis
     return tuple(found)
 
 
-def _coupling(
-    axis: Axis, other: Axis, written: Coupled, path: Path, scenario: Scenario, faults: Faults
-) -> Coupling:
+def _coupling(axis: Axis, other: Axis, written: Coupled, reader: Reader) -> Coupling:
     pairs: list[tuple[Value, Value]] = []
-    all_values, before = [*other.places], len(faults.found)
+    all_values, before = [*other.places], len(reader.faults)
     known, never = set(), []
     for text, values in written.values.items():
-        with faults.at((*path, "values", text)):
+        with reader.at(("values", text)):
             one = written_axis(other.name, text)
             if one.unit_name != other.unit_name:
                 rule = f"it is no value of {other.name}"
@@ -58,9 +55,9 @@ def _coupling(
                 (all_values[place], value) for value in written_axis(axis.name, values).places
             ]
     lacking = [other.shown(place) for place in range(other.size) if place not in known]
-    if lacking and len(faults.found) == before:
+    if lacking and len(reader.faults) == before:
         rule = f"it has no values where {other.name} is {lacking[0]}"
-        faults.add((*path, "values"), rule, f"add them, or drop it from {other.name}", "")
+        reader.fault(("values",), rule, f"add them, or drop it from {other.name}", "")
     if never and other.size > 1:  # one that was fixed has no other values
-        scenario.notes.append(f"{axis.name}: {other.name} is never {', '.join(never)}")
+        reader.notes.append(f"{axis.name}: {other.name} is never {', '.join(never)}")
     return Coupling((other.name, axis.name), tuple(pairs))

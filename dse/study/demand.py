@@ -12,10 +12,9 @@ from dse.algebra import units
 from dse.contract import Column
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Parted
 from dse.model.problem import Problem
-from dse.model.space import Axis, constant
 from dse.study import schema
-from dse.study.faults import Faults, Path
 from dse.study.field_kinds import Mix
+from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 
 TASKS = "workload_task_rate_task_per_s"
@@ -25,43 +24,42 @@ _SAME = 1e-9
 """Relative; by how much a rate may differ from that of the tasks and still say the same."""
 
 
-def settle_demand(
-    written: schema.StudyFile, constants: dict[str, float], axes: list[Axis], faults: Faults
-) -> list[str]:
-    """Set the rate for which a demanded rate of tasks stands; return what to note of it.
+def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
+    """Set the rate for which a demanded rate of tasks stands, and note it.
 
     ``rate = 8 granularity * task rate``, set where either of the two is an axis, else once.
     """
+    constants, axes = scenario.constants, scenario.axes
     places = [place for place, axis in enumerate(axes) if {TASKS, SIZE} & {*axis.columns}]
-    tasks, size = (_values(name, constants, axes) for name in (TASKS, SIZE))
+    tasks, size = map(scenario.column, (TASKS, SIZE))
+    where = written.place("workload.task_rate")
     if tasks is None:
-        return []
+        return
     if size is None:
         rule = "tasks are offloads, and without workload.granularity their size is unknown"
-        faults.add(
-            written.place("workload.task_rate"), rule, "add for instance `granularity: 1500 B`"
-        )
-        return []
+        reader.fault(where, rule, "add for instance `granularity: 1500 B`")
+        return
     if len(places) > 1:
         rule = "only one of workload.task_rate and workload.granularity can be an axis"
-        faults.add(written.place("workload.task_rate"), rule, "set one of them to one value")
-        return []
+        reader.fault(where, rule, "set one of them to one value")
+        return
     rate = 8.0 * size * tasks
-    stated = _values(RATE, constants, axes)
+    stated = scenario.column(RATE)
     if stated is not None and not _agree(stated, rate):
-        _contradicts(written, rate, faults)
-        return []
-    if places:
+        _contradicts(written, rate, reader)
+    elif places:
         axis = axes[places[0]]
         axes[places[0]] = replace(axis, columns={**axis.columns, RATE: rate})
-        return []
-    if stated is None:
-        constants[RATE] = float(rate[0])
-    else:  # the study says so itself
-        del constants[TASKS]
-    shown = [units.show(float(one[0]), name) for one, name in ((tasks, TASKS), (size, SIZE))]
-    of_rate = units.show(float(rate[0]), RATE)
-    return [f"workload.task_rate: {shown[0]} of {shown[1]} stand for workload.rate {of_rate}"]
+    else:
+        if stated is None:
+            constants[RATE] = float(rate[0])
+        else:  # the study says so itself
+            del constants[TASKS]
+        pairs = ((tasks, TASKS), (size, SIZE), (rate, RATE))
+        shown = [units.show(float(one[0]), name) for one, name in pairs]
+        reader.notes.append(
+            f"workload.task_rate: {shown[0]} of {shown[1]} stand for workload.rate {shown[2]}"
+        )
 
 
 def followers(problem: Problem, column: str) -> dict[str, float]:
@@ -76,24 +74,16 @@ def followers(problem: Problem, column: str) -> dict[str, float]:
     return {RATE: 8.0 * float(constants[other][0])}
 
 
-def _values(name: str, constants: dict[str, float], axes: list[Axis]) -> Column | None:
-    """Return what a column takes, the last axis that sets it first; None where nothing does."""
-    for axis in reversed(axes):
-        if name in axis.columns:
-            return axis.columns[name]
-    return constant(constants[name]) if name in constants else None
-
-
 def _agree(stated: Column, rate: Column) -> bool:
     same = len(stated) == len(rate) == 1
     return same and math.isclose(float(stated[0]), float(rate[0]), rel_tol=_SAME)
 
 
-def _contradicts(written: schema.StudyFile, rate: Column, faults: Faults) -> None:
+def _contradicts(written: schema.StudyFile, rate: Column, reader: Reader) -> None:
     least, most = (units.show(float(end), RATE) for end in (np.min(rate), np.max(rate)))
     shown = least if least == most else f"{least} to {most}"
     rule = f"the tasks of workload.task_rate are {shown}, which contradicts workload.rate"
-    faults.add(written.place("workload.rate"), rule, "remove one of the two")
+    reader.fault(written.place("workload.rate"), rule, "remove one of the two")
 
 
 def mix_of(written: schema.StudyFile) -> Mix | None:
@@ -102,7 +92,7 @@ def mix_of(written: schema.StudyFile) -> Mix | None:
     return mix if isinstance(mix, Mix) and "workload.granularity" not in written.axes else None
 
 
-def check_mix(scenario: Scenario, *, meet: bool, faults: Faults) -> None:
+def check_mix(scenario: Scenario, *, meet: bool, reader: Reader) -> None:
     """Refuse what a mix of sizes excludes; `meet` says that clocks meet the rate."""
     if scenario.mix is None:
         return
@@ -110,40 +100,39 @@ def check_mix(scenario: Scenario, *, meet: bool, faults: Faults) -> None:
     path = ("workload", "granularity")
     if "interface_in_flight" not in columns:
         rule = "a mix is one of offloads, and a study without an interface has none"
-        faults.add(path, rule, "add `interface`, or write one size")
+        reader.fault(path, rule, "add `interface`, or write one size")
     if "workload_chained" in columns:
         rule = "tasks of a stream that wait for each other are not modelled for a mix of sizes"
-        faults.add(path, rule, "write one size, or remove `chained`")
+        reader.fault(path, rule, "write one size, or remove `chained`")
     if meet:
         rule = "at clocks that only just meet the rate, offloads of several sizes do not reach it"
-        faults.add(path, rule, "write `clock: 1`, or other fractions, in the stages")
+        reader.fault(path, rule, "write `clock: 1`, or other fractions, in the stages")
 
 
 POLICY, ABOVE = "workload.offload_above", "workload_offload_above_byte"
 CV2 = "workload_size_cv2"
 
 
-def settle_policy(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> None:
+def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     """Part the mix of a study as its policy says; refuse a policy that makes no sense in it.
 
     Every threshold, one or those of an axis, sets what is offloaded: the mean size, how sizes vary,
     the shares of all tasks and of all payload.
     """
-    if ABOVE not in scenario.names:
+    thresholds = scenario.column(ABOVE)
+    if thresholds is None:
         return
-    mix = written.workload.granularity
-    path: Path = ("axes", POLICY) if POLICY in written.axes else ("workload", "offload_above")
+    mix, here = written.workload.granularity, reader.below(*written.place(POLICY))
     if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
         rule = "sizes that stay on the host are some of a mix, and workload.granularity is none"
-        faults.add(path, rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")
+        here.fault((), rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")
         return
-    _check_rest(scenario, path, faults)
-    thresholds = _thresholds(scenario)
-    for threshold in thresholds:
-        _check_threshold(mix, threshold, path, faults)
-    if not all(threshold < max(mix.sizes) for threshold in thresholds):
+    _check_rest(scenario, here)
+    for threshold in thresholds.tolist():
+        _check_threshold(mix, threshold, here)
+    if thresholds.max() >= max(mix.sizes):
         return
-    sent = [parted(mix, threshold) for threshold in thresholds]
+    sent = [parted(mix, threshold) for threshold in thresholds.tolist()]
     scenario.parts = tuple({one.share: one for one in sent}.values())
     columns = {
         SIZE: np.array([one.mean for one in sent]),
@@ -151,14 +140,14 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, faults: Faults)
         TASKS_OFFLOADED: np.array([one.share for one in sent]),
         PAYLOAD_OFFLOADED: np.array([one.share * one.mean / mix.value for one in sent]),
     }
-    axis = _axis(scenario)
-    if axis is None:
+    place = next((n for n, one in enumerate(scenario.axes) if ABOVE in one.columns), None)
+    if place is None:
         del scenario.constants[ABOVE]
         scenario.constants |= {name: float(values[0]) for name, values in columns.items()}
     else:
-        place = scenario.axes.index(axis)
+        axis = scenario.axes[place]
         scenario.axes[place] = replace(axis, columns={**axis.columns, **columns})
-    scenario.notes.append(
+    reader.notes.append(
         f"{POLICY}: throughput, limits, times and waits are of what is offloaded; host cores, "
         "power and energy are of all; cores for the sizes that stay are set apart"
     )
@@ -179,37 +168,28 @@ def parted(mix: Mix, threshold: float = 0.0) -> Parted:
     )
 
 
-def _thresholds(scenario: Scenario) -> list[float]:
-    axis = _axis(scenario)
-    return [scenario.constants[ABOVE]] if axis is None else axis.columns[ABOVE].tolist()
-
-
-def _axis(scenario: Scenario) -> Axis | None:
-    return next((axis for axis in scenario.axes if ABOVE in axis.columns), None)
-
-
-def _check_threshold(mix: Mix, threshold: float, path: Path, faults: Faults) -> None:
+def _check_threshold(mix: Mix, threshold: float, reader: Reader) -> None:
     least, most = min(mix.sizes), max(mix.sizes)
     shown = [units.show(value, SIZE) for value in (threshold, least, most)]
     if threshold >= most:
         rule = f"no size is above {shown[0]}: all stay, which is the host alone"
-        faults.add(path, rule, f"write less than {shown[2]}; answers include the host alone")
+        reader.fault((), rule, f"write less than {shown[2]}; answers include the host alone")
     elif 0 < threshold < least:
         rule = f"the least size is {shown[1]}, so that none stays on the host"
-        faults.add(path, rule, f"write at least {shown[1]}, or 0 B to offload every size")
+        reader.fault((), rule, f"write at least {shown[1]}, or 0 B to offload every size")
 
 
-def _check_rest(scenario: Scenario, path: Path, faults: Faults) -> None:
+def _check_rest(scenario: Scenario, reader: Reader) -> None:
     """Refuse a policy in a study that lacks what tells the work that stays."""
     if "kernel_index_s_per_byte" not in scenario.names:
         rule = "nothing says how long the host takes for the sizes that stay"
-        faults.add(path, rule, "add workload.kernel; `dse list kernels` shows the names")
+        reader.fault((), rule, "add workload.kernel; `dse list kernels` shows the names")
     if RATE not in scenario.names:
         rule = "without workload.rate nobody says how much work stays on the host"
-        faults.add(path, rule, "set workload.rate, or workload.task_rate")
+        reader.fault((), rule, "set workload.rate, or workload.task_rate")
     if "workload_program_offloads_hz" in scenario.names:
         rule = "every call of the kernel in workload.program_offloads is taken to be offloaded"
-        faults.add(path, rule, "remove it, or workload.program_offloads and its share")
+        reader.fault((), rule, "remove it, or workload.program_offloads and its share")
 
 
 ARRIVAL_CV2 = "workload_arrival_cv2"
@@ -218,7 +198,7 @@ _VARY = ("are of several sizes", "do not arrive steadily")
 
 
 def check_arrivals(
-    written: schema.StudyFile, scenario: Scenario, *, meet: bool, faults: Faults
+    written: schema.StudyFile, scenario: Scenario, *, meet: bool, reader: Reader
 ) -> None:
     """Refuse arrivals that make no sense in a study; note what law they are taken to have.
 
@@ -232,24 +212,24 @@ def check_arrivals(
     place = written.place(ARRIVALS)
     if "interface_in_flight" not in scenario.names:
         rule = "arrivals are those of offloads, and a study without an interface has none"
-        faults.add(place, rule, "add `interface`, or remove it")
+        reader.fault(place, rule, "add `interface`, or remove it")
         return
     if scenario.highest("workload_rate_bit_per_s") is None:
         rule = (
             "without workload.rate a design carries all that it can, and offloads that "
             f"{_VARY[most > 0]} would wait forever"
         )
-        faults.add(place, rule, "set workload.rate")
+        reader.fault(place, rule, "set workload.rate")
     if meet:
         rule = (
             "clocks that meet the rate leave nothing to spare, and offloads that "
             f"{_VARY[most > 0]} would wait forever"
         )
-        faults.add(place, rule, "write `clock: 1`, or other fractions, in the stages")
+        reader.fault(place, rule, "write `clock: 1`, or other fractions, in the stages")
     laws = {"hyperexponential with balanced means": most > 1, "gamma distributed": 0 < most < 1}
     for law, taken in laws.items():
         if taken:
-            scenario.notes.append(
+            reader.notes.append(
                 f"gaps between arrivals with a cv2 of {most:g} are taken to be {law}; others of "
                 "that cv2 wait longer or less, see docs/models.md"
             )
@@ -259,7 +239,7 @@ SHARE, OFFLOADS = "workload.program_share", "workload.program_offloads"
 
 
 def check_program(
-    written: schema.StudyFile, columns: Collection[str], most: float | None, faults: Faults
+    written: schema.StudyFile, columns: Collection[str], most: float | None, reader: Reader
 ) -> None:
     """Refuse a program of which a part is missing, or whose kernel takes more than all of it.
 
@@ -272,9 +252,9 @@ def check_program(
         other, example = (OFFLOADS, "100 kHz") if given == [SHARE] else (SHARE, "30 %")
         rule = f"what offloads do for a program needs {SHARE} and {OFFLOADS}"
         remedy = f"add for instance {other}: {example}"
-        faults.add(written.place(given[0]), rule, remedy)
+        reader.fault(written.place(given[0]), rule, remedy)
     if most is not None and most > 1.0:
-        faults.add(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
+        reader.fault(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
     if "interface_in_flight" not in columns:
         rule = "offloads of a program pass an interface, and this study has none"
-        faults.add(written.place(given[0]), rule, "add `interface`, or remove it")
+        reader.fault(written.place(given[0]), rule, "add `interface`, or remove it")

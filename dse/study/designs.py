@@ -14,8 +14,8 @@ from dse.files.document import is_record, stage_name
 from dse.model.designs import Designs
 from dse.study import schema
 from dse.study.axes import parameter_values
-from dse.study.faults import Faults, Path
 from dse.study.models import MOST_DESIGNS, designs_of_model
+from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
 
@@ -28,26 +28,26 @@ SOURCES = {
 
 
 def choose_designs(
-    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+    written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> Designs | None:
     """Return the designs that a stage chooses from."""
-    before = len(faults.found)
-    _check_source(written, path, faults)
+    before = len(reader.faults)
+    _check_source(written, reader)
     if written.table is not None:
         from dse.study import core_tables  # only where one is named
 
-        found = core_tables.table_designs(written, scenario, path, faults)
-        return None if found is None else _chosen(found, written, path, faults)
+        found = core_tables.table_designs(written, scenario, reader)
+        return None if found is None else _chosen(found, written, reader)
     if written.provides is not None:
         from dse.study import provided  # only where a function is named
 
-        found = provided.provided_designs(written, scenario, path, faults)
-        return None if found is None else _chosen(found, written, path, faults)
+        found = provided.provided_designs(written, scenario, reader)
+        return None if found is None else _chosen(found, written, reader)
     if not isinstance(written.core, str):
         return None
     core = model = None
-    with faults.at((*path, "core")):
-        core = record_of(contract.Core, written.core, scenario, faults)
+    with reader.at(("core",)):
+        core = record_of(contract.Core, written.core, reader)
     if core is None:
         return None
     if "model" not in written.model_fields_set and len(core.models) == 1:
@@ -55,16 +55,16 @@ def choose_designs(
     model = core.models.get(written.model)
     if model is None:
         remedy = nearest(written.model, core.models)
-        faults.add((*path, "model"), f"core {core.name!r} has no model of this name", remedy)
+        reader.fault(("model",), f"core {core.name!r} has no model of this name", remedy)
         return None
-    values = _parameters(model, written, scenario, path, faults)
-    if len(faults.found) > before:
+    values = _parameters(model, written, reader)
+    if len(reader.faults) > before:
         return None
-    designs = designs_of_model(core, model, values, written.uncertainty, path, faults)
-    _note_assumed(core, model, written, scenario, path, faults)
-    if len(faults.found) > before:
+    designs = designs_of_model(core, model, values, written.uncertainty, reader)
+    _note_assumed(core, model, written, scenario, reader)
+    if len(reader.faults) > before:
         return None
-    return _chosen(designs, written, path, faults)
+    return _chosen(designs, written, reader)
 
 
 def _note_assumed(
@@ -72,8 +72,7 @@ def _note_assumed(
     model: contract.Model,
     written: schema.StageSection,
     scenario: Scenario,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> None:
     """Note what a core assumes; refuse a latency that is assumed where it decides the rate."""
     if "latency_cycles" in model.assumed and scenario.chained:
@@ -81,13 +80,13 @@ def _note_assumed(
         remedy = "choose a core or a model whose latency is known"
         if is_record(str(written.core)):
             remedy = "add core.laws.latency to the record, or core.laws.tasks_in_flight"
-        faults.add((*path, "core"), rule, remedy)
+        reader.fault(("core",), rule, remedy)
     if model.assumed:
         words = ", ".join(units.stem(name).replace("_", " ") for name in model.assumed)
-        scenario.notes.append(f"core {core.name}: assumed for every design: {words}")
+        reader.notes.append(f"core {core.name}: assumed for every design: {words}")
 
 
-def _check_source(written: schema.StageSection, path: Path, faults: Faults) -> None:
+def _check_source(written: schema.StageSection, reader: Reader) -> None:
     """A stage takes its designs from one of `SOURCES`, and has the fields of that one."""
     given = [name for name in SOURCES if getattr(written, name) is not None]
     if not given:
@@ -96,11 +95,11 @@ def _check_source(written: schema.StageSection, path: Path, faults: Faults) -> N
             "(`dse list functions`) or `table: FILE.csv`"
         )
         rule = "a stage needs `core`, `table` or `provides`"
-        faults.add((*path, "core"), rule, remedy, "it is missing")
+        reader.fault(("core",), rule, remedy, "it is missing")
         return
     if given[1:]:
         rule = "a stage has a core, a table or a function"
-        faults.add((*path, given[1]), rule, "remove all but one of them")
+        reader.fault((given[1],), rule, "remove all but one of them")
         return
     for source, names in SOURCES.items():
         for name in {*names} - {*SOURCES[given[0]]}:
@@ -108,77 +107,71 @@ def _check_source(written: schema.StageSection, path: Path, faults: Faults) -> N
                 rule = (
                     f"only a stage with a {source if source != 'provides' else 'function'} has it"
                 )
-                faults.add((*path, name), rule, "remove it")
+                reader.fault((name,), rule, "remove it")
 
 
 def _parameters(
-    model: contract.Model,
-    written: schema.StageSection,
-    scenario: Scenario,
-    path: Path,
-    faults: Faults,
+    model: contract.Model, written: schema.StageSection, reader: Reader
 ) -> dict[str, list[float]]:
     known = {parameter.name: parameter for parameter in model.parameters}
     for name in written.parameters:
         if name not in known:
-            faults.add(
-                (*path, "parameters", name),
+            reader.fault(
+                ("parameters", name),
                 f"model {written.model!r} of core {written.core!r} has no such parameter",
                 nearest(name, known),
                 repr(name),
             )
     values: dict[str, list[float]] = {}
     for name, parameter in known.items():
-        where = (*path, "parameters", name)
+        where = ("parameters", name)
         if name in written.parameters:
-            with faults.at(where):
+            with reader.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
-                _note_range(str(stage_name(vars(written))), parameter, values[name], scenario)
+                _note_range(str(stage_name(vars(written))), parameter, values[name], reader)
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:
             fitted = f"{{from: {parameter.low:g}, to: {parameter.high:g}}}"
-            faults.add(
-                (*path, "parameters"),
+            reader.fault(
+                ("parameters",),
                 f"model {written.model!r} needs the parameter {name!r}",
                 f"add `{name}: {fitted}`, the range it was fitted on",
                 "it is missing",
             )
     if math.prod(len(entry) for entry in values.values()) > MOST_DESIGNS:
-        faults.add(
-            (*path, "parameters"), f"more than {MOST_DESIGNS:,} designs in one stage", "use fewer"
+        reader.fault(
+            ("parameters",), f"more than {MOST_DESIGNS:,} designs in one stage", "use fewer"
         )
     return values
 
 
 def _note_range(
-    core: str, parameter: contract.Parameter, values: Sequence[float], scenario: Scenario
+    core: str, parameter: contract.Parameter, values: Sequence[float], reader: Reader
 ) -> None:
     """Say which values lie outside the range that a model was fitted on or makes sense for."""
     outside = [f"{value:g}" for value in values if not parameter.low <= value <= parameter.high]
     if outside:
         shown = ", ".join(outside[:8]) + (", ..." if len(outside) > 8 else "")
-        scenario.notes.append(
+        reader.notes.append(
             f"{core}: {parameter.name} = {shown} is extrapolated, outside "
             f"{parameter.low:g} to {parameter.high:g}"
         )
 
 
-def _chosen(
-    designs: Designs, written: schema.StageSection, path: Path, faults: Faults
-) -> Designs | None:
+def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> Designs | None:
     wanted = written.designs if written.counts is None else list(written.counts)
     if wanted is None:
         return designs
     position_of = {name: position for position, name in enumerate(designs.names)}
-    where = (*path, "counts" if written.counts is not None else "designs")
+    where = ("counts" if written.counts is not None else "designs",)
     for position, name in enumerate(wanted):
         if name not in position_of:
             place = (*where, name) if written.counts is not None else (*where, position)
             rule = f"stage {stage_name(vars(written))!r} has no such design"
-            faults.add(place, rule, nearest(name, designs.names), repr(name))
+            reader.fault(place, rule, nearest(name, designs.names), repr(name))
         elif name in wanted[:position]:
-            faults.add((*where, position), f"{name!r} stands twice", "write it once", "")
+            reader.fault((*where, position), f"{name!r} stands twice", "write it once", "")
     if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
         return None
     places = [position_of[name] for name in wanted]

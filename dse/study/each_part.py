@@ -22,9 +22,9 @@ from dse.files.document import Document, is_record
 from dse.model.evaluation import KNEE
 from dse.plugins import registry
 from dse.study.environment import check_axis, resolve
-from dse.study.faults import MISSING, Faults, Path, lookup, validate_as
 from dse.study.overrides import check_shape
 from dse.study.quantities import must_compare
+from dse.study.reader import MISSING, Path, Reader, lookup, validate_as
 from dse.study.scenario import Scenario
 from dse.study.schema import StudyFile
 from dse.study.search_section import check_search_section, share_of_best
@@ -46,26 +46,26 @@ _TOGETHER = {(), *((name,) for name in ("workload", "interface", "budget", "axes
 
 def every_fault(document: Document, found: StudyError, choose: Chosen) -> StudyError:
     """Return the faults of shape, or of the sweep, `found` in a study with those of the rest."""
-    faults = Faults(document)
-    validate_as(StudyFile, faults)
-    faults.found += (fault for fault in found.faults if fault not in faults.found)
+    reader = Reader(document)
+    validate_as(StudyFile, reader)
+    reader.faults += (fault for fault in found.faults if fault not in reader.faults)
     for path, kind in _NAMED.items():
-        name = lookup(faults.document.data, path)
+        name = lookup(reader.document.data, path)
         if isinstance(name, str) and not is_record(name):
-            with faults.at(path):
+            with reader.at(path):
                 registry.get(kind, name)
-    _check_readable(faults, choose)
-    check_words(faults)
-    return StudyError(faults.found)
+    _check_readable(reader, choose)
+    check_words(reader)
+    return StudyError(reader.faults)
 
 
-def _check_readable(faults: Faults, choose: Chosen) -> None:
+def _check_readable(reader: Reader, choose: Chosen) -> None:
     """Add what is wrong with axes, stages and the search, as far as they are readable."""
-    data = faults.document.data
-    together = not (data.get("sweep") or any(path[:1] in _TOGETHER for path in faults.paths))
+    data = reader.document.data
+    together = not (data.get("sweep") or any(path[:1] in _TOGETHER for path in reader.paths))
     models = "evaluate" not in data
-    rest = copy.copy(faults)  # which shares what is found
-    rest.document = replace(faults.document, data=_readable(faults))
+    readable = replace(reader.document, data=_readable(reader))
+    rest = replace(reader, document=readable)  # which shares what is found
     try:
         written = StudyFile.model_validate(rest.document.data)
     except ValidationError:
@@ -83,11 +83,11 @@ def _check_readable(faults: Faults, choose: Chosen) -> None:
         check_search_section(written, rest)
 
 
-def _readable(faults: Faults) -> dict[str, Any]:
-    """Return the data of a study without the parts at the paths of `faults`."""
-    data = copy.deepcopy(faults.document.data)
+def _readable(reader: Reader) -> dict[str, Any]:
+    """Return the data of a study without the parts that have faults."""
+    data = copy.deepcopy(reader.document.data)
     removed: set[Path] = set()
-    for path in faults.paths:
+    for path in reader.paths:
         if any(path[:length] in removed for length in range(len(path) + 1)):
             continue
         while path and (isinstance(path[-1], int) or lookup(data, path) is MISSING):
@@ -99,15 +99,15 @@ def _readable(faults: Faults) -> dict[str, Any]:
     return data
 
 
-def check_words(faults: Faults) -> None:
+def check_words(reader: Reader) -> None:
     """Add what is wrong with objectives, constraints, `prefer` and `tolerance` in any study.
 
     Evaluated designs and what measures bring quantities of their own: of those nothing is said
     before they are read.
     """
-    data = faults.document.data
+    data = reader.document.data
     if data.get("tolerance") is not None:
-        with faults.at(("tolerance",)):
+        with reader.at(("tolerance",)):
             share_of_best(data["tolerance"])
     if data.get("evaluate") is not None or data.get("designs") is not None:
         return
@@ -118,21 +118,21 @@ def check_words(faults: Faults) -> None:
         where = ("objectives", name)
         if (
             name not in known | stems.keys()
-            and where not in faults.paths
+            and where not in reader.paths
             and not _OF_A_STUDY.match(name)
         ):
             rule = "this quantity is not known"
-            faults.add(where, rule, nearest(name, stems), repr(name))
+            reader.fault(where, rule, nearest(name, stems), repr(name))
     constraints = data.get("constraints")
     for place, text in enumerate(constraints if isinstance(constraints, list) else ()):
-        _check_text(("constraints", place), text, known, faults)
+        _check_text(("constraints", place), text, known, reader)
     if data.get("prefer") != KNEE:
-        _check_text(("prefer",), data.get("prefer"), known, faults)
+        _check_text(("prefer",), data.get("prefer"), known, reader)
 
 
-def _check_text(path: Path, text: Any, known: set[str], faults: Faults) -> None:
+def _check_text(path: Path, text: Any, known: set[str], reader: Reader) -> None:
     """Add the fault of an expression, if it has one whatever the study is."""
-    if not isinstance(text, str) or path in faults.paths or _OF_A_STUDY.search(text):
+    if not isinstance(text, str) or path in reader.paths or _OF_A_STUDY.search(text):
         return
     failures = []
     for names in _meanings(text, known):
@@ -144,7 +144,7 @@ def _check_text(path: Path, text: Any, known: set[str], faults: Faults) -> None:
             failures.append(error)
         else:
             return
-    with faults.at(path):
+    with reader.at(path):
         raise failures[0]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from dse.study import schema, workload_interface_budget
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
-from dse.study.faults import Faults
 from dse.study.field_kinds import Coupled, StudySection, neutral
+from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
@@ -42,42 +41,34 @@ RECORDS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
 """Axes of records: their kind, and the columns that a record sets."""
 
 
-def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
-    """Return the scenario of a study; what is wrong goes to `faults`."""
+def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
+    """Return the scenario of a study; what is wrong goes to `reader`."""
     scenario = Scenario(mix=mix_of(study))
     own = study.evaluate is not None
-    axes = {path: one for path, one in study.axes.items() if _stands(path, one, faults, own=own)}
-    _workload(study, axes, scenario, faults)
+    axes = {path: one for path, one in study.axes.items() if _stands(path, one, reader, own=own)}
+    _workload(study, axes, scenario, reader)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):
-        _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
-    _budget(study.budget, axes, scenario, faults)
+        _interface(study.interface or schema.InterfaceSection(), axes, scenario, reader)
+    _budget(study.budget, axes, scenario, reader)
     for path, written in axes.items():
-        _open_axis(path, written, scenario, faults, own=study.evaluate is not None)
-    _check_cycles(scenario, faults)
-    check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
-    scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
+        _open_axis(path, written, scenario, reader, own=study.evaluate is not None)
+    _check_cycles(scenario, reader)
+    check_program(study, scenario.names, scenario.highest("workload_program_share"), reader)
+    settle_demand(study, scenario, reader)
     if "interface_in_flight" in scenario.names:
-        scenario.notes += settle_attachments(study, scenario.constants, scenario.axes, faults)
+        settle_attachments(study, scenario, reader)
     return scenario
 
 
 def _workload(
-    study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> None:
     workload = study.workload
-    kernel = workload.kernel
-    if KERNEL in axes:
-        found = _record_axis(KERNEL, axes.pop(KERNEL), scenario, faults)
-        scenario.keep_sureness(found, axis=KERNEL)
-        scenario.kernels += found
-    elif isinstance(kernel, schema.KernelSection):
-        scenario.constants.update(kernel.givens())
-    elif kernel is not None:
-        with faults.at(("workload", "kernel")):
-            record = record_of(contract.Kernel, kernel, scenario, faults)
-            scenario.constants.update(kernel_columns(record))
-            scenario.keep_sureness([record])
-            scenario.kernels.append(record)
+    if isinstance(workload.kernel, schema.KernelSection) and KERNEL not in axes:
+        scenario.constants.update(workload.kernel.givens())
+    else:
+        scenario.kernels, axis = _named(KERNEL, workload.kernel, axes, scenario, reader)
+        reader.notes += scenario.keep_sureness(scenario.kernels, axis=axis)
     scenario.constants.update(workload.givens())
     if workload.chained or "workload.chained" in axes:
         scenario.constants["workload_chained"] = float(workload.chained)
@@ -85,48 +76,38 @@ def _workload(
 
 
 def _interface(
-    written: workload_interface_budget.InterfaceSection,
-    axes: dict[str, Any],
-    scenario: Scenario,
-    faults: Faults,
+    written: schema.InterfaceSection, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> None:
-    if DEVICE in axes:
-        found = _record_axis(DEVICE, axes.pop(DEVICE), scenario, faults)
-        scenario.interfaces = found
-        _note_unspecified(found, written, axes, scenario, DEVICE)
-        _note_hosts(found, written, scenario, DEVICE)
-        scenario.keep_sureness(found, written, DEVICE)
-    else:
-        record = contract.Interface(name="the interface of the study", unspecified=tuple(UNWRITTEN))
-        if written.device is not None:
-            with faults.at(("interface", "device")):
-                record = record_of(contract.Interface, written.device, scenario, faults)
-        scenario.interfaces = [record]
-        scenario.constants.update(interface_columns(record))
-        _note_unspecified([record], written, axes, scenario)
-        _note_hosts([record], written, scenario)
-        scenario.keep_sureness([record], written)
+    found, axis = _named(DEVICE, written.device, axes, scenario, reader)
+    if not (found or axis):
+        nameless = "the interface of the study"
+        found = [contract.Interface(name=nameless, unspecified=tuple(UNWRITTEN))]
+        scenario.constants.update(interface_columns(found[0]))
+    scenario.interfaces = found
+    _note_unspecified(written, axes, axis, scenario, reader)
+    _note_hosts(written, axis, scenario, reader)
+    reader.notes += scenario.keep_sureness(found, written, axis)
     _override(written, scenario)
     for column in workload_interface_budget.CHOICES:
         section, _, name = column.partition("_")
         if section == "interface" and (chosen := getattr(written, name)) is not None:
-            _replace(scenario, {column: workload_interface_budget.code(column, chosen)})
+            scenario.override({column: workload_interface_budget.code(column, chosen)})
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
-        faults.add(
+        reader.fault(
             ("interface",),
             "a study with an interface needs workload.granularity, the size of one offload",
             "add for instance `granularity: 4 KiB` to `workload`",
             "",
         )
     if written.host_power is not None and scenario.highest("interface_host_cores") == math.inf:
-        faults.add(
+        reader.fault(
             ("interface", "host_power"),
             "the power of a busy core is host_power / host_cores, and the cores are unknown",
             "add for instance `host_cores: 8`",
         )
 
 
-def _check_cycles(scenario: Scenario, faults: Faults) -> None:
+def _check_cycles(scenario: Scenario, reader: Reader) -> None:
     """Refuse cycles of a host whose clock is unknown, of each record by itself."""
     device = next((axis for axis in scenario.axes if axis.name == DEVICE), None)
 
@@ -142,7 +123,7 @@ def _check_cycles(scenario: Scenario, faults: Faults) -> None:
     for row in range(1 if device is None else device.size):
         given = [name for name in in_cycles if value(name, row) not in (0.0, math.inf)]
         if given and value("interface_host_clock_hz", row) == math.inf:
-            faults.add(
+            reader.fault(
                 ("interface",) if device is None else ("axes", DEVICE, row),
                 f"{field_path(given[0]).rpartition('.')[2]} is in cycles of a host whose clock is "
                 "unknown",
@@ -152,53 +133,50 @@ def _check_cycles(scenario: Scenario, faults: Faults) -> None:
 
 
 def _budget(
-    written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> None:
-    if PLATFORM in axes:
-        found = _record_axis(PLATFORM, axes.pop(PLATFORM), scenario, faults)
-        scenario.keep_sureness(found, written, PLATFORM)
-    elif written.platform is not None:
-        with faults.at(("budget", "platform")):
-            platform = record_of(contract.Platform, written.platform, scenario, faults)
-            scenario.constants.update(
-                {
-                    name: value
-                    for name, value in platform_columns(platform).items()
-                    if not math.isnan(value)
-                }
-            )
-            scenario.keep_sureness([platform], written)
+    found, axis = _named(PLATFORM, written.platform, axes, scenario, reader)
+    reader.notes += scenario.keep_sureness(found, written, axis)
     _override(written, scenario)
     if written.precision is not None:
         code = workload_interface_budget.code("budget_precision", written.precision)
         scenario.constants["budget_precision"] = code
 
 
+def _named(
+    path: str, name: Any, axes: dict[str, Any], scenario: Scenario, reader: Reader
+) -> tuple[list[Any], str]:
+    """Return the records that an axis names, and the axis, or the one that a field names."""
+    if path in axes:
+        return _record_axis(path, axes.pop(path), scenario, reader), path
+    found = []
+    kind, columns_of = RECORDS[path]
+    if name is not None:
+        with reader.at(tuple(path.split("."))):
+            found.append(record_of(kind, name, reader))
+            columns = columns_of(found[0]).items()
+            scenario.constants.update({n: value for n, value in columns if not math.isnan(value)})
+    return found, ""
+
+
 def _override(section: StudySection, scenario: Scenario) -> None:
     """Let the fields of a section replace what a record set, all columns of the field."""
     for unit, given in given_fields(section):
-        _replace(scenario, neutral(unit) | {given.column: given.value})
-
-
-def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
-    scenario.constants.update(columns)
-    for position, axis in enumerate(scenario.axes):
-        kept = {name: values for name, values in axis.columns.items() if name not in columns}
-        scenario.axes[position] = replace(axis, columns=kept)
+        scenario.override(neutral(unit) | {given.column: given.value})
 
 
 def _note_unspecified(
-    found: list[contract.Interface],
-    written: workload_interface_budget.InterfaceSection,
+    written: schema.InterfaceSection,
     axes: Collection[str],
+    axis: str,
     scenario: Scenario,
-    axis: str = "",
+    reader: Reader,
 ) -> None:
     """Note what is taken for granted because neither record nor study nor an axis gives it."""
     given = {name for name in type(written).model_fields if getattr(written, name) is not None}
     given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
     silent: dict[str, list[str]] = {}
-    for row, record in enumerate(found):
+    for row, record in enumerate(scenario.interfaces):
         assumed = {
             name: UNWRITTEN[name]
             for name in unspecified_fields(given)
@@ -207,55 +185,48 @@ def _note_unspecified(
         if assumed:
             scenario.sureness.unspecified[axis, row] = assumed
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
-    scenario.notes += [
+    reader.notes += [
         f"interface: not specified by {', '.join(names)}, so assumed: {words}"
         for words, names in silent.items()
     ]
 
 
 def _note_hosts(
-    records: list[contract.Interface],
-    written: workload_interface_budget.InterfaceSection,
-    scenario: Scenario,
-    axis: str = "",
+    written: schema.InterfaceSection, axis: str, scenario: Scenario, reader: Reader
 ) -> None:
+    records = scenario.interfaces
     for kernel in scenario.kernels:
         hosts = {record.name: written.host or record.host for record in records}
         others = [name for name, host in hosts.items() if host and host != kernel.host]
         if kernel.host and others:
-            scenario.notes.append(
+            reader.notes.append(
                 f"kernel {kernel.name} was measured on {kernel.host}, not the host of "
                 f"{', '.join(others)}: speedup, break-even and the host alone refer "
                 f"to {kernel.host}"
             )
     for row, record in enumerate(records):
         if record.note and len(records) == 1:
-            scenario.notes.append(f"{record.name}: {record.note}")
+            reader.notes.append(f"{record.name}: {record.note}")
         if record.host_power_w is None and written.host_power is None:
             unspecified = scenario.sureness.unspecified.setdefault((axis, row), {})
             unspecified["host_power"] = "a host without power"
-            scenario.notes.append(
+            reader.notes.append(
                 f"{record.name}: the host's power is unknown and not part of total power"
             )
 
 
-def check_axis(path: str, written: Any, faults: Faults, *, own: bool) -> None:
+def check_axis(path: str, written: Any, reader: Reader, *, own: bool) -> None:
     """Add what is wrong with one axis by itself; `own` names are those of a measured study."""
-    scenario = Scenario()
-    if not _stands(path, written, faults, own=own):
-        return
-    if path in RECORDS:
-        _record_axis(path, written, scenario, faults)
-    else:
-        _open_axis(path, written, scenario, faults, own=own)
+    if _stands(path, written, reader, own=own):
+        _open_axis(path, written, Scenario(), reader, own=own)
 
 
-def _stands(path: str, written: Any, faults: Faults, *, own: bool) -> bool:
+def _stands(path: str, written: Any, reader: Reader, *, own: bool) -> bool:
     """Return whether an axis may be written so: only what is measured depends on another axis."""
     if not isinstance(written, Coupled) or (own and _is_own(path)):
         return True
     rule = "only an axis of its own name that `evaluate` measures depends on another"
-    faults.add(("axes", path), rule, "write its values alone")
+    reader.fault(("axes", path), rule, "write its values alone")
     return False
 
 
@@ -263,17 +234,19 @@ def _is_own(path: str) -> bool:
     return path not in workload_interface_budget.FIELDS and "." not in path
 
 
-def _open_axis(path: str, written: Any, scenario: Scenario, faults: Faults, *, own: bool) -> None:
-    if not (own and _is_own(path)):
-        _field_axis(path, written, scenario, faults)
+def _open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
+    if path in RECORDS:
+        _record_axis(path, written, scenario, reader)
+    elif own and _is_own(path):
+        scenario.axes += free_axis(path, written, scenario.names, reader.below("axes", path))
     else:
-        scenario.axes += free_axis(path, written, scenario.names, faults)
+        _field_axis(path, written, scenario, reader)
 
 
-def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
+def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> None:
     where = ("axes", path)
     if path not in workload_interface_budget.FIELDS:
-        faults.add(
+        reader.fault(
             where,
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)",
@@ -282,11 +255,11 @@ def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> 
         )
         return
     unit = workload_interface_budget.FIELDS[path]
-    with faults.at(where):
+    with reader.at(where):
         if unit is not None:
             axis, _ = numeric(path, unit, written)
             scenario.axes.append(axis)
-            scenario.notes += resolution(axis)
+            reader.notes += resolution(axis)
         else:
             scenario.axes.append(_code_axis(path, written))
 
@@ -304,17 +277,17 @@ def _code_axis(path: str, written: Any) -> Axis:
     return choices(path, {column: values}, listed)
 
 
-def _record_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> list[Any]:
+def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> list[Any]:
     """Add an axis over records of a catalogue; return the records."""
     kind, columns_of = RECORDS[path]
     where = ("axes", path)
     names = written if isinstance(written, list) else [written]
     found = []
-    with faults.at(where):
+    with reader.at(where):
         expand([name for name in names if isinstance(name, str)], lambda name: name, integer=False)
     for position, name in enumerate(names):
-        with faults.at((*where, position) if isinstance(written, list) else where):
-            found.append(record_of(kind, str(name), scenario, faults))
+        with reader.at((*where, position) if isinstance(written, list) else where):
+            found.append(record_of(kind, str(name), reader))
     rows = [columns_of(record) for record in found]
     if len(rows) != len(names) or not rows:
         return []
@@ -322,7 +295,7 @@ def _record_axis(path: str, written: Any, scenario: Scenario, faults: Faults) ->
     if shared is not None:
         place = (*where, shared) if isinstance(written, list) else where
         rule = f"another of the choices is called {found[shared].name!r} too"
-        faults.add(place, rule, "give the record another name")
+        reader.fault(place, rule, "give the record another name")
         return []
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     scenario.axes.append(choices(path, columns, [record.name for record in found]))

@@ -30,9 +30,8 @@ from dse.study import schema, workload_interface_budget
 from dse.study.axes import written_unit
 from dse.study.coupled import couplings_of
 from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
-from dse.study.faults import Faults, Path
 from dse.study.measurers import Values
-from dse.study.scenario import Scenario
+from dse.study.reader import Path, Reader
 from dse.study.tables import read_input
 
 
@@ -57,45 +56,44 @@ def measured_of(
     section: schema.EvaluateSection,
     outputs: Outputs,
     space: Space,
-    scenario: Scenario,
-    faults: Faults,
+    reader: Reader,
 ) -> MeasuredColumns | None:
     """Return what measures the outputs of a study, None where a fault was added."""
-    path: Path = ("evaluate",)
-    before = len(faults.found)
+    here = reader.below("evaluate")
+    before = len(reader.faults)
     own = written.axes.keys() - workload_interface_budget.FIELDS.keys()
     free = [place for place, axis in enumerate(space.axes) if axis.name in own]
     axes = [space.axes[place] for place in free]
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
-        faults.add(path, rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
+        here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
     axis_units = {
         axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
     }
     values = design_values(axes)
-    evaluator = evaluator_of(section, outputs, axis_units, values, scenario, path, faults)
+    evaluator = evaluator_of(section, outputs, axis_units, values, here)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
     for name, text in outputs.expected.items():
-        with faults.at((*outputs.places[name], "expect")):
+        with reader.at((*outputs.places[name], "expect")):
             expected[name] = parse_expression(text, columns - choices.keys(), choices)
             if expected[name].is_constraint:
                 raise UnitError("an expectation is a number", "write an expression without <=")
-    cost = cost_of(written, axes, outputs.units, faults)
-    pool = rows_of(written, space.axes, scenario, faults) if axes else None
-    couplings = couplings_of(written.axes, axes, scenario, faults)
+    cost = cost_of(written, axes, outputs.units, reader)
+    pool = rows_of(written, space.axes, reader) if axes else None
+    couplings = couplings_of(written.axes, axes, reader)
     places = axes, tuple(free), axis_units, values, cost
     cheaper = [
-        _cheaper(section, place, outputs, places, scenario, faults)
+        _cheaper(section, place, outputs, places, reader)
         for place in range(len(section.fidelities))
     ]
-    _check_ladder(written, faults)
-    if evaluator is None or len(faults.found) > before:
+    _check_ladder(written, reader)
+    if evaluator is None or len(reader.faults) > before:
         return None
     ranges, repeats = outputs.ranges, section.repeats
     bench = bench_of(
-        evaluator, section.on_failure, faults.document, axes, cost, ranges, repeats=repeats
+        evaluator, section.on_failure, reader.document, axes, cost, ranges, repeats=repeats
     )
     return MeasuredColumns(
         bench,
@@ -113,28 +111,27 @@ def _cheaper(
     place: int,
     last: Outputs,
     places: tuple[Sequence[Axis], tuple[int, ...], AxisUnits, Values, Cost | None],
-    scenario: Scenario,
-    faults: Faults,
+    reader: Reader,
 ) -> Cheaper | None:
     """Return a cheaper level, whose outputs are those of the last one unless it has fewer."""
-    level, path = section.fidelities[place], (*FIDELITIES, place)
+    level, here = section.fidelities[place], reader.below(*FIDELITIES, place)
     axes, free, axis_units, values, cost = places
     outputs = replace(last, ranges={})
     if level.outputs:
-        outputs = outputs_of(level, path, faults)
+        outputs = outputs_of(level, here)
         for name in sorted(outputs.units.keys() - last.units.keys()):
             rule = f"{name} is no output of the study, or in another unit"
-            faults.add(outputs.places[name], rule, nearest(name, last.units))
-    evaluator = evaluator_of(level, outputs, axis_units, values, scenario, path, faults)
+            reader.fault(outputs.places[name], rule, nearest(name, last.units))
+    evaluator = evaluator_of(level, outputs, axis_units, values, here)
     if evaluator is None or level.cost is None:
         return None
     share = level.cost.value
     own = None if cost is None else replace(cost, share=share)
-    bench = bench_of(evaluator, section.on_failure, faults.document, axes, own)
+    bench = bench_of(evaluator, section.on_failure, reader.document, axes, own)
     return Cheaper(MeasuredColumns(bench, free, tuple(outputs.units)), share)
 
 
-def _check_ladder(written: schema.StudyFile, faults: Faults) -> None:
+def _check_ladder(written: schema.StudyFile, reader: Reader) -> None:
     """Refuse levels that do not cost more and more, and methods that would measure none."""
     section = written.evaluate or schema.EvaluateSection()
     before, path = 0.0, FIDELITIES
@@ -142,13 +139,13 @@ def _check_ladder(written: schema.StudyFile, faults: Faults) -> None:
         cost = 0.0 if level.cost is None else level.cost.value
         if not before < cost < 1:
             rule = "each costs more than the one before, and less than 100 %"
-            faults.add((*path, place, "cost"), rule, "write for instance `cost: 2 %`, in order")
+            reader.fault((*path, place, "cost"), rule, "write for instance `cost: 2 %`, in order")
         before = cost
     search = written.search
     able = [name for name in registry.names(Method) if registry.get(Method, name).climbs]
     if section.fidelities and "method" in search.model_fields_set and search.method not in able:
         rule = f"{search.method} measures no cheaper level"
-        faults.add(path, rule, f"add `method: {' or '.join(able)}`, or remove it", "")
+        reader.fault(path, rule, f"add `method: {' or '.join(able)}`, or remove it", "")
 
 
 def design_values(axes: Sequence[Axis]) -> dict[str, list[Value]]:
@@ -198,30 +195,30 @@ def bench_of(
 
 
 def measured_quantities(
-    written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
+    written: schema.StudyFile, space: Space, reader: Reader
 ) -> tuple[MeasuredColumns | None, dict[str, Objective]]:
     """Return what measures designs of a study, and what it tells of them; faults are added."""
     section = written.evaluate or schema.EvaluateSection()
-    outputs = outputs_of(section, ("evaluate",), faults)
+    outputs = outputs_of(section, reader.below("evaluate"))
     taken = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     for name in sorted(taken & outputs.units.keys()):
         rule = f"{name} is set by this study, and cannot be measured as well"
-        faults.add(outputs.places[name], rule, "rename one of them")
-    _refuse_axes_like(outputs.units.keys() - taken, written, faults)
-    measured = measured_of(written, section, outputs, space, scenario, faults)
+        reader.fault(outputs.places[name], rule, "rename one of them")
+    _refuse_axes_like(outputs.units.keys() - taken, written, reader)
+    measured = measured_of(written, section, outputs, space, reader)
     return measured, quantities_of(outputs, section)
 
 
-def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, faults: Faults) -> None:
+def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, reader: Reader) -> None:
     """Add a fault for each axis of its own name that an output is called, too, in another unit."""
     for name in sorted(map(units.stem, names)):
         if name in written.axes and name not in workload_interface_budget.FIELDS:
             rule = "it is an output as well, and a name stands for one of them"
-            faults.add(("axes", name), rule, "rename the axis or the output", repr(name))
+            reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
 
 
 def cost_of(
-    written: schema.StudyFile, axes: Sequence[Axis], outputs: Mapping[str, str], faults: Faults
+    written: schema.StudyFile, axes: Sequence[Axis], outputs: Mapping[str, str], reader: Reader
 ) -> Cost | None:
     """Return what a design costs, None where nobody says so; faults are added."""
     text = None if written.evaluate is None else written.evaluate.cost
@@ -229,14 +226,14 @@ def cost_of(
         return None
     choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
     columns = {name for axis in axes for name in axis.columns} | {*outputs}
-    with faults.at(("evaluate", "cost")):
+    with reader.at(("evaluate", "cost")):
         expression = parse_expression(str(text), columns - choices.keys(), choices)
         if expression.is_constraint:
             raise UnitError("a cost is a number", "write an expression without <=")
         (name,) = expression.names if len(expression.names) == 1 else ("",)
         alone = str(text).strip() in (name, units.stem(name))
         cost = Cost(expression, axes, units.suffix(name) if alone else "")
-        with faults.at(schema.COST):
+        with reader.at(schema.COST):
             _most(written.search.spending, cost)
         return cost
     return None
@@ -296,14 +293,14 @@ Columns = dict[str, tuple[str, Column | list[str]]]
 """By the name of an axis: its column in SI, and numbers or texts, a row each."""
 
 
-def with_axes(written: schema.StudyFile, faults: Faults) -> schema.StudyFile:
+def with_axes(written: schema.StudyFile, reader: Reader) -> schema.StudyFile:
     """Return a study whose axes are the columns of its pool."""
     for name in OTHERS:
         if name in written.model_fields_set:
             rule = "the rows of `designs` are all designs that there are"
-            faults.add((name,), rule, "write it as columns of the table, or remove it", "")
+            reader.fault((name,), rule, "write it as columns of the table, or remove it", "")
     axes: dict[str, Any] = {}
-    for name, (quantity, cells) in _read(written, faults).items():
+    for name, (quantity, cells) in _read(written, reader).items():
         if isinstance(cells, list):
             axes[name] = [*dict.fromkeys(cells)]
         elif units.suffix(quantity):
@@ -312,26 +309,26 @@ def with_axes(written: schema.StudyFile, faults: Faults) -> schema.StudyFile:
             axes[name] = np.unique(cells).tolist()
     if prod(map(len, axes.values())) > MOST_CODES:
         rule = "its columns have too many values"
-        faults.add(PATH, rule, "drop columns that only name designs", "")
-    faults.raise_any()
+        reader.fault(PATH, rule, "drop columns that only name designs", "")
+    reader.raise_any()
     return written.model_copy(update={"axes": axes})
 
 
 def rows_of(
-    written: schema.StudyFile, axes: tuple[Axis, ...], scenario: Scenario, faults: Faults
+    written: schema.StudyFile, axes: tuple[Axis, ...], reader: Reader
 ) -> list[tuple[Value, ...]] | None:
     """Return the designs of the pool of a study by their values, each once; None without one."""
     if written.designs is None:
         return None
-    columns = _read(written, faults, scenario)
-    faults.raise_any()
+    columns = _read(written, reader)
+    reader.raise_any()
     found: list[list[Value]] = []
     for axis in axes:
         cells = columns[axis.name][1]
         if isinstance(cells, list):
             if axis.ordered:
                 rule = f"{axis.name} has units in its cells"
-                faults.add(PATH, rule, "write the unit in the header, `clock [MHz]` say", "")
+                reader.fault(PATH, rule, "write the unit in the header, `clock [MHz]` say", "")
                 return None
             found.append([*map(str, cells)])
         else:  # a value that was written with its unit may be read as one beside it
@@ -341,27 +338,26 @@ def rows_of(
     return [*dict.fromkeys(zip(*found, strict=True))]
 
 
-def _read(written: schema.StudyFile, faults: Faults, scenario: Scenario | None = None) -> Columns:
+def _read(written: schema.StudyFile, reader: Reader) -> Columns:
     """Return the columns of the table; what is read is kept with the run."""
     section = written.designs
     if isinstance(section, schema.DesignsSection):
-        faults.add(PATH, "a pool is the name of a CSV file", "write `designs: pool.csv`", "")
+        reader.fault(PATH, "a pool is the name of a CSV file", "write `designs: pool.csv`", "")
         return {}
-    found = read_input(str(section), PATH, faults)
+    found = read_input(str(section), reader.below(*PATH))
     if found is None:
         return {}
     entry, table = found
-    if scenario is not None:
-        scenario.inputs[entry.written] = entry
+    reader.inputs[entry.written] = entry
     columns: Columns = {}
     for place, header in enumerate(table.headers):
         try:
             column = read_header(header)
         except UnitError as error:
-            faults.found.append(table.fault(None, place, error.rule, error.remedy))
+            reader.faults.append(table.fault(None, place, error.rule, error.remedy))
             continue
         if units.suffix(column.name) or table.share_of_numbers(place, filled=True) > 0.5:
-            cells: Column | list[str] = table.numbers(place, column.factor, faults.found)
+            cells: Column | list[str] = table.numbers(place, column.factor, reader.faults)
         else:
             cells = [cell.strip() for cell in table.columns[place]]
         columns[units.stem(column.name)] = column.name, cells

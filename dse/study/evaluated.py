@@ -23,7 +23,7 @@ from dse.model.graph import Graph, wire
 from dse.model.space import Space
 from dse.study import models, schema, tables
 from dse.study.axes import choices
-from dse.study.faults import Faults, Path
+from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 from dse.study.tables import Places
 
@@ -34,7 +34,7 @@ MODELLED = ("workload", "stages", "evaluate", "interface", "budget", "axes", "sw
 """Sections of a study that describe a model, or what measures."""
 
 
-def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tuple[Space, Graph]:
+def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tuple[Space, Graph]:
     """Return the designs of the table that a study names, and their quantities.
 
     Raises
@@ -42,29 +42,29 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     StudyError
         With every fault of the table, and of the sections that name and restrict its columns.
     """
-    path: Path = ("designs",)
-    _refuse_models(written, faults)
-    section, where = written.designs, path
+    here = reader.below("designs")
+    _refuse_models(written, reader)
+    section, where = written.designs, here
     if isinstance(section, schema.DesignsSection):
-        where = (*path, "table")
+        where = here.below("table")
     else:
         section = schema.DesignsSection(table=str(section), uncertainty={})
-    found = tables.read_input(section.table, where, faults)
+    found = tables.read_input(section.table, where)
     if found is None:
-        raise StudyError(faults.found)
+        raise StudyError(reader.faults)
     entry, table = found
-    places = tables.called(table, section.columns, (*path, "columns"), faults)
-    columns, quantities = _quantities(table, places, written.objectives, faults)
+    places = tables.called(table, section.columns, here.below("columns"))
+    columns, quantities = _quantities(table, places, written.objectives, reader)
     candidates = _candidates(places, written.objectives)
-    names = tables.row_names(table, places, candidates, (), faults)
-    kept = tables.restricted(table, places, section.parameters, (*path, "parameters"), faults)
+    names = tables.row_names(table, places, candidates, (), reader)
+    kept = tables.restricted(table, places, section.parameters, here.below("parameters"))
     if section.only is not None:
-        kept &= _only(names, section.only, (*path, "only"), faults)
-    faults.raise_any()
-    shares = _uncertainty(section, quantities, faults)
-    faults.raise_any()
-    scenario.inputs[entry.written] = entry
-    scenario.notes.append(entry.note)
+        kept &= _only(names, section.only, here.below("only"))
+    reader.raise_any()
+    shares = _uncertainty(section, quantities, reader)
+    reader.raise_any()
+    reader.inputs[entry.written] = entry
+    reader.notes.append(entry.note)
     rows = np.flatnonzero(kept)
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])
@@ -125,25 +125,25 @@ def named(quantities: Collection[Objective], written: str) -> str:
 
 
 def _uncertainty(
-    section: schema.DesignsSection, quantities: Collection[Objective], faults: Faults
+    section: schema.DesignsSection, quantities: Collection[Objective], reader: Reader
 ) -> dict[str, float]:
     """Return the relative standard uncertainty of columns that a study states."""
     shares = {}
     for name, value in section.uncertainty.items():
-        with faults.at(("designs", "uncertainty", name)):
+        with reader.at(("designs", "uncertainty", name)):
             shares[named(quantities, name)] = models.share(value)
     return shares
 
 
-def _refuse_models(written: schema.StudyFile, faults: Faults) -> None:
+def _refuse_models(written: schema.StudyFile, reader: Reader) -> None:
     for name in MODELLED:
         if name in written.model_fields_set:
             rule = "designs that are evaluated already have no model for it to describe"
-            faults.add((name,), rule, "remove it, or the designs", "")
+            reader.fault((name,), rule, "remove it, or the designs", "")
 
 
 def _quantities(
-    table: CsvTable, places: Places, objectives: Collection[str], faults: Faults
+    table: CsvTable, places: Places, objectives: Collection[str], reader: Reader
 ) -> tuple[dict[str, Column], tuple[Objective, ...]]:
     """Return every column but that of the names as numbers, texts as positions of labels.
 
@@ -156,27 +156,27 @@ def _quantities(
     for written, place in places.items():
         if written == named:
             continue
-        header = _header(table, written, place, faults)
+        header = _header(table, written, place, reader)
         if header is None:
             continue
         if header.name in columns:
             rule = f"two columns are called {header.name!r}"
-            faults.found.append(table.fault(None, place, rule, "rename or remove one of them"))
+            reader.faults.append(table.fault(None, place, rule, "rename or remove one of them"))
         labels: tuple[str, ...] = ()
         wanted = not {written, header.name, units.stem(header.name)}.isdisjoint(objectives)
         if units.suffix(header.name) or table.share_of_numbers(place, filled=wanted) > 0.5:
-            columns[header.name] = table.numbers(place, header.factor, faults.found)
+            columns[header.name] = table.numbers(place, header.factor, reader.faults)
         else:
             columns[header.name], labels = _codes(table.columns[place])
         quantities.append(_quantity(header, table.file, labels))
     return columns, tuple(quantities)
 
 
-def _header(table: CsvTable, written: str, place: int, faults: Faults) -> Header | None:
+def _header(table: CsvTable, written: str, place: int, reader: Reader) -> Header | None:
     try:
         return headers.read_header(written)
     except UnitError as error:
-        faults.found.append(table.fault(None, place, error.rule, error.remedy))
+        reader.faults.append(table.fault(None, place, error.rule, error.remedy))
         return None
 
 
@@ -209,7 +209,7 @@ def _candidates(places: Places, objectives: Collection[str]) -> list[str]:
 
 
 def _only(
-    names: Sequence[str], wanted: Sequence[str | int | float], path: Path, faults: Faults
+    names: Sequence[str], wanted: Sequence[str | int | float], reader: Reader
 ) -> NDArray[np.bool_]:
     position = {name: row for row, name in enumerate(names)}
     kept = np.zeros(len(names), dtype=bool)
@@ -218,5 +218,5 @@ def _only(
             kept[position[name]] = True
         else:
             rule = "the table has no such design"
-            faults.add((*path, place), rule, nearest(name, names), repr(name))
+            reader.fault((place,), rule, nearest(name, names), repr(name))
     return kept

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
+from typing import Any
 
 from dse.algebra import units
 from dse.contract import Objective
@@ -30,9 +31,8 @@ from dse.files.inputs import base_of, locate
 from dse.files.json import read_regular
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.faults import Faults, Path
 from dse.study.measurers import LARGEST_FILE_BYTE, Values, file_hashes, matching, own_files, plugged
-from dse.study.scenario import Scenario
+from dse.study.reader import Path, Reader
 
 PLAIN = ("", *DIMENSIONLESS)
 """What stands for no unit."""
@@ -59,15 +59,14 @@ class Outputs:
 
 def outputs_of(
     section: schema.MeasuringSection,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
     *,
     known: Collection[str] | None = None,
 ) -> Outputs:
     """Return the outputs of a section, or those of the plug-in that it names."""
     written = dict(section.outputs)
     if not written and section.using is not None:
-        with faults.at((*path, "using")):
+        with reader.at(("using",)):
             found_by = registry.get(Measurer, section.using)
             of_core = known is not None and found_by.core_outputs
             written = dict(of_core or found_by.outputs)
@@ -78,19 +77,19 @@ def outputs_of(
     columns = () if known is None else known  # the names of other outputs are the user's
     known = registry.names(Objective) if known is None else known
     for name, said in written.items():
-        place = (*path, "outputs", name)
+        place: Path = ("outputs", name)
         about = said if isinstance(said, schema.OutputSection) else schema.OutputSection(unit=said)
-        with faults.at(place):
+        with reader.at(place):
             quantity, unit = _quantity(name, about.unit, columns)
             if quantity in found:
                 raise UnitError(f"two outputs are {quantity}", "write one of them")
-            found[quantity], places[quantity] = unit, place
+            found[quantity], places[quantity] = unit, (*reader.path, *place)
             if about.expect is not None:
                 expected[quantity] = about.expect
             ranges |= _range(quantity, unit, about, quantity in known)
     if not written:
         rule = "a measurement has at least one output"
-        faults.add((*path, "outputs"), rule, "add for instance `outputs: {area: um2}`", "")
+        reader.fault(("outputs",), rule, "add for instance `outputs: {area: um2}`", "")
     return Outputs(found, places, expected, ranges)
 
 
@@ -149,63 +148,49 @@ def evaluator_of(
     declared: Outputs,
     axis_units: AxisUnits,
     values: Values,
-    scenario: Scenario,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> Evaluator | None:
     """Return what measures the outputs of a section; None where a fault was added."""
-    outputs = declared.units
-    _note_unused(section, axis_units, scenario)
-    if recorded := faults.document.recorded.get(dotted(path)):
-        _files(section, scenario, path, faults)
-        return replace(recorded, outputs=outputs)
-    function = None if path[:2] == FIDELITIES else faults.document.evaluate
-    given = [
-        name
-        for name, there in (
-            ("command", section.command),
-            ("function", section.function),
-            ("using", section.using),
-            ("a function", function),
-        )
-        if there is not None
-    ]
+    _note_unused(section, axis_units, reader)
+    if recorded := reader.document.recorded.get(dotted(reader.path)):
+        _files(section, reader)
+        return replace(recorded, outputs=declared.units)
+    function = None if reader.path[:2] == FIDELITIES else reader.document.evaluate
+    ways = {
+        "command": section.command,
+        "function": section.function,
+        "using": section.using,
+        "a function": function,
+    }
+    given = [name for name, there in ways.items() if there is not None]
     if len(given) != 1:
         rule = (
             "designs are measured by one of `command`, `function`, `using`, or a function given "
             "to dse.run"
         )
-        faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
+        reader.fault((), rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
     if section.settings and section.using is None:
         rule = "settings are those of a plug-in"
-        faults.add((*path, "settings"), rule, "remove them, or name one: `using: NAME`", "")
+        reader.fault(("settings",), rule, "remove them, or name one: `using: NAME`", "")
     if section.command is not None:
-        return _command(section, section.command, declared, axis_units, scenario, path, faults)
-    _refuse_exits(section, path, faults)
-    parts: dict[str, object] = {"outputs": dict(outputs)}
+        return _command(section, section.command, declared, axis_units, reader)
+    _refuse_exits(section, reader)
     if section.timeout is not None and function is None:
         rule = "a function cannot be ended when its time is over"
-        faults.add((*path, "timeout"), rule, "remove it, or write a command")
+        reader.fault(("timeout",), rule, "remove it, or write a command")
     if section.function is not None:
-        return _function(section, section.function, declared, axis_units, scenario, path, faults)
+        return _function(section, section.function, declared, axis_units, reader)
+    parts: dict[str, object] = {}
     if section.using is not None:
-        files = [one for each in section.files for one in matching(each, faults.document)]
-        function, own = plugged(section.using, section.settings, files, values, path, faults)
-        parts |= own
+        files = [one for each in section.files for one in matching(each, reader.document)]
+        function, parts = plugged(section.using, section.settings, files, values, reader)
     elif function is not None:
         parts["function"] = source_of(function)
     if function is None:
         return None
-    _require_arguments(function, axis_units, path, faults)
-    parts["files"] = _files(section, scenario, path, faults)
-    parts["version"] = "" if section.version is None else str(section.version)
-    return FunctionEvaluator(
-        function=function,
-        outputs=outputs,
-        identity=_identity(**parts),
-        declared=_declared(section, declared),
-    )
+    _require_arguments(function, axis_units, reader)
+    return FunctionEvaluator(function=function, **_known(section, declared, reader, **parts))
 
 
 def _function(
@@ -213,46 +198,49 @@ def _function(
     written: str,
     declared: Outputs,
     axis_units: AxisUnits,
-    scenario: Scenario,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> FileFunction | None:
     """Return a function of a file beside the study, which is read here and not imported."""
     name, _, function = written.rpartition(":")
-    place, where = locate(faults.document, name), (*path, "function")
+    place, where = locate(reader.document, name), ("function",)
     if not (name.endswith(".py") and function.isidentifier()):
         rule = "a function is written as its file and its name"
-        faults.add(where, rule, "write for instance `function: model.py:area`")
+        reader.fault(where, rule, "write for instance `function: model.py:area`")
         return None
     try:
         text = read_regular(place, LARGEST_FILE_BYTE).decode()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        faults.add(where, f"{name} cannot be read: {reason}", base_of(faults.document), "")
+        reader.fault(where, f"{name} cannot be read: {reason}", base_of(reader.document), "")
         return None
-    with faults.at(where):
+    with reader.at(where):
         require_function(text, function, axis_units)
-    identity = _identity(
-        function=written,
-        outputs=dict(declared.units),
-        files=_files(section, scenario, path, faults),
-        version="" if section.version is None else str(section.version),
-    )
-    return FileFunction(
-        file=str(place.absolute()),
-        name=function,
-        outputs=declared.units,
-        identity=identity,
-        declared=_declared(section, declared),
-    )
+    known = _known(section, declared, reader, function=written)
+    return FileFunction(file=str(place.absolute()), name=function, **known)
 
 
-def _files(
-    section: schema.MeasuringSection, scenario: Scenario, path: Path, faults: Faults
-) -> dict[str, str]:
+def _known(
+    section: schema.MeasuringSection, declared: Outputs, reader: Reader, **parts: object
+) -> dict[str, Any]:
+    """Return what any evaluator knows: outputs, what is said of them, and what identifies it.
+
+    What makes values of a design the same is `parts`, outputs, files and version, as canonical
+    JSON.
+    """
+    version = "" if section.version is None else str(section.version)
+    parts |= {"outputs": dict(declared.units), "version": version}
+    parts["files"] = _files(section, reader)
+    said = {name: part for name, part in parts.items() if part}
+    return {
+        "outputs": declared.units,
+        "identity": json.dumps(said, sort_keys=True),
+        "declared": _declared(section, declared),
+    }
+
+
+def _files(section: schema.MeasuringSection, reader: Reader) -> dict[str, str]:
     """Return the hash of each file of a section, and keep these with the run."""
-    own = own_files(section.command or (), section.function)
-    return file_hashes(own, section.files, scenario.inputs, scenario.notes, path, faults)
+    return file_hashes(own_files(section.command or (), section.function), section.files, reader)
 
 
 def _declared(section: schema.MeasuringSection, outputs: Outputs) -> Declared:
@@ -266,15 +254,13 @@ def _declared(section: schema.MeasuringSection, outputs: Outputs) -> Declared:
     return Declared(ranges=outputs.ranges, infeasible=words, exits=tuple(exits))
 
 
-def _refuse_exits(section: schema.MeasuringSection, path: Path, faults: Faults) -> None:
+def _refuse_exits(section: schema.MeasuringSection, reader: Reader) -> None:
     if section.infeasible is not None and section.infeasible.exit:
         rule = "a function has no exit status"
-        faults.add((*path, "infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
+        reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
 
 
-def _note_unused(
-    section: schema.MeasuringSection, axis_units: AxisUnits, scenario: Scenario
-) -> None:
+def _note_unused(section: schema.MeasuringSection, axis_units: AxisUnits, reader: Reader) -> None:
     """Note the axes that no argument of a command names, also where nothing measures any more."""
     arguments = [str(argument) for argument in section.command or ()]
     if not arguments or wrong_arguments(arguments, axis_units):
@@ -282,22 +268,16 @@ def _note_unused(
     named = {name for name, _ in placeholders(arguments)}
     unused = [name for name in axis_units if name not in named]
     if unused and "input" not in named:
-        scenario.notes.append(
+        reader.notes.append(
             f"no argument of the command uses {', '.join(unused)}: the program has to read it "
             f"from design.json, in its working folder"
         )
 
 
-def _identity(**parts: object) -> str:
-    """Return what makes values of a design the same, as canonical JSON."""
-    return json.dumps({name: part for name, part in parts.items() if part}, sort_keys=True)
-
-
 def _require_arguments(
     function: Callable[..., object],
     axis_units: AxisUnits,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> None:
     """Refuse a function that does not take the axes of the study."""
     try:
@@ -305,7 +285,7 @@ def _require_arguments(
     except TypeError as error:
         name = getattr(function, "__name__", "the function")
         rule = f"{name} is called with {', '.join(axis_units)}: {error}"
-        faults.add(path, rule, "name its arguments and the axes alike", "")
+        reader.fault((), rule, "name its arguments and the axes alike", "")
     except ValueError:  # of a function of C, whose arguments nobody knows
         return
 
@@ -315,51 +295,41 @@ def _command(
     command: Sequence[str | int | float],
     declared: Outputs,
     axis_units: AxisUnits,
-    scenario: Scenario,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> Command | None:
     arguments = [str(argument) for argument in command]
-    where = (*path, "command")
     for name in taken_names(axis_units):
         rule = f"{{{name}}} stands for something else in a command"
-        faults.add(("axes", name), rule, "rename the axis", repr(name))
+        replace(reader, path=("axes",)).fault((name,), rule, "rename the axis", repr(name))
+    where = reader.below("command")
     for position, rule, remedy in wrong_arguments(arguments, axis_units):
-        faults.add((*where, position), rule, remedy)
-    _require_program(arguments[0], (*where, 0), faults)
-    identity = _identity(
-        arguments=arguments,
-        outputs=dict(declared.units),
-        files=_files(section, scenario, path, faults),
-        version="" if section.version is None else str(section.version),
-    )
+        where.fault((position,), rule, remedy)
+    _require_program(arguments[0], where.below(0))
     timeout = section.timeout
     return Command(
         arguments=tuple(arguments),
-        outputs=declared.units,
-        identity=identity,
-        declared=_declared(section, declared),
-        beside=str(FilePath(faults.document.file).parent.absolute()),
+        beside=str(FilePath(reader.document.file).parent.absolute()),
         units={name: unit for name, unit in axis_units.items() if unit},
         timeout_s=None if timeout is None else timeout.value,
+        **_known(section, declared, reader, arguments=arguments),
     )
 
 
-def _require_program(program: str, path: Path, faults: Faults) -> None:
+def _require_program(program: str, reader: Reader) -> None:
     """Refuse a program that cannot be started."""
-    document = faults.document
+    document = reader.document
     if "{" in program:
         return
     if "/" not in program:
         if shutil.which(program) is None:
             rule = f"no program {program!r} is found in PATH"
-            faults.add(path, rule, f"install it, or write './{program}' for one in its folder", "")
+            reader.fault((), rule, f"install it, or write './{program}' for one in its folder", "")
         return
     place = locate(document, program)
     if not place.is_file():
         known = [entry.name for entry in place.parent.glob("*")] if place.parent.is_dir() else []
         remedy = nearest(place.name, known) if known else base_of(document)
-        faults.add(path, f"there is no file {str(place)!r}", remedy, "")
+        reader.fault((), f"there is no file {str(place)!r}", remedy, "")
     elif not os.access(place, os.X_OK):
         rule = f"{str(place)!r} is not executable"
-        faults.add(path, rule, f"make it so: chmod +x {place.name}", "")
+        reader.fault((), rule, f"make it so: chmod +x {place.name}", "")

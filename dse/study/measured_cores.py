@@ -22,9 +22,8 @@ from dse.study import schema
 from dse.study.axes import free_axis, written_unit
 from dse.study.evaluate import bench_of, design_values, most_spent
 from dse.study.evaluator import evaluator_of, outputs_of
-from dse.study.faults import Faults, Path
 from dse.study.models import MOST_DESIGNS
-from dse.study.scenario import Scenario
+from dse.study.reader import Path, Reader
 
 UNMEASURED = "1"
 """What stands for each figure of a core before it is measured, so that the rest can be checked."""
@@ -79,21 +78,20 @@ class MeasuredCore:
 
 
 def with_measured_cores(
-    written: schema.StudyFile, scenario: Scenario, faults: Faults
+    written: schema.StudyFile, reader: Reader
 ) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...]]:
     """Return a study whose measured cores are tables, and these cores; faults are added."""
     stages, cores = list(written.stages), []
     for position, stage in enumerate(written.stages):
         if isinstance(stage.core, schema.EvaluateSection):
-            path = ("stages", position)
-            core = _core(stage, stage.core, path, scenario, faults)
-            faults.raise_any()
+            core = _core(stage, stage.core, reader.below("stages", position))
+            reader.raise_any()
             if core is not None:
                 cores.append(core)
                 file = f"{core.stage}.csv"
-                kept = _kept(core, scenario)
-                contents = {**faults.document.contents, file: _table(core, kept)}
-                faults.document = replace(faults.document, contents=contents)
+                kept = _kept(core, reader)
+                contents = {**reader.document.contents, file: _table(core, kept)}
+                reader.document = replace(reader.document, contents=contents)
                 table: dict[str, Any] = {"core": None, "table": file, "parameters": {}}
                 gone = {*core.names, *core.unmeasured} - {name for name, _ in kept}
                 if stage.designs is not None:
@@ -106,52 +104,48 @@ def with_measured_cores(
 
 
 def _core(
-    stage: schema.StageSection,
-    section: schema.EvaluateSection,
-    path: Path,
-    scenario: Scenario,
-    faults: Faults,
+    stage: schema.StageSection, section: schema.EvaluateSection, reader: Reader
 ) -> MeasuredCore | None:
     if stage.name is None:
         rule = "a core that is measured has a name"
-        faults.add((*path, "name"), rule, "add for instance `name: mac`", "it is missing")
+        reader.fault(("name",), rule, "add for instance `name: mac`", "it is missing")
     if not stage.parameters:
         rule = "designs of a core that is measured differ in parameters, and it has none"
-        faults.add((*path, "parameters"), rule, "add for instance `parameters: {unroll: [1, 2]}`")
+        reader.fault(("parameters",), rule, "add for instance `parameters: {unroll: [1, 2]}`")
     axes: list[Axis] = []
     for name, values in stage.parameters.items():
-        axes += free_axis(name, values, (), faults, (*path, "parameters", name))
-    where = (*path, "core")
-    outputs = outputs_of(section, where, faults, known=())
+        axes += free_axis(name, values, (), reader.below("parameters", name))
+    here = reader.below("core")
+    outputs = outputs_of(section, here, known=())
     axis_units = {
         axis.name: written_unit(stage.parameters[axis.name]) if axis.ordered else None
         for axis in axes
     }
     if section.repeats > 1:
         rule = "each design of a core is measured once"
-        faults.add((*where, "repeats"), rule, "remove it, or give the study an `evaluate:`")
+        here.fault(("repeats",), rule, "remove it, or give the study an `evaluate:`")
     choices = design_values(axes) if len(axes) == len(stage.parameters) else {}
-    evaluator = evaluator_of(section, outputs, axis_units, choices, scenario, where, faults)
+    evaluator = evaluator_of(section, outputs, axis_units, choices, here)
     if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
         rule = "how many instances are needed is not known before designs are measured"
         remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
-        faults.add((*path, "instances"), rule, remedy, "" if stage.instances else "it is missing")
+        reader.fault(("instances",), rule, remedy, "" if stage.instances else "it is missing")
     grid = 1
     for axis in axes:
         grid *= axis.size
     if grid > MOST_DESIGNS:
         rule = f"more than {MOST_DESIGNS:,} designs in one stage"
-        faults.add((*path, "parameters"), rule, "use fewer")
+        reader.fault(("parameters",), rule, "use fewer")
     if evaluator is None or grid > MOST_DESIGNS:
         return None
     designs = [dict(zip(choices, row, strict=True)) for row in itertools.product(*choices.values())]
-    bench = bench_of(evaluator, section.on_failure, faults.document, axes, ranges=outputs.ranges)
+    bench = bench_of(evaluator, section.on_failure, reader.document, axes, ranges=outputs.ranges)
     names = [_name(design, bench.unit_names) for design in designs]
     rows = _usable(stage, names)
     there = _recorded(bench, [designs[row] for row in rows])
     used = [*itertools.compress(rows, there)]
     return MeasuredCore(
-        path=where,
+        path=here.path,
         stage=str(stage.name),
         bench=bench,
         designs=[designs[row] for row in used],
@@ -174,7 +168,7 @@ def _recorded(bench: Bench, designs: Sequence[Design]) -> list[bool]:
     return [found is not UNKNOWN for found in bench.measurements(designs, ask=False)]
 
 
-def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement]]:
+def _kept(core: MeasuredCore, reader: Reader) -> list[tuple[str, Measurement]]:
     """Return the designs that are measured, or may be; note those that failed, or lack.
 
     Raises
@@ -183,7 +177,7 @@ def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement
         A run that is over measured none of them.
     """
     found = core.bench.measurements(core.designs, ask=False)
-    kept, notes = [], scenario.notes
+    kept, notes = [], reader.notes
     if not any(measurement.has_values or measurement is UNKNOWN for measurement in found):
         if isinstance(core.bench.evaluator, RecordedEvaluator):
             raise MeasurementError(

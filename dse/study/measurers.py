@@ -14,7 +14,7 @@ from dse.files.document import Document
 from dse.files.inputs import Input, base_of, locate
 from dse.files.json import read_regular
 from dse.plugins import registry
-from dse.study.faults import Faults, Path
+from dse.study.reader import Path, Reader
 
 Values = Mapping[str, Sequence[Value]]
 """Those of each axis: numbers in SI, or choices."""
@@ -28,11 +28,10 @@ def plugged(
     settings: Settings,
     files: Sequence[str],
     values: Values,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> tuple[Callable[..., Any] | None, dict[str, object]]:
     """Return the function of a plug-in, and what identifies it; None where a fault was added."""
-    with faults.at((*path, "using")):
+    with reader.at(("using",)):
         found = registry.get(Measurer, using)
         parts: dict[str, object] = {"using": found.name, "plugin_version": found.version}
         if not found.settings and not settings:
@@ -41,20 +40,20 @@ def plugged(
             settings=settings,
             files=tuple(files),
             axes=values,
-            folder=FilePath(faults.document.file).parent.absolute(),
+            folder=FilePath(reader.document.file).parent.absolute(),
         )
-        prepared = _prepared(found, setup, path, faults)
+        prepared = _prepared(found, setup, reader)
         if prepared is not None:
             return prepared, parts | {"settings": settings, "digests": prepared.digests}
     return None, {}
 
 
-def _prepared(found: Measurer, setup: Setup, path: Path, faults: Faults) -> Prepared | None:
-    where = (*path, "settings")
+def _prepared(found: Measurer, setup: Setup, reader: Reader) -> Prepared | None:
+    where = reader.below("settings")
     unknown = sorted(setup.settings.keys() - {*found.settings})
     for name in unknown:
         rule = f"{found.name} has no such setting"
-        faults.add((*where, name), rule, nearest(name, found.settings), "")
+        where.fault((name,), rule, nearest(name, found.settings), "")
     if unknown or not setup.axes:
         return None
     try:
@@ -62,12 +61,11 @@ def _prepared(found: Measurer, setup: Setup, path: Path, faults: Faults) -> Prep
     except StudyError as error:
         for fault in error.faults:
             if fault.file:
-                faults.found.append(fault)
+                reader.faults.append(fault)
                 continue
             written = fault.where in setup.settings
             rule = fault.rule if written or not fault.where else f"{fault.where}: {fault.rule}"
-            place = (*where, fault.where) if written else where
-            faults.add(place, rule, fault.remedy, fault.written)
+            where.fault((fault.where,) if written else (), rule, fault.remedy, fault.written)
     return None
 
 
@@ -80,39 +78,36 @@ _BESIDE = re.compile(r"\{study\}/([^{}]+)")
 def file_hashes(
     own: Sequence[str],
     patterns: Sequence[str],
-    inputs: dict[str, Input],
-    notes: list[str],
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> dict[str, str]:
     """Return the hash of each of its `own` files and of those that `patterns` name.
 
-    They are kept in `inputs`, to be copied to the run.
+    They are kept in the inputs of `reader`, to be copied to the run.
     """
     found = {}
     for position, pattern in [
         *((None, name) for name in own),
         *enumerate(patterns),
     ]:
-        where = (*path, "command") if position is None else (*path, "files", position)
-        names = matching(pattern, faults.document) if position is not None else [pattern]
-        if not names and not faults.document.recorded:
-            faults.add(where, f"no file matches {pattern!r}", base_of(faults.document), "")
+        where: Path = ("command",) if position is None else ("files", position)
+        names = matching(pattern, reader.document) if position is not None else [pattern]
+        if not names and not reader.document.recorded:
+            reader.fault(where, f"no file matches {pattern!r}", base_of(reader.document), "")
         for name in names:
             try:
-                content = read_regular(locate(faults.document, name), LARGEST_FILE_BYTE + 1)
+                content = read_regular(locate(reader.document, name), LARGEST_FILE_BYTE + 1)
             except (OSError, ValueError) as error:
-                if position is not None and not faults.document.recorded:
+                if position is not None and not reader.document.recorded:
                     reason = getattr(error, "strerror", None) or str(error)
-                    faults.add(where, f"{name} cannot be read: {reason}", "check it", "")
+                    reader.fault(where, f"{name} cannot be read: {reason}", "check it", "")
                 continue  # of the program and its arguments another rule tells
             if len(content) > LARGEST_FILE_BYTE:
-                notes.append(
+                reader.notes.append(
                     f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
                     f"go unnoticed; announce them by another `version`"
                 )
                 continue
-            inputs[name] = Input(name, content)
+            reader.inputs[name] = Input(name, content)
             found[name] = hashlib.sha256(content).hexdigest()
     return found
 

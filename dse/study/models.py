@@ -14,7 +14,7 @@ from dse.algebra import units
 from dse.contract import Column, Model
 from dse.errors import FOREIGN, ContractError, UnitError, nearest
 from dse.model.designs import AREAS, Designs, check_metrics
-from dse.study.faults import Faults, Path
+from dse.study.reader import Reader
 
 NINETY_FIVE = 1.96
 """Standard deviations to either side that hold 95 % of a normal distribution."""
@@ -60,22 +60,22 @@ def share_of_interval(value: float, low: float, high: float) -> float:
     return max(value - low, high - value) / NINETY_FIVE / value
 
 
-def stated(written: Mapping[str, Any], path: Path, faults: Faults) -> dict[str, float]:
+def stated(written: Mapping[str, Any], reader: Reader) -> dict[str, float]:
     """Return the relative standard uncertainty of metrics that a stage states."""
     found: dict[str, float] = {}
     for name, value in written.items():
-        where = (*path, "uncertainty", name)
+        where = ("uncertainty", name)
         if name not in STATED:
             rule = "an uncertainty is stated for a metric of a core"
-            faults.add(where, rule, nearest(name, STATED), repr(name))
+            reader.fault(where, rule, nearest(name, STATED), repr(name))
             continue
-        with faults.at(where):
+        with reader.at(where):
             found |= dict.fromkeys(STATED[name], share(value))
     return found
 
 
 def of_core(
-    model: Model, written: Mapping[str, Any], count: int, path: Path, faults: Faults
+    model: Model, written: Mapping[str, Any], count: int, reader: Reader
 ) -> dict[str, Column]:
     """Return the relative standard uncertainty of a core's metrics, (count,) each.
 
@@ -86,7 +86,7 @@ def of_core(
     spread |= {
         name: float(np.hypot(u, spread.get(name, 0))) for name, u in model.uncertainty.items()
     }
-    spread |= stated(written, path, faults)
+    spread |= stated(written, reader)
     return {metric: np.full(count, value) for metric, value in spread.items()}
 
 
@@ -114,8 +114,7 @@ def designs_of_model(
     model: contract.Model,
     values: Mapping[str, list[float]],
     uncertainty: Mapping[str, Any],
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> Designs:
     """Return the designs of a model at values of its parameters, as sure as the study says.
 
@@ -132,7 +131,7 @@ def designs_of_model(
             f"model {key!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error
     check_metrics(core.name, names, metrics)
-    shares = of_core(model, uncertainty, len(names), path, faults)
+    shares = of_core(model, uncertainty, len(names), reader)
     return Designs(names, metrics, shares)
 
 

@@ -15,7 +15,7 @@ from dse.files import document
 from dse.files.document import Document
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import numeric
-from dse.study.faults import Faults, validate_as
+from dse.study.reader import Reader, validate_as
 from dse.study.schema import StudyFile
 
 
@@ -27,10 +27,10 @@ def validate(document: Document) -> StudyFile:
     StudyError
         With every fault of its shape: unknown and missing keys, wrong types, wrong units.
     """
-    faults = Faults(document)
-    study = validate_as(StudyFile, faults)
+    reader = Reader(document)
+    study = validate_as(StudyFile, reader)
     if study is None:
-        raise StudyError(faults.found)
+        raise StudyError(reader.faults)
     return study
 
 
@@ -142,10 +142,10 @@ def sweep_of(found: Document) -> Sweep | None:
     if not written.sweep:
         return None
     (path, values), *_ = written.sweep.items()
-    faults = Faults(found)
+    reader = Reader(found)
     unit = workload_interface_budget.FIELDS.get(path)
     sweep = None
-    with faults.at(("sweep", path)):
+    with reader.at(("sweep", path)):
         _require_field(path, written)
         if unit is not None:
             axis, column = numeric(path, unit, values)
@@ -156,7 +156,7 @@ def sweep_of(found: Document) -> Sweep | None:
             sweep = Sweep(path, column, numbers, shown)
         else:
             sweep = _choices_sweep(path, values)
-    faults.raise_any()
+    reader.raise_any()
     return sweep
 
 

@@ -26,8 +26,8 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.faults import Faults, Path
 from dse.study.models import designs_of_model
+from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
 
@@ -97,30 +97,31 @@ def note_taken(
     refused: Mapping[str, str],
     written: schema.StageSection,
     scenario: Scenario,
+    reader: Reader,
 ) -> None:
     """Note which cores were taken and which not, their functions and nodes, what they assume."""
     names = ", ".join(one.core.name for one in taken)
-    scenario.notes.append(f"{wanted} is provided by {names}")
+    reader.notes.append(f"{wanted} is provided by {names}")
     if refused:
-        scenario.notes.append(f"not taken for {wanted}: {_reasons(refused)}")
+        reader.notes.append(f"not taken for {wanted}: {_reasons(refused)}")
     known = registry.records(contract.Function)
     functions = dict.fromkeys(
         name for one in taken for name in one.core.provides if provided(wanted, (name,), known)
     )
     if len(functions) > 1:
-        scenario.notes.append(
+        reader.notes.append(
             f"{wanted} is any of {', '.join(functions)}, which do the same work; nothing here says "
             "that they are equally secure"
         )
     nodes = dict.fromkeys(one.core.node or "a node that is not stated" for one in taken)
     if len(nodes) > 1 and written.scale_to is None:
-        scenario.notes.append(
+        reader.notes.append(
             f"{wanted}: designs of several nodes in one list, and nothing is scaled: "
             f"{', '.join(nodes)}; write `node` for one of them, or `scale_to`"
         )
     for kernel in scenario.kernels:
         if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides):
-            scenario.notes.append(
+            reader.notes.append(
                 f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
                 f"cores {wanted}: what compares both compares two functions"
             )
@@ -128,7 +129,7 @@ def note_taken(
         cores = [one.core.name for one in taken if one.assumed == assumed]
         words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)
         who = wanted if len(cores) == len(taken) else ", ".join(cores)
-        scenario.notes.append(f"{who}: assumed for every design: {words}")
+        reader.notes.append(f"{who}: assumed for every design: {words}")
 
 
 def _reasons(refused: Mapping[str, str]) -> str:
@@ -144,25 +145,24 @@ def refuse_function(
     refused: Mapping[str, str],
     cores: Sequence[contract.Core],
     known: Mapping[str, contract.Function],
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> None:
     """Report a function without cores: why none can be taken, or what is close."""
-    place = (*path, "provides")
+    place = ("provides",)
     if refused:
         remedy = "ask for less, by `node`, `evidence`, `among` or the objectives"
         rule = f"no core that provides {wanted} can be taken: {_reasons(refused)}"
-        faults.add(place, rule, remedy)
+        reader.fault(place, rule, remedy)
         return
     offered = dict.fromkeys(name for core in cores for name in core.provides)
     if wanted not in known:
         rule = f"{wanted!r} is no function that is known"
-        faults.add(place, rule, nearest(wanted, {*known, *offered}))
+        reader.fault(place, rule, nearest(wanted, {*known, *offered}))
         return
     close = close_functions(wanted, offered, known)
     closest = f"closest are {', '.join(close[:_CLOSE])}" if close else "none is close"
     remedy = f"{closest}; `dse list cores --provides FUNCTION` shows cores"
-    faults.add(place, f"no core provides {wanted}, {known[wanted].summary}", remedy)
+    reader.fault(place, f"no core provides {wanted}, {known[wanted].summary}", remedy)
 
 
 _UNITS = {"area_m2": "m2", "area_ge": "gate equivalents", "area_lc": "logic cells"}
@@ -171,7 +171,7 @@ MOST_VALUES = 64
 
 
 def provided_designs(
-    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+    written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> Designs | None:
     """Return the designs of all cores that provide what a stage names.
 
@@ -180,33 +180,29 @@ def provided_designs(
     known = registry.records(contract.Function)
     wanted = str(written.provides)
     refused: dict[str, str] = {}
-    cores = _candidates(written, scenario, refused, path, faults)
+    cores = _candidates(written, refused, reader)
     able = [core for core in cores if provided(wanted, core.provides, known)]
     if len(able) < len(cores) and written.among is not None:
-        _refuse_others(written.among, cores, able, wanted, path, faults)
+        _refuse_others(written.among, cores, able, wanted, reader)
     taken = [
-        *_taken(able, written, scenario, refused, path, faults),
-        *_tables(written, scenario, path, faults),
+        *_taken(able, written, scenario, refused, reader),
+        *_tables(written, scenario, reader),
     ]
-    taken = _comparable(taken, faults.document.data, refused)
-    if faults.found:
+    taken = _comparable(taken, reader.document.data, refused)
+    if reader.faults:
         return None
     if not taken:
-        refuse_function(wanted, refused, cores, known, path, faults)
+        refuse_function(wanted, refused, cores, known, reader)
         return None
     designs = _joined(taken)
     if written.scale_to is not None:
-        designs = _scaled(designs, taken, written.scale_to, scenario, path, faults)
-    note_taken(wanted, taken, refused, written, scenario)
+        designs = _scaled(designs, taken, written.scale_to, reader)
+    note_taken(wanted, taken, refused, written, scenario, reader)
     return designs
 
 
 def _candidates(
-    written: schema.StageSection,
-    scenario: Scenario,
-    refused: dict[str, str],
-    path: Path,
-    faults: Faults,
+    written: schema.StageSection, refused: dict[str, str], reader: Reader
 ) -> list[contract.Core]:
     """Return the cores to look at: those named, or all that are installed and can be used."""
     if written.among is None:
@@ -216,8 +212,8 @@ def _candidates(
     found = []
     for place, name in enumerate(written.among):
         if not _is_table(name):
-            with faults.at((*path, "among", place)):
-                found.append(record_of(contract.Core, name, scenario, faults))
+            with reader.at(("among", place)):
+                found.append(record_of(contract.Core, name, reader))
     return found
 
 
@@ -225,15 +221,13 @@ def _is_table(name: str) -> bool:
     return name.lower().endswith(".csv")
 
 
-def _tables(
-    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
-) -> Iterator[Taken]:
+def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) -> Iterator[Taken]:
     """Yield the tables that a stage names: what they provide, and in which node, is its word."""
     from dse.study import core_tables  # only where one is named
 
     for name in filter(_is_table, written.among or ()):
         stage = written.model_copy(update={"provides": None, "table": name})
-        designs = core_tables.table_designs(stage, scenario, path, faults)
+        designs = core_tables.table_designs(stage, scenario, reader)
         if designs is not None:
             called = str(stage_name({"table": name}))
             names = tuple(f"{called}_{design}" for design in designs.names)
@@ -252,8 +246,7 @@ def _refuse_others(
     cores: Sequence[contract.Core],
     able: Sequence[contract.Core],
     wanted: str,
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> None:
     """Report cores that a stage names and that do something else."""
     places = [place for place, name in enumerate(among) if not _is_table(name)]
@@ -263,7 +256,7 @@ def _refuse_others(
         if core not in able:
             what = ", ".join(core.provides) or "no function that it names"
             rule = f"core {core.name!r} provides {what}, and not {wanted}"
-            faults.add((*path, "among", place), rule, "remove it")
+            reader.fault(("among", place), rule, "remove it")
 
 
 def _taken(
@@ -271,8 +264,7 @@ def _taken(
     written: schema.StageSection,
     scenario: Scenario,
     refused: dict[str, str],
-    path: Path,
-    faults: Faults,
+    reader: Reader,
 ) -> Iterator[Taken]:
     """Yield what can be used; why another cannot goes to `refused`."""
     nodes = [written.node] if isinstance(written.node, str) else written.node
@@ -288,7 +280,7 @@ def _taken(
         elif scenario.chained and "latency_cycles" in model.assumed:
             refused[core.name] = "its latency is assumed, and decides the rate in a chained mode"
         else:
-            designs = designs_of_model(core, model, values, written.uncertainty, path, faults)
+            designs = designs_of_model(core, model, values, written.uncertainty, reader)
             names = tuple(f"{core.name}_{name}" for name in designs.names)
             yield Taken(core, model.assumed, replace(designs, names=names))
 
@@ -353,17 +345,10 @@ def _joined(taken: Sequence[Taken]) -> Designs:
     return Designs(names, contract.CoreMetrics(**columns), uncertainty)
 
 
-def _scaled(
-    designs: Designs,
-    taken: Sequence[Taken],
-    node: str,
-    scenario: Scenario,
-    path: Path,
-    faults: Faults,
-) -> Designs:
+def _scaled(designs: Designs, taken: Sequence[Taken], node: str, reader: Reader) -> Designs:
     """Return designs with their areas at another node, and no power, which is not scaled."""
     factors, spreads = [], []
-    with faults.at((*path, "scale_to")):
+    with reader.at(("scale_to",)):
         for one in taken:
             factor, spread = scaled_area(one.core.node, node)
             factors += [factor] * len(one.designs.names)
@@ -374,7 +359,7 @@ def _scaled(
     none = np.full_like(area, np.nan)
     metrics = replace(designs.metrics, area_m2=area, dynamic_power_w=none, leakage_power_w=none)
     share = np.hypot(designs.uncertainty.get("area_m2", 0.0), np.array(spreads))
-    scenario.notes.append(
+    reader.notes.append(
         f"areas are scaled to {node} (Stillmaker and Baas, 2017; ways through other nodes differ "
         f"by {100 * max(spreads):.2g} % at most); clocks stay those of their nodes, slower "
         "than a newer one would be, and powers are omitted"

@@ -20,7 +20,7 @@ from dse.model.fleet import AREA_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.faults import Faults
+from dse.study.reader import Reader
 from dse.study.scenario import Scenario, field_path
 
 LABELS_SHOWN = 8
@@ -157,12 +157,12 @@ def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...]
     return tuple(kept), notes
 
 
-def check_cap(chain: Collection[str], scenario: Scenario, faults: Faults) -> None:
+def check_cap(chain: Collection[str], scenario: Scenario, reader: Reader) -> None:
     """Refuse a power cap on stages without figures of power, which nothing would hold."""
     capped = (scenario.highest("budget_power_cap_w") or math.inf) < math.inf
     if chain and not set(chain).issuperset(POWER_COLUMNS) and capped:
         rule = "a stage has no figures of power, so that nobody knows when the cap is reached"
-        faults.add(("budget",), rule, "add them to its table, or remove the cap", "")
+        reader.fault(("budget",), rule, "add them to its table, or remove the cap", "")
 
 
 def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
@@ -217,7 +217,7 @@ def _unchecked(kind: type, name: str, error: PluginError) -> str:
     return f"{kind.__name__.lower()} {name} cannot be used and is not checked: {error}"
 
 
-def goals_of(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goal, ...]:
+def goals_of(written: schema.StudyFile, named: Named, reader: Reader) -> tuple[Goal, ...]:
     """Return the objectives of a study; faults are added."""
     goals = []
     for name, sense in written.objectives.items():
@@ -225,28 +225,28 @@ def goals_of(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[G
         try:
             full = named.quantity(name)
         except (UnitError, PluginError) as error:
-            faults.add(path, error.rule, error.remedy, repr(name))
+            reader.fault(path, error.rule, error.remedy, repr(name))
             continue
         found = named.graph.quantities.get(full)
         if found is not None and found.labels:
             shown = ", ".join(found.labels[:LABELS_SHOWN])
             rule = f"{full} is a name ({shown}), not a number"
-            faults.add(path, rule, "choose a quantity with a unit", repr(name))
+            reader.fault(path, rule, "choose a quantity with a unit", repr(name))
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))
     if len({goal.name for goal in goals}) < len(goals):
         rule = "two objectives are the same quantity"
-        faults.add(("objectives",), rule, "write it once", "")
+        reader.fault(("objectives",), rule, "write it once", "")
     return tuple(goals)
 
 
 def constraints_of(
-    written: schema.StudyFile, read: Callable[[str], Expression], faults: Faults
+    written: schema.StudyFile, read: Callable[[str], Expression], reader: Reader
 ) -> tuple[Constraint, ...]:
     """Return the constraints of a study as `read` reads them; faults are added."""
     constraints = []
     for position, text in enumerate(written.constraints):
-        with faults.at(("constraints", position)):
+        with reader.at(("constraints", position)):
             constraints.append(Constraint(text, must_compare(read(text))))
     return tuple(constraints)
 

@@ -15,8 +15,8 @@ from dse.files.document import Document
 from dse.plugins import registry
 from dse.study import core_law, models
 from dse.study.core_law import Form
-from dse.study.faults import Faults, validate_as
 from dse.study.field_kinds import Amount, Given, Node, StudySection, Uncertainty, no_items, quantity
+from dse.study.reader import Reader, validate_as
 from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
 
 Name = Annotated[
@@ -135,18 +135,18 @@ def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]
     StudyError
         With every fault at once.
     """
-    faults = Faults(found)
-    record = validate_as(Record, faults)
+    reader = Reader(found)
+    record = validate_as(Record, reader)
     records: dict[str, Any] = {}
     if record is not None:
         for section, build in _BUILDERS.items():
             written = getattr(record, section)
             if written is not None:
-                records[section] = build(written, faults)
+                records[section] = build(written, reader)
         if not records:
             remedy = f"add one of {', '.join(_BUILDERS)}"
-            faults.add((), "a record file holds at least one record", remedy, "")
-    faults.raise_any()
+            reader.fault((), "a record file holds at least one record", remedy, "")
+    reader.raise_any()
     return records, record.provenance if record else {}
 
 
@@ -162,38 +162,38 @@ def _plain(written: StudySection, prefix: str = "") -> dict[str, Any]:
     return fields
 
 
-def _interface(written: InterfaceEntry, faults: Faults) -> contract.Interface:
+def _interface(written: InterfaceEntry, reader: Reader) -> contract.Interface:
     if written.device is not None:
         rule = "a record is complete by itself"
-        faults.add(("interface", "device"), rule, "remove it, and write out its fields")
+        reader.fault(("interface", "device"), rule, "remove it, and write out its fields")
     fields = _plain(written, "interface_")
     fields.pop("device", None)
     given = {name for name in type(written).model_fields if getattr(written, name) is not None}
-    sureness = _sureness(written, "interface", faults)
+    sureness = _sureness(written, "interface", reader)
     return contract.Interface(**fields, **sureness, unspecified=unspecified_fields(given))
 
 
-def _kernel(written: KernelEntry, faults: Faults) -> contract.Kernel:
+def _kernel(written: KernelEntry, reader: Reader) -> contract.Kernel:
     fields = _plain(written, "kernel_")
-    fields["provides"] = _provided(written.provides, "kernel", faults)
-    return contract.Kernel(**fields, **_sureness(written, "kernel", faults))
+    fields["provides"] = _provided(written.provides, "kernel", reader)
+    return contract.Kernel(**fields, **_sureness(written, "kernel", reader))
 
 
-def _provided(names: Sequence[str], section: str, faults: Faults) -> tuple[str, ...]:
+def _provided(names: Sequence[str], section: str, reader: Reader) -> tuple[str, ...]:
     """Return the functions that a record names, all of them known."""
     known = registry.names(contract.Function)
     for place, name in enumerate(names):
         if name not in known:
             rule, remedy = "this function is not known", nearest(name, known)
-            faults.add((section, "provides", place), rule, remedy, quoted(name))
+            reader.fault((section, "provides", place), rule, remedy, quoted(name))
     return tuple(names)
 
 
-def _platform(written: PlatformEntry, faults: Faults) -> contract.Platform:
-    return contract.Platform(**_plain(written), **_sureness(written, "platform", faults))
+def _platform(written: PlatformEntry, reader: Reader) -> contract.Platform:
+    return contract.Platform(**_plain(written), **_sureness(written, "platform", reader))
 
 
-def _sureness(written: SureEntry, section: str, faults: Faults) -> dict[str, Any]:
+def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any]:
     """Return how sure the figures of a section are, by field of the contract."""
     columns = {
         name: value.column.removeprefix(f"{section}_")
@@ -205,10 +205,10 @@ def _sureness(written: SureEntry, section: str, faults: Faults) -> dict[str, Any
             if name not in columns:
                 key = place if where == "fitted" else name
                 rule, remedy = "the record gives no such figure", nearest(name, columns)
-                faults.add((section, where, key), rule, remedy, quoted(name))
+                reader.fault((section, where, key), rule, remedy, quoted(name))
     shares = {}
     for name, value in written.uncertainty.items():
-        with faults.at((section, "uncertainty", name)):
+        with reader.at((section, "uncertainty", name)):
             shares[columns.get(name, name)] = models.share(value)
     return {
         "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
@@ -217,53 +217,53 @@ def _sureness(written: SureEntry, section: str, faults: Faults) -> dict[str, Any
     }
 
 
-def _core(written: CoreEntry, faults: Faults) -> contract.Core | None:
+def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
     parameters = []
     for name, entry in written.parameters.items():
         if entry.high < entry.low:
             rule, remedy = "`high` is below `low`", "exchange them"
-            faults.add(("core", "parameters", name, "high"), rule, remedy)
+            reader.fault(("core", "parameters", name, "high"), rule, remedy)
         fields = entry.model_dump()
         parameters.append(contract.Parameter(name=name, **fields))
     laws = {}
     for name, law in written.laws.items():
-        found = _law(name, law, set(written.parameters), faults)
+        found = _law(name, law, set(written.parameters), reader)
         if found is not None:
             laws[name] = found
     lacking = core_law.missing(written.laws)
     if lacking:
         rule = f"a core needs {' and '.join(lacking)}"
-        faults.add(("core", "laws"), rule, f"add {lacking[0].split()[0]}: ...", "it is missing")
-    if faults.found:
+        reader.fault(("core", "laws"), rule, f"add {lacking[0].split()[0]}: ...", "it is missing")
+    if reader.faults:
         return None
-    provides = _provided(written.provides, "core", faults)
+    provides = _provided(written.provides, "core", reader)
     lines = [written.source or "a record of the user's own", *filter(None, [written.note])]
     lines += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
-    spread = models.stated(written.uncertainty, ("core",), faults)
+    spread = models.stated(written.uncertainty, reader.below("core"))
     text = "\n".join(lines)
     core = core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
     return replace(core, provides=provides, node=written.node, evidence=written.evidence)
 
 
 def _law(
-    figure: str, written: LawEntry | float | str, known: set[str], faults: Faults
+    figure: str, written: LawEntry | float | str, known: set[str], reader: Reader
 ) -> core_law.Law | None:
     path: KeyPath = ("core", "laws", figure)
     if figure not in core_law.QUANTITIES:
         rule, remedy = "this quantity is not known", nearest(figure, core_law.QUANTITIES)
-        faults.add(path, rule, remedy, quoted(figure))
+        reader.fault(path, rule, remedy, quoted(figure))
         return None
     if isinstance(written, float | str):
-        with faults.at(path):
+        with reader.at(path):
             value = units.parse(written, core_law.QUANTITIES[figure])
             return core_law.Law(form="constant", over=(), coefficients=(value,))
         return None
     for position, name in enumerate(written.over):
         if name not in known or name in written.over[:position]:
             rule = "this is no parameter of the core, or stands twice"
-            faults.add((*path, "over", position), rule, nearest(name, known))
+            reader.fault((*path, "over", position), rule, nearest(name, known))
     expected = 1 if written.form == "constant" else 1 + len(written.over)
-    with faults.at((*path, "coefficients")):
+    with reader.at((*path, "coefficients")):
         if (written.form == "constant") == bool(written.over):
             raise UnitError(f"{written.form} over {len(written.over)} parameters", "correct `over`")
         if len(written.coefficients) != expected:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dse import contract
 from dse.errors import Fault, OutputError, StudyError, UnknownPluginError
@@ -22,11 +22,7 @@ from dse.files.inputs import Input, base_of, locate
 from dse.files.json import is_regular, write_text
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
-
-if TYPE_CHECKING:
-    pass
-from dse.study.faults import Faults
-from dse.study.scenario import Scenario
+from dse.study.reader import Reader
 
 FOLDER = Path("records")
 """The records that ``list`` and ``show`` find: ``*.yaml`` in this folder of the working one."""
@@ -51,8 +47,8 @@ class RecordFile:
     text: str
 
 
-def record_of(kind: type[Kind], name: str, scenario: Scenario, faults: Faults) -> Kind:
-    """Return what a study names: a plug-in's record, or one of a file, which `scenario` keeps.
+def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
+    """Return what a study names: a plug-in's record, or one of a file, which `reader` keeps.
 
     Raises
     ------
@@ -63,9 +59,9 @@ def record_of(kind: type[Kind], name: str, scenario: Scenario, faults: Faults) -
     """
     if not is_record(name):
         return registry.get(kind, name)
-    path = locate(faults.document, name)
+    path = locate(reader.document, name)
     if not is_regular(path):
-        raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(faults.document))
+        raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(reader.document))
     found = read_record(path)
     section, origin = KINDS[kind], found.provenance
     if section not in found.records:
@@ -73,11 +69,11 @@ def record_of(kind: type[Kind], name: str, scenario: Scenario, faults: Faults) -
             f"the file has no section `{section}`", f"it has {', '.join(found.records)}"
         )
     record: Kind = found.records[section]
-    file = scenario.inputs[name] = Input(name, found.text.encode())
-    scenario.notes.append(_note(section, record.name, file, origin))
+    file = reader.inputs[name] = Input(name, found.text.encode())
+    reader.notes.append(_note(section, record.name, file, origin))
     if origin.get("refused"):
         why = f"the fit of {record.name} was refused: {origin['refused']}"
-        scenario.refused[why] = str(origin.get("measured", ""))
+        reader.refused[why] = str(origin.get("measured", ""))
     return record
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dse import contract
 from dse.algebra import units
-from dse.files.inputs import Input
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit, unit_of
@@ -129,16 +128,13 @@ def _with_share(name: str, record: contract.Sureness) -> str:
 
 @dataclass
 class Scenario:
-    """Columns that every design shares, axes that replace them, what was assumed and read."""
+    """Columns that every design shares, axes that replace them, and the records behind them."""
 
     constants: dict[str, float] = field(default_factory=dict)
     axes: list[Axis] = field(default_factory=list)
     sureness: RecordSureness = field(default_factory=RecordSureness)
-    notes: list[str] = field(default_factory=list)
-    inputs: dict[str, Input] = field(default_factory=dict)
     kernels: list[contract.Kernel] = field(default_factory=list)
     interfaces: Sequence[contract.Interface] = ()
-    refused: dict[str, str] = field(default_factory=dict)
     mix: Mix | None = None
     parts: Sequence[Parted] = ()
 
@@ -159,17 +155,35 @@ class Scenario:
 
     def keep_sureness(
         self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
-    ) -> None:
-        """Keep how sure records are, on an axis or alone, less what a section of the study sets."""
+    ) -> list[str]:
+        """Keep how sure records are, less what a section of the study sets; return it in words."""
         replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
-        self.notes += self.sureness.keep(records, axis, replaced)
+        return self.sureness.keep(records, axis, replaced)
+
+    def setters(self, name: str) -> list[contract.Column]:
+        """Return what sets a column: the study, then each of its axes; the last of them counts."""
+        own = [constant(self.constants[name])] if name in self.constants else []
+        return own + [axis.columns[name] for axis in self.axes if name in axis.columns]
+
+    def column(self, name: str) -> contract.Column | None:
+        """Return what a column takes, None when nothing sets it."""
+        return next(reversed(self.setters(name)), None)
+
+    def override(self, columns: Mapping[str, float]) -> None:
+        """Set columns to one value each, whatever records or axes set them to."""
+        self.constants.update(columns)
+        self.remove(columns)
+
+    def remove(self, columns: Collection[str]) -> None:
+        """Let no axis set some columns."""
+        for place, axis in enumerate(self.axes):
+            kept = {name: values for name, values in axis.columns.items() if name not in columns}
+            self.axes[place] = replace(axis, columns=kept)
 
     def highest(self, column: str) -> float | None:
         """Return the largest value that a column takes, None when nothing sets it."""
-        for axis in reversed(self.axes):
-            if column in axis.columns:
-                return float(axis.columns[column].max())
-        return self.constants.get(column)
+        found = self.column(column)
+        return None if found is None else float(found.max())
 
     @property
     def highest_demand(self) -> float | None:

@@ -8,7 +8,7 @@ from dse.errors import UnitError
 from dse.plugins import registry
 from dse.search.settings import option_faults
 from dse.study import schema
-from dse.study.faults import Faults, Path
+from dse.study.reader import Path, Reader
 
 PER_CENT = "write it in per cent, from 0 % to 100 %, for instance '1 %'"
 
@@ -33,77 +33,77 @@ def share_of_best(written: str | float) -> float:
     return share
 
 
-def check_search_section(written: schema.StudyFile, faults: Faults) -> None:
+def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
     """Record what a method does not know, and budgets that do not fit what is measured."""
-    _check_spending(written, faults)
-    _check_until(written, faults)
-    with faults.at(("search", "method")):
+    _check_spending(written, reader)
+    _check_until(written, reader)
+    with reader.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
         for name, value in written.search.options.items():
             for rule, remedy in option_faults(method, name, value):
-                faults.add(("search", "options", name), rule, remedy)
+                reader.fault(("search", "options", name), rule, remedy)
 
 
 MOST_GOALS = 3
 """Objectives of a front of which it is estimated what it lacks: volumes of more take too long."""
 
 
-def _check_until(written: schema.StudyFile, faults: Faults) -> None:
+def _check_until(written: schema.StudyFile, reader: Reader) -> None:
     """Refuse an end of the search that nobody can tell, or that is no share."""
     until = written.search.until
     if until is None:
         return
     path: Path = ("search", "until")
     if until.missing is None:
-        faults.add(path, "it does not say how much may be missing", "add `missing: 2 %`")
+        reader.fault(path, "it does not say how much may be missing", "add `missing: 2 %`")
     for name in ("missing", "confidence"):
         given = getattr(until, name)
         if given is not None and not 0 < given.value < 1:
             rule = "it must be more than 0 % and less than 100 %"
-            faults.add((*path, name), rule, "write for instance 2 % or 90 %")
+            reader.fault((*path, name), rule, "write for instance 2 % or 90 %")
     search, known = written.search, contract.Method
     method = search.method if "method" in search.model_fields_set else ""
     able = [name for name in registry.names(known) if registry.get(known, name).estimates]
     if written.evaluate is None:
         rule = "only a search that measures designs says what is missing"
-        faults.add(path, rule, "remove it, or measure with `evaluate`")
+        reader.fault(path, rule, "remove it, or measure with `evaluate`")
     elif method and method not in able:
         rule = f"{method} cannot say what is missing"
-        faults.add(path, rule, f"add `method: {' or '.join(able)}`, or remove it")
+        reader.fault(path, rule, f"add `method: {' or '.join(able)}`, or remove it")
     if len(written.objectives) > MOST_GOALS:
         rule = f"what is missing is estimated for up to {MOST_GOALS} objectives"
-        faults.add(path, rule, "remove it, or objectives")
+        reader.fault(path, rule, "remove it, or objectives")
 
 
-def _check_spending(written: schema.StudyFile, faults: Faults) -> None:
+def _check_spending(written: schema.StudyFile, reader: Reader) -> None:
     """Refuse a budget of what is not measured by a search, and a cost that nobody pays."""
     spending = written.search.spending
     if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-        _check_cores(written, faults)
+        _check_cores(written, reader)
     elif written.evaluate is None:
         for path, said in ((schema.TIME, spending.time), (schema.COST, spending.cost)):
             if said is not None:
                 rule = "it limits measuring, and nothing of this study is measured"
                 remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
-                faults.add(path, rule, remedy)
+                reader.fault(path, rule, remedy)
     elif spending.cost is not None and written.evaluate.cost is None:
         rule = "nothing says what it costs to measure a design"
-        faults.add(
+        reader.fault(
             schema.COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs"
         )
 
 
-def _check_cores(written: schema.StudyFile, faults: Faults) -> None:
+def _check_cores(written: schema.StudyFile, reader: Reader) -> None:
     """Refuse what limits the measuring of cores, of which no search chooses designs."""
     rule = "nobody adds up what designs of a core cost"
     for position, stage in enumerate(written.stages):
         if isinstance(stage.core, schema.EvaluateSection) and stage.core.cost is not None:
-            faults.add(("stages", position, "core", "cost"), rule, "remove it")
+            reader.fault(("stages", position, "core", "cost"), rule, "remove it")
     spending = written.search.spending
     if spending.cost is not None:
-        faults.add(schema.COST, rule, "remove it; `designs` limits a search")
+        reader.fault(schema.COST, rule, "remove it; `designs` limits a search")
     if spending.time is not None:
         rule = "designs of a core are all measured before the search, whatever that takes"
-        faults.add(
+        reader.fault(
             schema.TIME, rule, "remove it; `designs: [NAME]` of the stage names those to measure"
         )

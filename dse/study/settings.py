@@ -15,20 +15,20 @@ from dse.search.settings import (
     left_of,
 )
 from dse.study import schema
-from dse.study.faults import Faults
+from dse.study.reader import Reader
 from dse.study.schema import StudyFile
 from dse.study.search_section import share_of_best
 
 
-def stated_preference(written: StudyFile, problem: Problem, faults: Faults) -> Preference | None:
-    """Return the preference that a study states, if any; what is wrong goes to `faults`."""
+def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> Preference | None:
+    """Return the preference that a study states, if any; what is wrong goes to `reader`."""
     if written.prefer is None and written.tolerance is None:
         return None
     found = prefer(problem)
-    with faults.at(("prefer",)):
+    with reader.at(("prefer",)):
         found = prefer(problem, written.prefer)
     if written.tolerance is not None:
-        with faults.at(("tolerance",)):
+        with reader.at(("tolerance",)):
             found = found.within(share_of_best(written.tolerance))
     return found
 

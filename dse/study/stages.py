@@ -27,7 +27,7 @@ from dse.study.axes import (
     scaled,
     spread_values,
 )
-from dse.study.faults import Faults, Path
+from dse.study.reader import Path, Reader
 from dse.study.scenario import Scenario
 
 MOST_MIXED = 1_000
@@ -50,39 +50,36 @@ class Built:
     counts_compute_alone: bool = False
 
 
-Chosen = Callable[[schema.StageSection, Scenario, Path, Faults], Designs | None]
+Chosen = Callable[[schema.StageSection, Scenario, Reader], Designs | None]
 """What returns the designs that a stage chooses from."""
 
 
 def build(
-    study: schema.StudyFile, choose: Chosen, scenario: Scenario, faults: Faults
+    study: schema.StudyFile, choose: Chosen, scenario: Scenario, reader: Reader
 ) -> list[Built]:
-    """Return the stages of a study; what is wrong with them goes to `faults`."""
+    """Return the stages of a study; what is wrong with them goes to `reader`."""
     built = []
     names: set[str] = set()
     for position, written in enumerate(study.stages):
-        path = ("stages", position)
+        here = reader.below("stages", position)
         name = prefix(written, position)
         if name in names:
-            faults.add(
-                path,
-                f"two stages are called {name!r}",
-                f"give this one a name, for instance `name: {name}_{position + 1}`",
-                "",
-            )
+            rule = f"two stages are called {name!r}"
+            remedy = f"give this one a name, for instance `name: {name}_{position + 1}`"
+            here.fault((), rule, remedy, "")
         if name in workload_interface_budget.SECTIONS:
             rule = f"{name!r} is a section of the study, and columns of both would mix"
-            faults.add((*path, "name"), rule, "choose another name")
+            here.fault(("name",), rule, "choose another name")
         names.add(name)
-        designs = choose(written, scenario, path, faults)
+        designs = choose(written, scenario, here)
         alone = len(study.stages) == 1
-        part = _stage(name, written, designs, scenario, faults, path, alone=alone)
+        part = _stage(name, written, designs, scenario, here, alone=alone)
         if part is not None:
             built.append(part)
     if any(part.counts_compute_alone for part in built) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
-        scenario.notes.append(COMPUTE_ALONE)
+        reader.notes.append(COMPUTE_ALONE)
     return built
 
 
@@ -103,9 +100,9 @@ def _at_one_rate(written: schema.StageSection, scenario: Scenario) -> bool | Non
     return None if clocked and not scenario.varies else False
 
 
-def _policy(name: str, scenario: Scenario) -> Axis:
+def _policy(name: str, reader: Reader) -> Axis:
     """Return the axis of a stage that follows the rate, or runs at its top clock."""
-    scenario.notes.append(
+    reader.notes.append(
         f"{name}.clock is not written: `meet` and the top clock, 1, are tried; fractions between "
         f"them trade power for shorter offloads: write for instance {name}.clock=[0.25, 0.5, 1]"
     )
@@ -123,21 +120,20 @@ def _stage(
     written: schema.StageSection,
     designs: Designs | None,
     scenario: Scenario,
-    faults: Faults,
-    path: Path,
+    reader: Reader,
     *,
     alone: bool,
 ) -> Built | None:
     rate = scenario.highest_demand
-    clock = _clock(name, written, scenario, faults, (*path, "clock"))
+    clock = _clock(name, written, scenario, reader.below("clock"))
     instances = None
     if written.counts is None:
-        instances = _instances(written, faults, (*path, "instances"), rate)
+        instances = _instances(written, rate, reader.below("instances"))
     if designs is None:
         return None
     common = _at_one_rate(written, scenario)
     policy = {"clocked": written.idle == "clocked", "common": bool(common), "alone": alone}
-    axes: list[Axis] = list(clock) if common is not None else [_policy(name, scenario)]
+    axes: list[Axis] = list(clock) if common is not None else [_policy(name, reader)]
     if written.counts is not None:
         stage = Stage(name, designs, mixed=True, **policy)
         axes += [
@@ -146,7 +142,7 @@ def _stage(
         ]
         return Built(stage, tuple(axes))
     if written.fleet == "mixed":
-        with faults.at((*path, "fleet")):
+        with reader.at(("fleet",)):
             axes += mixed_axes(name, designs, instances, rate, clock)
     else:
         column = np.arange(len(designs.names), dtype=np.float64)
@@ -208,17 +204,15 @@ def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
 
 
 def _instances(
-    written: schema.StageSection, faults: Faults, path: Path, rate: float | None
+    written: schema.StageSection, rate: float | None, reader: Reader
 ) -> list[float] | None:
     """Return the instance counts to try; None stands for as many as the rate needs."""
     least = 0 if written.fleet == "mixed" else 1
     if written.instances is None or written.instances == "least":
         if rate is None:
-            faults.add(
-                path,
-                "without workload.rate the number of instances is open",
-                f"write for instance `instances: {{from: {least}, to: 8}}`, or set workload.rate",
-            )
+            rule = "without workload.rate the number of instances is open"
+            example = f"`instances: {{from: {least}, to: 8}}`"
+            reader.fault((), rule, f"write for instance {example}, or set workload.rate")
         return None if rate is not None else [1.0]
 
     def read(scalar: Any) -> float:
@@ -231,18 +225,18 @@ def _instances(
             )
         return float(scalar)
 
-    with faults.at(path):
+    with reader.at(()):
         return expand(written.instances, read, integer=True)
     return [1.0]
 
 
 def _clock(
-    name: str, written: schema.StageSection, scenario: Scenario, faults: Faults, path: Path
+    name: str, written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> list[Axis]:
     """Return the axis of top clock fractions, if any are written."""
     if written.clock is None or written.clock == "meet":
         if written.clock == "meet" and scenario.highest("workload_rate_bit_per_s") is None:
-            faults.add(path, "a clock can only meet a rate", "set workload.rate, or a fraction")
+            reader.fault((), "a clock can only meet a rate", "set workload.rate, or a fraction")
         return []
 
     def read(scalar: Any) -> float:
@@ -253,9 +247,9 @@ def _clock(
             )
         return float(scalar)
 
-    with faults.at(path):
+    with reader.at(()):
         axis = scaled(f"{name}.clock", spread_values(written.clock, read, integer=False))
-        scenario.notes += resolution(axis)
+        reader.notes += resolution(axis)
         return [axis]
     return []
 
@@ -267,7 +261,7 @@ ACCELERATION = "interface.acceleration"
 PART = "computing included: a stage would count it twice"
 
 
-def check_whole(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> bool:
+def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> bool:
     """Tell whether the interfaces of a study are whole accelerators, which stand without stages.
 
     With stages they are faults, and so are interfaces that hold no computing beside some that do.
@@ -280,7 +274,7 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> 
         return False
     if any(scaled) and "kernel_index_s_per_byte" not in scenario.names:
         rule = "an acceleration is that over the host, whose time is unknown"
-        faults.add(("workload",), rule, "add `workload.kernel`; `dse list kernels` has some", "")
+        reader.fault(("workload",), rule, "add `workload.kernel`; `dse list kernels` has some", "")
     on_axis = "interface.device" in study.axes
     for row, record in enumerate(scenario.interfaces):
         path: Path = ("axes", "interface.device", row) if on_axis else ("interface", "device")
@@ -288,27 +282,27 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> 
             path = ("interface", "includes" if section.includes else "acceleration")
         if inside[row] and scaled[row]:
             rule = f"{record.name} holds the device's computing already, and has an acceleration"
-            faults.add(path, rule, "remove `includes` or `acceleration`")
+            reader.fault(path, rule, "remove `includes` or `acceleration`")
         elif scaled[row] and study.stages:
             rule = f"{record.name} has an acceleration, and the stages compute as well"
-            faults.add(path, rule, "remove `stages`, or the acceleration")
+            reader.fault(path, rule, "remove `stages`, or the acceleration")
         elif inside[row] and study.stages:
             rule = f"{record.name} holds whole offloads, the device's {PART}"
             remedy = (
                 "remove `stages`, or fit the record with `dse fit interface --per-byte computing`"
             )
-            faults.add(path, rule, remedy)
+            reader.fault(path, rule, remedy)
         elif not (inside[row] or scaled[row] or study.stages):
             rule = f"{record.name} holds no computing, unlike others that do"
-            faults.add(path, rule, "compare it in a study with `stages`")
+            reader.fault(path, rule, "compare it in a study with `stages`")
     return not study.stages
 
 
-def check_presence(written: schema.StudyFile, faults: Faults, *, whole: bool) -> None:
+def check_presence(written: schema.StudyFile, reader: Reader, *, whole: bool) -> None:
     """Refuse a study without stages that says nothing in their place, and what excludes them."""
     platforms = written.budget.platform is not None or "budget.platform" in written.axes
     if not (written.stages or whole or platforms or written.evaluate is not None):
-        faults.add(
+        reader.fault(
             ("stages",),
             "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
@@ -318,7 +312,7 @@ def check_presence(written: schema.StudyFile, faults: Faults, *, whole: bool) ->
         if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
             path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
             rule = "it describes platforms that are compared, and this study has stages"
-            faults.add(path, rule, "remove it, or the stages")
+            reader.fault(path, rule, "remove it, or the stages")
 
 
 def whole_accelerator() -> Built:

@@ -30,7 +30,6 @@ from dse.study.axes import axes_labels
 from dse.study.demand import check_arrivals, check_mix, parted, settle_policy
 from dse.study.designs import choose_designs
 from dse.study.environment import resolve
-from dse.study.faults import Faults
 from dse.study.field_kinds import Mix
 from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
 from dse.study.quantities import (
@@ -42,6 +41,7 @@ from dse.study.quantities import (
     reportable,
     without_figures,
 )
+from dse.study.reader import Reader
 from dse.study.scenario import RecordSureness, Scenario, to_columns
 from dse.study.search_section import check_search_section
 from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def parts_of(
-    written: schema.StudyFile, scenario: Scenario, faults: Faults
+    written: schema.StudyFile, scenario: Scenario, reader: Reader
 ) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...], Sequence[Built]]:
     """Return the stages, after cores that are measured; raise all that is wrong so far."""
     as_written = written
@@ -59,53 +59,53 @@ def parts_of(
     if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
         from dse.study.measured_cores import with_measured_cores  # only where one is written
 
-        written, cores = with_measured_cores(written, scenario, faults)
-    whole = check_whole(written, scenario, faults)
-    built = [whole_accelerator()] if whole else build(written, choose_designs, scenario, faults)
-    check_presence(as_written, faults, whole=whole)
-    check_search_section(as_written, faults)
-    _raise_any(faults)
-    check_cap(offered(part.stage.designs for part in built), scenario, faults)
+        written, cores = with_measured_cores(written, reader)
+    whole = check_whole(written, scenario, reader)
+    built = [whole_accelerator()] if whole else build(written, choose_designs, scenario, reader)
+    check_presence(as_written, reader, whole=whole)
+    check_search_section(as_written, reader)
+    _raise_any(reader)
+    check_cap(offered(part.stage.designs for part in built), scenario, reader)
     return written, cores, built
 
 
-def _raise_any(faults: Faults) -> None:
+def _raise_any(reader: Reader) -> None:
     """Raise the faults found so far, if any, with those of words that are checked later."""
-    if faults.found:
+    if reader.faults:
         from dse.study.each_part import check_words  # only where something is wrong
 
-        check_words(faults)
-    faults.raise_any()
+        check_words(reader)
+    reader.raise_any()
 
 
 def workload_of(
-    written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], faults: Faults
+    written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], reader: Reader
 ) -> dict[str, contract.Column]:
     """Return the constants of a scenario, with what stages and sizes of offloads say together."""
     constants = to_columns(scenario.constants)
     meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
         part.stage.common for part in built
     )
-    check_mix(scenario, meet=meet, faults=faults)
-    check_arrivals(written, scenario, meet=meet, faults=faults)
+    check_mix(scenario, meet=meet, reader=reader)
+    check_arrivals(written, scenario, meet=meet, reader=reader)
     if scenario.mix is not None:
         scenario.parts = scenario.parts or (parted(scenario.mix),)
         constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
-        scenario.notes.append(scenario.mix.note)
-    _raise_any(faults)
+        reader.notes.append(scenario.mix.note)
+    _raise_any(reader)
     return constants
 
 
 def measured_columns(
-    written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
+    written: schema.StudyFile, space: Space, reader: Reader
 ) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
     """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
     if written.evaluate is None:
         return None, {}
     from dse.study.evaluate import measured_quantities  # only where it is written
 
-    found = measured_quantities(written, space, scenario, faults)
-    faults.raise_any()
+    found = measured_quantities(written, space, reader)
+    reader.raise_any()
     return found
 
 
@@ -293,36 +293,36 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         With every fault at once.
     """
     written = validate(found)
-    faults = Faults(found)
+    reader = Reader(found)
     if written.designs is not None:
         if written.evaluate is None:
-            return _over_designs(written, faults)
+            return _over_designs(written, reader)
         from dse.study.evaluate import with_axes  # few studies have one
 
-        written = with_axes(written, faults)
-    scenario = resolve(written, faults)
-    settle_policy(written, scenario, faults)
-    written, cores, built = parts_of(written, scenario, faults)
-    constants = workload_of(written, scenario, built, faults)
+        written = with_axes(written, reader)
+    scenario = resolve(written, reader)
+    settle_policy(written, scenario, reader)
+    written, cores, built = parts_of(written, scenario, reader)
+    constants = workload_of(written, scenario, built, reader)
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured, outputs = measured_columns(written, space, scenario, faults)
+    measured, outputs = measured_columns(written, space, reader)
     inputs |= outputs.keys()
     chain = offered(part.stage.designs for part in built)
     known = like.problem.graph if like is not None and like.mix is None else None
     graph = wired(inputs | set(chain), outputs, scenario, known)
     names = {*registry.names(contract.Objective), *outputs}
     named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
-    goals = goals_of(written, named, faults)
-    constraints = constraints_of(written, named.expression, faults)
-    _raise_any(faults)
+    goals = goals_of(written, named, reader)
+    constraints = constraints_of(written, named.expression, reader)
+    _raise_any(reader)
     if like is not None and graph is like.problem.graph:
         requirements = like.problem.requirements
         unchecked = [note for note in like.unchecked if note not in like.refused]
     else:
         requirements, unchecked = applied_requirements(graph)
-    scenario.notes += [*unchecked, *scenario.refused, *without_figures(graph, scenario)]
+    reader.notes += [*unchecked, *reader.refused, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     not_measured = lost = 0
     if cores:
@@ -345,49 +345,49 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         problem = like.problem.renumbered(
             space=space, stages=stages, not_measured=not_measured, lost=lost
         )
-    ready_study = _ready(written, problem, scenario, faults)
-    unchecked += scenario.refused
+    ready_study = _ready(written, problem, scenario, reader)
+    unchecked += reader.refused
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
 
-def _over_designs(written: schema.StudyFile, faults: Faults) -> Study:
+def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
     """Return a study over designs that are evaluated already."""
     from dse.study import evaluated  # few studies are
 
     scenario = Scenario()
-    check_search_section(written, faults)
-    space, graph = evaluated.space(written, scenario, faults)
+    check_search_section(written, reader)
+    space, graph = evaluated.space(written, scenario, reader)
     written = evaluated.with_quantities(written, graph.quantities)
-    goals = goals_of(written, Named(graph, graph.quantities, ()), faults)
+    goals = goals_of(written, Named(graph, graph.quantities, ()), reader)
     labels = {name: one.labels for name, one in graph.quantities.items() if one.labels}
     numbers = graph.quantities.keys() - labels.keys()
     constraints = constraints_of(
-        written, lambda text: parse_expression(text, numbers, labels), faults
+        written, lambda text: parse_expression(text, numbers, labels), reader
     )
-    faults.raise_any()
+    reader.raise_any()
     tolerant = written.search.tolerant
     problem = Problem(space, (), graph, goals, constraints, tolerant=tolerant)
-    return _ready(written, problem, scenario, faults)
+    return _ready(written, problem, scenario, reader)
 
 
 def _ready(
-    written: schema.StudyFile, problem: Problem, scenario: Scenario, faults: Faults
+    written: schema.StudyFile, problem: Problem, scenario: Scenario, reader: Reader
 ) -> Study:
-    found = faults.document
-    stated = settings.stated_preference(written, problem, faults)
-    faults.raise_any()
+    found = reader.document
+    stated = settings.stated_preference(written, problem, reader)
+    reader.raise_any()
     return Study(
         document=found,
         question=_question(written, found),
         problem=problem,
         settings=settings.settings_of(written, problem),
         stated=stated,
-        notes=tuple(dict.fromkeys(scenario.notes)),
-        inputs=scenario.inputs,
+        notes=tuple(dict.fromkeys(reader.notes)),
+        inputs=reader.inputs,
         sureness=scenario.sureness,
         mix=scenario.mix,
         measuring=written.evaluate,
-        refused=scenario.refused,
+        refused=reader.refused,
     )
 
 

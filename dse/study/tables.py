@@ -18,8 +18,8 @@ from dse.files.inputs import Input, base_of, locate
 from dse.files.json import read_regular
 from dse.files.limits import TABLE_BYTE
 from dse.study.core_law import AGREEMENT
-from dse.study.faults import Faults, Path
 from dse.study.field_kinds import Range
+from dse.study.reader import Reader
 
 NAME_COLUMNS = ("design", "name", "id")
 """Headers of the column that names the designs, the first that is there."""
@@ -30,31 +30,31 @@ Places = dict[str, int]
 """Header, as the study calls it -> position of the column."""
 
 
-def read_input(written: str, path: Path, faults: Faults) -> tuple[Input, CsvTable] | None:
-    """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
-    document = faults.document
+def read_input(written: str, reader: Reader) -> tuple[Input, CsvTable] | None:
+    """Return a table that the study names there; what is wrong with it goes to `reader`."""
+    document = reader.document
     place = locate(document, written)
     content = document.contents.get(written)
     try:
         if content is not None:
-            return Input(written, content), parse_csv(content, f"{dotted(path)} as CSV")
+            return Input(written, content), parse_csv(content, f"{dotted(reader.path)} as CSV")
         content = read_regular(place, TABLE_BYTE + 1)
         return Input(written, content), parse_csv(content, str(place))
     except StudyError as error:
-        faults.found.extend(fault for fault in error.faults if fault not in faults.found)
+        reader.faults.extend(fault for fault in error.faults if fault not in reader.faults)
     except FileNotFoundError:
         known = [entry.name for entry in place.parent.glob("*.csv")]
         given = written in document.inputs  # a path as it is, not one in a study
         unknown = "check the path" if given else base_of(document)
         remedy = nearest(place.name, known) if known else unknown
-        faults.add(path, f"there is no file {str(place)!r}", remedy)
+        reader.fault((), f"there is no file {str(place)!r}", remedy)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        faults.add(path, f"it cannot be read: {reason}", "check its name and permissions")
+        reader.fault((), f"it cannot be read: {reason}", "check its name and permissions")
     return None
 
 
-def called(table: CsvTable, columns: Mapping[str, str], path: Path, faults: Faults) -> Places:
+def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Places:
     """Return the columns by their headers, some called otherwise: ``{area_um2: Cell Area}``.
 
     A column called so takes the place of one that has the name by itself.
@@ -65,10 +65,10 @@ def called(table: CsvTable, columns: Mapping[str, str], path: Path, faults: Faul
             renamed[name] = table.headers.index(header)
             if (fitting := headers.in_unit_of(name, header)) != name:
                 rule = f"the unit of {header!r} is another"
-                faults.add((*path, name), rule, f"write {fitting}", "")
+                reader.fault((name,), rule, f"write {fitting}", "")
         else:
             rule = f"{table.file} has no column {header!r}"
-            faults.add((*path, name), rule, nearest(header, table.headers), "")
+            reader.fault((name,), rule, nearest(header, table.headers), "")
     taken = set(renamed.values())
     own = {name: place for place, name in enumerate(table.headers) if place not in taken}
     return renamed | {name: place for name, place in own.items() if name not in renamed}
@@ -85,7 +85,7 @@ def row_names(
     places: Places,
     candidates: Sequence[str],
     reserved: Iterable[str],
-    faults: Faults,
+    reader: Reader,
 ) -> tuple[str, ...]:
     """Return a name per row: that in the name column, or one made of the leading candidates.
 
@@ -101,7 +101,7 @@ def row_names(
         made, first = _made_of(table, places, candidates), places[candidates[0]]
     else:
         return tuple(f"row {row + 1}" for row in range(len(table)))
-    _check(table, made, first, set(reserved), faults)
+    _check(table, made, first, set(reserved), reader)
     return made
 
 
@@ -117,7 +117,7 @@ def _made_of(table: CsvTable, places: Places, candidates: Sequence[str]) -> tupl
 
 
 def _check(
-    table: CsvTable, made: Sequence[str], column: int, reserved: set[str], faults: Faults
+    table: CsvTable, made: Sequence[str], column: int, reserved: set[str], reader: Reader
 ) -> None:
     seen: dict[str, int] = {}
     whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME and "".join(made).isprintable()
@@ -129,59 +129,57 @@ def _check(
             seen[name] = row
             if name in reserved:
                 rule = f"a design cannot be called {name!r}, which is a field of its stage"
-                faults.found.append(table.fault(row, column, rule, "choose another name"))
+                reader.faults.append(table.fault(row, column, rule, "choose another name"))
         elif name in seen:
             rule = f"design {name!r} is already in line {table.lines[seen[name] + 1]}"
             remedy = "remove one of the two, or add a column `design` with a name for each"
-            faults.found.append(table.fault(row, column, rule, remedy))
+            reader.faults.append(table.fault(row, column, rule, remedy))
         else:
             rule = f"a name has 1 to {LONGEST_NAME} printable characters"
-            faults.found.append(table.fault(row, column, rule, "write a name"))
+            reader.faults.append(table.fault(row, column, rule, "write a name"))
 
 
 def restricted(
-    table: CsvTable, places: Places, parameters: Mapping[str, Any], path: Path, faults: Faults
+    table: CsvTable, places: Places, parameters: Mapping[str, Any], reader: Reader
 ) -> NDArray[np.bool_]:
     """Return which rows have the values that a study wants in some columns, shape (n,)."""
     kept = np.ones(len(table), dtype=bool)
     for name, wanted in parameters.items():
         if name not in places:
             rule = f"{table.file} has no column {name!r}"
-            faults.add((*path, name), rule, nearest(name, places), "")
+            reader.fault((name,), rule, nearest(name, places), "")
             continue
         cells = [cell.strip() for cell in table.columns[places[name]]]
         if isinstance(wanted, Range):
-            kept &= _between(cells, wanted, (*path, name), faults)
+            kept &= _between(cells, wanted, reader.below(name))
         else:
             values = wanted if isinstance(wanted, list) else [wanted]
-            kept &= _among(cells, values, (*path, name), faults)
-    if not kept.any() and not faults.found:
-        faults.add(path, "no row has all these values", "leave some of them out", "")
+            kept &= _among(cells, values, reader.below(name))
+    if not kept.any() and not reader.faults:
+        reader.fault((), "no row has all these values", "leave some of them out", "")
     return kept
 
 
-def _between(cells: Sequence[str], wanted: Range, path: Path, faults: Faults) -> NDArray[np.bool_]:
+def _between(cells: Sequence[str], wanted: Range, reader: Reader) -> NDArray[np.bool_]:
     ends = wanted.start, wanted.to
     spaced = wanted.step is not None or wanted.points is not None
     if spaced or any(isinstance(end, str) for end in ends):
         rule = "a range chooses rows of a table by two numbers, in the unit of the header"
-        faults.add(path, rule, "write for instance {from: 1, to: 8}", "")
+        reader.fault((), rule, "write for instance {from: 1, to: 8}", "")
         return np.ones(len(cells), dtype=bool)
     if not all(map(is_number, cells)):
-        faults.add(path, "a range needs a column of numbers", "write a list of values", "")
+        reader.fault((), "a range needs a column of numbers", "write a list of values", "")
         return np.ones(len(cells), dtype=bool)
     values = np.array(list(map(float, cells)))
     return np.asarray((values >= float(wanted.start)) & (values <= float(wanted.to)))
 
 
-def _among(
-    cells: Sequence[str], values: Sequence[Any], path: Path, faults: Faults
-) -> NDArray[np.bool_]:
+def _among(cells: Sequence[str], values: Sequence[Any], reader: Reader) -> NDArray[np.bool_]:
     kept = np.zeros(len(cells), dtype=bool)
     for value in values:
         same = np.array([_same(cell, value) for cell in cells])
         if not same.any():
-            faults.add(path, "no row has this value", nearest(str(value), set(cells)), f"{value!r}")
+            reader.fault((), "no row has this value", nearest(str(value), set(cells)), f"{value!r}")
         kept |= same
     return kept
 
@@ -204,13 +202,10 @@ def as_is(values: Column) -> Column:
 class Figures:
     """Columns of one table by their names in SI, and figures given for all of its designs."""
 
-    def __init__(
-        self, table: CsvTable, places: Mapping[str, int], path: Path, faults: Faults
-    ) -> None:
-        """Read the headers; `path` is the stage's."""
+    def __init__(self, table: CsvTable, places: Mapping[str, int], reader: Reader) -> None:
+        """Read the headers; `reader` is the stage's."""
         self.table = table
-        self.path = path
-        self.faults = faults
+        self.reader = reader
         self.assumed: list[str] = []
         self.unleaking: tuple[str, bool] | None = None
         self.used: set[str] = set()
@@ -225,14 +220,14 @@ class Figures:
             if name in self._headers:
                 rule = f"{self._headers[name][1].written!r} is the same column"
                 remedy = "rename or remove one of the two"
-                faults.found.append(table.fault(None, place, rule, remedy))
+                reader.faults.append(table.fault(None, place, rule, remedy))
             self._headers[name] = place, header
 
     def give(self, values: Mapping[str, Any]) -> None:
         """Take the figures that the study gives for every design: ``{payload: 128 bit}``."""
         for written, value in values.items():
-            where = (*self.path, "values", written)
-            with self.faults.at(where):
+            where = ("values", written)
+            with self.reader.at(where):
                 number, suffix = units.parse_any(value)
                 if suffix and not units.suffix(written):
                     name = f"{written}_{suffix}"
@@ -242,22 +237,22 @@ class Figures:
                     number = units.parse(value, name) if suffix else number * float(header.factor)
                 if name in self._headers:
                     rule = f"column {self._headers[name][1].written!r} gives it for each design"
-                    self.faults.add(where, rule, "remove it here, or there")
+                    self.reader.fault(where, rule, "remove it here, or there")
                 elif number < 0:
-                    self.faults.add(where, "a figure is not negative", "write 0 or more")
+                    self.reader.fault(where, "a figure is not negative", "write 0 or more")
                 self._given[name] = written, number
 
     def check_all_used(self, known: Sequence[str]) -> None:
         """Report figures given by the study that no core has."""
         for name, (written, _) in self._given.items():
             if name not in self.used:
-                where = (*self.path, "values", written)
+                where = ("values", written)
                 if written in known:
                     rule = "a unit that fits is missing"
-                    self.faults.add(where, rule, "write it with its unit, as in 128 bit")
+                    self.reader.fault(where, rule, "write it with its unit, as in 128 bit")
                     continue
                 rule = "a core has no such figure in this unit"
-                self.faults.add(where, rule, nearest(written, known), repr(written))
+                self.reader.fault(where, rule, nearest(written, known), repr(written))
 
     def need(self, label: str, example: str, forms: Sequence[Form]) -> Column:
         """Return a figure that has no default; its absence is a fault."""
@@ -271,7 +266,7 @@ class Figures:
         header = self._likely(forms)
         example = headers.in_unit_of(example, header.strip("'"))
         column, given = f"columns: {{{example}: {header}}}", f"values: {{{figure}: {value}}}"
-        if not self.path:  # a table that no study names
+        if not self.reader.path:  # a table that no study names
             column, given = (
                 f'--set "columns.{example}={header}"',
                 f'--set "values.{figure}={value}"',
@@ -280,7 +275,7 @@ class Figures:
             f"accepted are {accepted} with any prefix of the unit; call a column so with "
             f"`{column}`, or give all designs one with `{given}`"
         )
-        self.faults.add((*self.path, "table"), rule, remedy)
+        self.reader.fault(("table",), rule, remedy)
         return self._unknown()
 
     def _likely(self, forms: Sequence[Form]) -> str:
@@ -326,9 +321,9 @@ class Figures:
         """Add a fault at a cell of the column called `name` in SI; at the stage without one."""
         if name in self._headers:
             fault = self.table.fault(row, self._headers[name][0], rule, remedy)
-            self.faults.found.append(fault)
+            self.reader.faults.append(fault)
         else:
-            self.faults.add((*self.path, "values"), rule, remedy, "")
+            self.reader.fault(("values",), rule, remedy, "")
 
     def assume(self, text: str) -> None:
         """Note what is taken for granted because the table does not say it."""
@@ -366,7 +361,7 @@ class Figures:
             return None
         self.used.add(name)
         place, header = self._headers[name]
-        values = self.table.numbers(place, header.factor, self.faults.found)
+        values = self.table.numbers(place, header.factor, self.reader.faults)
         wrong = values < 0 if zero else values <= 0
         least = "0 or more" if zero else "positive"
         for row in np.flatnonzero(wrong):
@@ -383,7 +378,7 @@ class Figures:
                 rule = f"it needs a name with a unit ({' or '.join(labels)})"
                 example = _example(forms)
                 remedy = f"write {example}, or `columns: {{{example}: {header.written!r}}}`"
-                self.faults.found.append(self.table.fault(None, place, rule, remedy))
+                self.reader.faults.append(self.table.fault(None, place, rule, remedy))
                 return True
         return False
 

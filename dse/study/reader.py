@@ -1,9 +1,10 @@
-"""Collecting everything that is wrong with a study before any of it is reported."""
+"""Reading a study: at which place, and everything that is wrong before any of it is reported."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -20,33 +21,54 @@ from dse.errors import (
     shortened,
 )
 from dse.files.document import Document
+from dse.files.inputs import Input
 
 Path = tuple[str | int, ...]
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
-class Faults:
-    """The faults found so far in one document."""
+@dataclass
+class Reader:
+    """One place of a document that is read, and what was found there and elsewhere.
 
-    def __init__(self, document: Document) -> None:
-        """Start without faults."""
-        self.document = document
-        self.found: list[Fault] = []
-        self.paths: list[Path] = []
-        self._added: set[Fault] = set()
+    Attributes
+    ----------
+    document, path
+        What is read, and at which place: those of `fault` and `at` are inside.
+    faults, paths
+        What is wrong, and the places of those faults that `fault` has added.
+    notes
+        What results rest on, in words.
+    inputs
+        Files that it names and that were read, by the name as written.
+    refused
+        Notes on fits that were refused, and where the measured offload is faster.
+    """
 
-    def add(self, path: Path, rule: str, remedy: str, written: str | None = None) -> None:
+    document: Document
+    path: Path = ()
+    faults: list[Fault] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    inputs: dict[str, Input] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def below(self, *keys: str | int) -> Reader:
+        """Return the reader of a place inside, which adds to the same faults and notes."""
+        return replace(self, path=(*self.path, *keys))
+
+    def fault(self, path: Path, rule: str, remedy: str, written: str | None = None) -> None:
         """Add a fault at `path`; what is written there is looked up unless given."""
+        path = (*self.path, *path)
         if written is None:
             written = show_written(lookup(self.document.data, path))
             written = "" if rule.startswith(written) else written
         fault = self.document.fault(path, written, rule, remedy)
-        if fault not in self._added:
-            self._added.add(fault)
-            self.found.append(fault)
-            self.paths.append(path)
-        if len(self.found) >= ENOUGH_FAULTS:
-            raise StudyError(self.found)
+        if fault not in self.faults:
+            self.faults.append(fault)
+        self.paths.append(path)
+        if len(self.faults) >= ENOUGH_FAULTS:
+            raise StudyError(self.faults)
 
     @contextmanager
     def at(self, path: Path) -> Iterator[None]:
@@ -54,16 +76,16 @@ class Faults:
         try:
             yield
         except (UnitError, PluginError) as error:
-            self.add(path, error.rule, error.remedy)
+            self.fault(path, error.rule, error.remedy)
         except StudyError as error:  # of another file that the study names
-            if len(self.found) >= ENOUGH_FAULTS:
+            if len(self.faults) >= ENOUGH_FAULTS:
                 raise
-            self.found += [fault for fault in error.faults if fault not in self.found]
+            self.faults += [fault for fault in error.faults if fault not in self.faults]
 
     def raise_any(self) -> None:
         """Raise `StudyError` with all faults, if there are any."""
-        if self.found:
-            raise StudyError(self.found)
+        if self.faults:
+            raise StudyError(self.faults)
 
 
 MISSING = object()
@@ -92,45 +114,45 @@ def show_written(value: Any) -> str:
     return shortened("nothing" if value is None else str(value))
 
 
-def validate_as(model: type[Shape], faults: Faults) -> Shape | None:
-    """Return the document of `faults` as `model`; None when its shape has faults, now added."""
+def validate_as(model: type[Shape], reader: Reader) -> Shape | None:
+    """Return the document of a reader as `model`; None when its shape has faults, now added."""
     try:
-        return model.model_validate(faults.document.data)
+        return model.model_validate(reader.document.data)
     except ValidationError as error:
         for problem in error.errors():
-            _add(faults, dict(problem), model)
+            _add(reader, dict(problem), model)
     return None
 
 
-def _add(faults: Faults, problem: dict[str, Any], model: type[BaseModel]) -> None:
-    path = _data_path(problem["loc"], faults.document.data)
+def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> None:
+    path = _data_path(problem["loc"], reader.document.data)
     if problem["loc"][-1] in SCALARS and path != problem["loc"]:
         rule = "it must be one value: a number with its unit, or a name"
-        faults.add(path, rule, "write one value")  # once, though each kind of value says so
+        reader.fault(path, rule, "write one value")  # once, though each kind of value says so
         return
     context = problem.get("ctx", {})
     kind = problem["type"]
     if kind == "extra_forbidden":
         name = str(path[-1])
         remedy = GONE.get(name) or nearest(name, _known_keys(path[:-1], model))
-        faults.add(path, "this key is not known here", remedy, "")
+        reader.fault(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = _alias(path[-1])
         place = f"a {getattr(model, 'word', 'section')}" if len(path) == 1 else "this section"
-        faults.add(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
+        reader.fault(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
     elif kind == "study":
-        faults.add(path, context["rule"], context["remedy"])
+        reader.fault(path, context["rule"], context["remedy"])
     elif kind == "literal_error":
         expected = context["expected"]
-        faults.add(path, f"it must be {expected}", "write one of them")
+        reader.fault(path, f"it must be {expected}", "write one of them")
     elif kind in ENDS:
         key, words = ENDS[kind]
         allowed = words.format(context[key])
-        faults.add(path, f"it must be {allowed}", f"write {allowed}")
+        reader.fault(path, f"it must be {allowed}", f"write {allowed}")
     else:
         rule = problem["msg"].replace("Input should be", "it must be").replace("a valid", "a")
         rule, remedy = RULES.get(kind, (rule, "correct the value"))
-        faults.add(path, rule, remedy)
+        reader.fault(path, rule, remedy)
 
 
 ENDS = {
