@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
-from rich.text import Text
 
 from dse.algebra import units
 from dse.model.evaluation import LACKING, ledger_of, remedy_of
@@ -19,10 +17,9 @@ from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is
 from dse.reports.text import (
     hanging,
     lacking_text,
-    new_table,
     pairs,
     plural,
-    printed,
+    table_text,
     terminal_width,
     with_error,
 )
@@ -107,7 +104,7 @@ def _front(view: FrontView, width: int, most: int) -> str:
         designs = ("design", [*names])
     order = [view.sweep, *differing, *(name for name, _ in view.objectives), view.category]
     shown = [name for name in dict.fromkeys(order) if name in kept]
-    lines = [printed(_designs(view, designs, {name: columns[name] for name in shown}), width)]
+    lines = [_designs(view, designs, {name: columns[name] for name in shown}, width)]
     lines += [hanging(count, rule, width=width) for count, rule in omitted(view, rows)]
     visible = {*kept, *differing} if designs else kept
     if hidden := [name for name in optional if name not in visible]:
@@ -157,18 +154,23 @@ def folded_rows(view: FrontView, most: int) -> NDArray[np.intp]:
     return kept[representative_rows(some, most)]
 
 
-def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]) -> Table:
-    table = new_table()
-    if designs:
-        table.add_column(Text(designs[0]), overflow="fold", min_width=NARROWEST_DESIGN)
-    for name, (header, _) in columns.items():
-        justify = "right" if _numeric(view, name) else "left"
-        table.add_column(Text(header), justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    cells = [designs[1]] if designs else []
-    cells += [column for _, column in columns.values()]
-    for row in zip(*cells, strict=True):
-        table.add_row(*map(Text, row))
-    return table
+def _designs(
+    view: FrontView, designs: Cells | None, columns: Mapping[str, Cells], width: int
+) -> str:
+    """Return the table: numbers to the right, headers at the bottom of theirs."""
+    deepest = max(header.count("\n") for header, _ in columns.values())
+    shown = [(designs[0].ljust(NARROWEST_DESIGN), designs[1])] if designs else []
+    for name, column in columns.items():
+        breadth = _breadth(column) if _numeric(view, name) else 0
+        header, *cells = (_to_the_right(text, breadth) for text in (column[0], *column[1]))
+        shown.append((header, cells))
+    headers = ["\n" * (deepest - header.count("\n")) + header for header, _ in shown]
+    rows = zip(*(cells for _, cells in shown), strict=True)
+    return table_text(rows, headers, width=width, names=True)
+
+
+def _to_the_right(text: str, breadth: int) -> str:
+    return "\n".join(line.rjust(breadth) for line in text.split("\n"))
 
 
 def _highlights(view: FrontView, width: int) -> str:

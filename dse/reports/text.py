@@ -5,20 +5,12 @@ The width is that of the terminal, or 100 columns where the output is no termina
 
 from __future__ import annotations
 
-import io
-import re
-import textwrap
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-
 import math
+import re
 import shutil
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 from dse.algebra import units
 from dse.algebra.expression import VIOLATED
@@ -185,30 +177,37 @@ class Printable:
 
 
 def table_text(
-    rows: Iterable[Sequence[str]], headers: Sequence[str], *, width: int | None = None
+    rows: Iterable[Sequence[str]],
+    headers: Sequence[str],
+    *,
+    width: int | None = None,
+    names: bool = False,
 ) -> str:
     """Return rows of text as a table: cells wrap, first those after the first column.
 
-    Where not even the parts of long words fit, the table is wider than requested: nothing is cut.
+    Of a table of `names` and numbers the names alone wrap.  Where not even the parts of long words
+    fit, the table is wider than requested: nothing is cut.
     """
     cells = [tuple(headers), *(tuple(row) for row in rows)]
-    columns = list(zip(*cells, strict=True))
-    widths = _widths(columns, (width or terminal_width()) - len(GAP) * (len(headers) - 1))
+    widths = _widths(cells, width, names=names)
     lines = [_table_lines(row, widths) for row in cells]
     rule = RULE_OF_TABLE * (sum(widths) + len(GAP) * (len(widths) - 1))
     return "\n".join([*lines[0], rule, *(line for row in lines[1:] for line in row)])
 
 
-def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+def _widths(cells: Sequence[Sequence[str]], width: int | None, *, names: bool = False) -> list[int]:
     """Return the width of each column; what is too narrow for whole words breaks within them."""
     from rich.cells import cell_len  # only where a table is printed
 
+    columns = list(zip(*cells, strict=True))
+    room = (width or terminal_width()) - len(GAP) * (len(columns) - 1)
     longest = [
         max(cell_len(line) for text in column for line in _lines(text)) for column in columns
     ]
     words = [max(map(cell_len, " ".join(column).split()), default=1) for column in columns]
     parts = [min(size, PART) for size in words]
-    for least in ([longest[0], *words[1:]], [longest[0], *parts[1:]], words, parts):
+    wrapping = [longest[0], *words[1:]], [longest[0], *parts[1:]], words, parts
+    for least in ([PART, *longest[1:]],) if names else wrapping:
         if sum(least) <= room:
             break
     widths = [*longest]
@@ -259,38 +258,9 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 def pairs(rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
     """Return rows of text in columns without headers."""
-    from rich.table import Table  # takes as long as the rest of a command that prints none
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return printed(table, width)
-
-
-def new_table() -> Table:
-    """Return a table without rows, in the one look of all tables."""
-    from rich import box
-    from rich.table import Table
-
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-
-
-def printed(table: Table, width: int | None = None) -> str:
-    """Return a table as text, wider than requested where its cells do not fit."""
-    from rich.console import Console
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream,
-        width=width or terminal_width(),
-        color_system=None,
-        force_terminal=False,
-        force_jupyter=False,
-    )
-    console.width = max(console.width, console.measure(table).minimum)  # or it would cut cells
-    console.print(table)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    cells = [tuple(row) for row in rows]
+    widths = _widths(cells, width) if cells else []
+    return "\n".join(line for row in cells for line in _table_lines(row, widths))
 
 
 def hanging(label: str, text: str, *, width: int | None = None) -> str:

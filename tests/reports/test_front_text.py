@@ -108,6 +108,13 @@ def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
     assert "\x1b" not in text
 
 
+def test_a_long_name_is_broken_and_never_cut():
+    long = f"{'aes_of_a_library_' * 3}u16"
+    text = front_text(replace(VIEW, names=[f"2 {long}", "3 u16", "1 u16"]), FACTS, width=60)
+    highlights = "".join(text.split("least area", 1)[1].split())
+    assert long in highlights and "…" not in text
+
+
 def test_a_long_front_shows_15_rows_with_its_ends_and_the_recommended():
     view = grown(100)
     table = front_text(view, FACTS, width=120).split("\n\n")[1]
