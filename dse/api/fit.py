@@ -9,7 +9,9 @@ from dse.api.arguments import Names, PerByte, Precision, public, texts
 
 if TYPE_CHECKING:
     from dse.api.arguments import Forms, Settings
-    from dse.api.results import CoreFitReport, InterfaceFitReport, PlatformFitReport
+    from dse.fitting.core_report import CoreFit
+    from dse.fitting.interface.text import InterfaceFitReport
+    from dse.fitting.platform import PlatformFit
 
 
 @public
@@ -21,7 +23,7 @@ def core(
     forms: Forms | None = None,
     settings: Settings | None = None,
     force: bool = False,
-) -> CoreFitReport:
+) -> CoreFit:
     """Fit laws of area, power and rate over one or two parameters to a table of designs.
 
     Parameters
@@ -45,7 +47,6 @@ def core(
     dse.errors.StudyError
         With everything that is wrong with the table and the settings.
     """
-    from dse.api.results import CoreFitReport
     from dse.files.document import assignments
     from dse.fitting.core import fit_core
     from dse.fitting.core_report import core_record
@@ -54,7 +55,7 @@ def core(
     path, name = records.path_and_name(Path(table), None if out is None else Path(out))
     pairs = [*assignments(settings, "values.payload=64 bit").items()]
     given = assignments(forms, "area=affine")
-    found = CoreFitReport(**vars(fit_core(Path(table), name, texts(over), pairs, given)))
+    found = fit_core(Path(table), name, texts(over), pairs, given)
     if out is not None:
         records.write_record(path, *core_record(found), force=force)
     return found
@@ -67,7 +68,7 @@ def platform(
     out: str | Path | None = None,
     precision: Precision = "single",
     force: bool = False,
-) -> PlatformFitReport:
+) -> PlatformFit:
     """Fit the energy roofline of a platform to measured runs.
 
     Parameters
@@ -84,12 +85,11 @@ def platform(
     dse.errors.StudyError
         With everything that is wrong with the table.
     """
-    from dse.api.results import PlatformFitReport
     from dse.fitting.platform import fit_platform, platform_record
     from dse.study import records
 
     path, name = records.path_and_name(Path(data), None if out is None else Path(out))
-    found = PlatformFitReport(**vars(fit_platform(Path(data), name, precision)))
+    found = fit_platform(Path(data), name, precision)
     if out is not None:
         records.write_record(path, *platform_record(found), force=force)
     return found
@@ -134,9 +134,9 @@ def interface(
     dse.errors.DseError
         When the times cannot be read or fitted.
     """
-    from dse.api.results import InterfaceFitReport
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import read_timings, report_on
+    from dse.fitting.interface.text import InterfaceFitReport
 
     data, software, hardware = (
         None if part is None else Path(part) for part in (data, software, hardware)

@@ -112,10 +112,10 @@ def measure_interface(
     pure, per_byte
         As in `fit.interface`.
     """
-    from dse.api.results import InterfaceFitReport
     from dse.fitting.interface.measure import measure_into, read_sizes
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import report_on
+    from dse.fitting.interface.text import InterfaceFitReport
 
     folder, wanted = Path(out), read_sizes(sizes)
     with bar("measurements") as progress:

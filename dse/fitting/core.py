@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from dse.contract import Column, CoreMetrics
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
 from dse.files.csv import CsvTable
-from dse.files.inputs import Input
+from dse.fitting.core_report import CoreFit
 from dse.fitting.law import Fitted, fit_law
 from dse.model.designs import Designs
 from dse.study import core_law, core_tables, schema, tables
@@ -29,37 +29,6 @@ FEWEST = 3
 """A law has two coefficients or more, and needs a design more than that."""
 
 _COMMAND = "the command"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CoreFit:
-    """The laws of a core.
-
-    Attributes
-    ----------
-    name
-        Of the core.
-    table
-        The file that was read.
-    designs
-        Names of its designs.
-    parameters
-        Their values by parameter, shape (n,).
-    laws
-        By quantity, in SI; what is not there follows from the others.
-    total_power
-        Dynamic and leakage power together, which no record needs; None when nothing leaks.
-    assumed
-        What the table does not say and was taken for granted.
-    """
-
-    name: str
-    table: Input
-    designs: tuple[str, ...]
-    parameters: Mapping[str, Column]
-    laws: Mapping[str, Fitted]
-    total_power: Fitted | None
-    assumed: tuple[str, ...]
 
 
 def fit_core(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.fitting.core import CoreFit
+from dse.files.inputs import Input
 from dse.fitting.law import LEVEL, Fitted
-from dse.reports.text import listed, percent, signed, table_text, unit_suffix
+from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
 from dse.study import core_law, models, records
 
 METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
@@ -24,6 +25,80 @@ MOST_POINTS = 100
 """A record lists the residuals of a table of up to so many designs."""
 
 TOTAL = "total_power"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class CoreFit(Printable):
+    """The laws of a core; as text what `dse fit core` prints of them.
+
+    Attributes
+    ----------
+    name
+        Of the core.
+    table
+        The file that was read.
+    designs
+        Names of its designs.
+    parameters
+        Their values by parameter, shape (n,).
+    laws
+        By quantity, in SI; what is not there follows from the others.
+    total_power
+        Dynamic and leakage power together, which no record needs; None when nothing leaks.
+    assumed
+        What the table does not say and was taken for granted.
+    """
+
+    name: str
+    table: Input
+    designs: tuple[str, ...]
+    parameters: Mapping[str, Column]
+    laws: Mapping[str, Fitted]
+    total_power: Fitted | None
+    assumed: tuple[str, ...]
+
+    def text(self) -> str:
+        """Return the laws, how far they are off, and the next best forms."""
+        parameters = listed(
+            [f"{name} from {v.min():g} to {v.max():g}" for name, v in self.parameters.items()]
+        )
+        headers = ("quantity", "law", "rms error", "leave-one-out", "worst design")
+        support = ("quantity", "intervals", "next best")
+        return "\n".join(
+            [
+                f"{len(self.designs)} designs of {self.table.written}, {parameters}\n",
+                table_text(list(_law_rows(self)), headers),
+                f"\n{LEVEL * 100:.0f} % intervals of the coefficients, and the next best form",
+                table_text(list(_support_rows(self)), support),
+                *(f"note: assumed for every design: {text}" for text in self.assumed),
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the laws and what supports them as plain data, in SI."""
+        laws = {}
+        for name, fitted in _fitted(self):
+            laws[name + unit_suffix(core_law.QUANTITIES[_quantity_of(name)])] = {
+                "form": fitted.law.form,
+                "over": list(fitted.law.over),
+                "coefficients": list(fitted.law.coefficients),
+                "intervals": [list(pair) for pair in fitted.intervals],
+                "rms": fitted.rms,
+                "leave_one_out": fitted.leave_one_out,
+                "residuals": fitted.residuals.tolist(),
+                "chance_of_a_constant": fitted.chance,
+                "others": [
+                    {"form": law.form, "over": list(law.over), "leave_one_out": error}
+                    | {"coefficients": list(law.coefficients)}
+                    for law, error in fitted.others
+                ],
+            }
+        return {
+            "designs": list(self.designs),
+            "parameters": {name: values.tolist() for name, values in self.parameters.items()},
+            "assumed": list(self.assumed),
+            "laws": laws,
+        }
 
 
 def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -115,24 +190,6 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
     return said
 
 
-def core_text(found: CoreFit) -> str:
-    """Return the laws, how far they are off, and the next best forms."""
-    parameters = listed(
-        [f"{name} from {v.min():g} to {v.max():g}" for name, v in found.parameters.items()]
-    )
-    headers = ("quantity", "law", "rms error", "leave-one-out", "worst design")
-    support = ("quantity", "intervals", "next best")
-    return "\n".join(
-        [
-            f"{len(found.designs)} designs of {found.table.written}, {parameters}\n",
-            table_text(list(_law_rows(found)), headers),
-            f"\n{LEVEL * 100:.0f} % intervals of the coefficients, and the next best form",
-            table_text(list(_support_rows(found)), support),
-            *(f"note: assumed for every design: {text}" for text in found.assumed),
-        ]
-    )
-
-
 def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
     for name, fitted in _fitted(found):
         quantity = _quantity_of(name)
@@ -163,30 +220,3 @@ def _support_rows(found: CoreFit) -> Iterator[Sequence[str]]:
         if fitted.is_doubtful:
             best += f"; not sure: a constant has such data in {percent(fitted.chance)}"
         yield name.replace("_", " "), shown, best
-
-
-def core_facts(found: CoreFit) -> dict[str, Any]:
-    """Return the laws and what supports them as plain data, in SI."""
-    laws = {}
-    for name, fitted in _fitted(found):
-        laws[name + unit_suffix(core_law.QUANTITIES[_quantity_of(name)])] = {
-            "form": fitted.law.form,
-            "over": list(fitted.law.over),
-            "coefficients": list(fitted.law.coefficients),
-            "intervals": [list(pair) for pair in fitted.intervals],
-            "rms": fitted.rms,
-            "leave_one_out": fitted.leave_one_out,
-            "residuals": fitted.residuals.tolist(),
-            "chance_of_a_constant": fitted.chance,
-            "others": [
-                {"form": law.form, "over": list(law.over), "leave_one_out": error}
-                | {"coefficients": list(law.coefficients)}
-                for law, error in fitted.others
-            ],
-        }
-    return {
-        "designs": list(found.designs),
-        "parameters": {name: values.tolist() for name, values in found.parameters.items()},
-        "assumed": list(found.assumed),
-        "laws": laws,
-    }

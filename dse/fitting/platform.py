@@ -20,7 +20,16 @@ from dse.files.csv import CsvTable, parse_csv
 from dse.files.headers import Header
 from dse.files.json import read_bytes
 from dse.plugins import registry
-from dse.reports.text import in_words, interval, listed, paragraph, percent, signed, table_text
+from dse.reports.text import (
+    Printable,
+    in_words,
+    interval,
+    listed,
+    paragraph,
+    percent,
+    signed,
+    table_text,
+)
 from dse.study import models, record_file, records, tables
 from dse.study.field_kinds import unit_of
 
@@ -35,9 +44,9 @@ FIELDS = {
 """What a record calls the figures of a platform."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlatformFit:
-    """A fitted platform, what supports it, and the runs behind it.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PlatformFit(Printable):
+    """A fitted platform; as text what `dse fit platform` prints of it.
 
     Attributes
     ----------
@@ -59,6 +68,46 @@ class PlatformFit:
     data: Mapping[str, Column]
     file: str
     content: bytes
+
+    def text(self) -> str:
+        """Return the platform's constants, and how well it fits."""
+        found = self.found
+        rows = [
+            (
+                FIELDS[name].replace("_", " "),
+                _least(self, name) or "not identified"
+                if name in found.unidentified
+                else _shown(found.platform, name),
+                _interval(self, name),
+            )
+            for name in found.intervals
+        ]
+        lines = [
+            f"{len(self.runs)} runs of {self.file}: {self.fit.method}\n",
+            table_text(rows, ("platform", "value", "95 % interval")),
+            "",
+        ]
+        for name, said in _residuals(self).items():
+            half, worst = said["median_of_size"], said["largest"]
+            lines.append(f"{name}: half of the runs within {half}, worst {worst}")
+        why = [f"{in_words(FIELDS[name])}: {_why(self, name)}" for name in found.unidentified]
+        if why:
+            lines += ["", "not identified by these data; the interval is all that is possible:"]
+        wrapped = (paragraph(line, "  ") for line in why)
+        return "\n".join([*lines, *wrapped])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the platform and its errors as plain data, in SI."""
+        errors = {f"{name}_relative_error": v.tolist() for name, v in self.found.errors.items()}
+        platform = self.found.platform
+        fitted: dict[str, Any] = {"name": platform.name}
+        fitted |= {name: getattr(platform, name) for name in self.found.intervals}
+        ends = {
+            name: [end if math.isfinite(end) else None for end in pair]
+            for name, pair in self.found.intervals.items()
+        }
+        unidentified = dict(self.found.unidentified)
+        return {**fitted, **errors, "intervals": ends, "not_identified": unidentified}
 
 
 def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
@@ -183,47 +232,5 @@ def _worst(errors: Column) -> int:
     return int(np.argmax(np.abs(errors)))
 
 
-def platform_text(done: PlatformFit) -> str:
-    """Return the platform's constants, and how well it fits."""
-    found = done.found
-    rows = [
-        (
-            FIELDS[name].replace("_", " "),
-            _least(done, name) or "not identified"
-            if name in found.unidentified
-            else _shown(found.platform, name),
-            _interval(done, name),
-        )
-        for name in found.intervals
-    ]
-    lines = [
-        f"{len(done.runs)} runs of {done.file}: {done.fit.method}\n",
-        table_text(rows, ("platform", "value", "95 % interval")),
-        "",
-    ]
-    for name, said in _residuals(done).items():
-        half, worst = said["median_of_size"], said["largest"]
-        lines.append(f"{name}: half of the runs within {half}, worst {worst}")
-    why = [f"{in_words(FIELDS[name])}: {_why(done, name)}" for name in found.unidentified]
-    if why:
-        lines += ["", "not identified by these data; the interval is all that is possible:"]
-    wrapped = (paragraph(line, "  ") for line in why)
-    return "\n".join([*lines, *wrapped])
-
-
 def _shown(platform: Platform, name: str) -> str:
     return units.show(getattr(platform, name), name)
-
-
-def platform_facts(done: PlatformFit) -> dict[str, Any]:
-    """Return the platform and its errors as plain data, in SI."""
-    errors = {f"{name}_relative_error": v.tolist() for name, v in done.found.errors.items()}
-    platform = done.found.platform
-    fitted: dict[str, Any] = {"name": platform.name}
-    fitted |= {name: getattr(platform, name) for name in done.found.intervals}
-    ends = {
-        name: [end if math.isfinite(end) else None for end in pair]
-        for name, pair in done.found.intervals.items()
-    }
-    unidentified = dict(done.found.unidentified)
-    return {**fitted, **errors, "intervals": ends, "not_identified": unidentified}

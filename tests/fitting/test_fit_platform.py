@@ -11,7 +11,7 @@ import pytest
 
 import dse
 from dse.errors import DseError
-from dse.fitting.platform import fit_platform, platform_record, platform_text
+from dse.fitting.platform import fit_platform, platform_record
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.study import records, study
 from tests.conftest import run_dse
@@ -105,7 +105,7 @@ def test_what_memory_bound_runs_do_not_tell_is_not_identified(tmp_path: Path, se
     record = platform_record(done)[0]["platform"]
     assert record["assumptions"] == ["constant_power", "memory_energy", "single_rate"]
     assert record["uncertainty"].keys() == {"memory_bandwidth", "single_energy"}
-    text = " ".join(platform_text(done).split())
+    text = " ".join(done.text().split())
     assert "constant power not identified 0 W to 1" in text
     assert "single rate at least 4" in text
 
@@ -134,7 +134,7 @@ def test_a_cap_that_slows_every_run_leaves_constant_power_open(tmp_path: Path) -
     for name, value in (FIGURES | {"usable_power_w": 60.0}).items():
         low, high = done.found.intervals[name]
         assert low <= value <= high, name
-    assert "single rate       at least 1.8" in platform_text(done)
+    assert "single rate       at least 1.8" in done.text()
     work = np.geomspace(0.125, 512, 30) * 1e9
     fitted = EnergyRoofline.of(done.found.platform).time(work, 1e9)
     assert fitted == pytest.approx(board.time(work, 1e9), rel=0.03)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
@@ -11,30 +13,74 @@ from dse.fitting.interface.adequacy import CLOSE, Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
 from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.text import interval, paragraph, percent, table_text
+from dse.reports.text import Printable, interval, paragraph, percent, table_text
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"
 PER_BYTE = "per_byte_s_per_byte"
 
 
-def interface_text(found: InterfaceReport) -> str:
-    """Return a fit as text."""
-    sizes = found.timings.size
-    where = ", ".join(name for name, _ in found.timings.files)
-    head = (
-        f"{where}: {len(sizes)} sizes from {units.show(sizes[0], 'size_byte')} "
-        f"to {units.show(sizes[-1], 'size_byte')}"
-    )
-    facts = [f"{name}: {value}" for name, value in found.timings.facts.items()]
-    headers = ("parameter", "value", "95 % interval", "what it is")
-    curve = ("curve", "noise", "largest residual", "held-out size", "worst", "adequacy")
-    parts = [
-        "\n".join([head, *facts]),
-        table_text(_parameters(found), headers),
-        table_text(_curves(found), curve),
-        "\n".join(paragraph(line, "  ") for line in sentences(found)),
-    ]
-    return "\n\n".join(parts)
+@dataclass(frozen=True, repr=False, kw_only=True, eq=False)
+class InterfaceFitReport(Printable, InterfaceReport):
+    """A fitted interface and kernel; as text what `dse fit interface` prints of them.
+
+    Attributes
+    ----------
+    files
+        What was written.
+    """
+
+    files: tuple[Path, ...] = ()
+
+    def text(self) -> str:
+        """Return a fit as text."""
+        sizes = self.timings.size
+        where = ", ".join(name for name, _ in self.timings.files)
+        head = (
+            f"{where}: {len(sizes)} sizes from {units.show(sizes[0], 'size_byte')} "
+            f"to {units.show(sizes[-1], 'size_byte')}"
+        )
+        facts = [f"{name}: {value}" for name, value in self.timings.facts.items()]
+        headers = ("parameter", "value", "95 % interval", "what it is")
+        curve = ("curve", "noise", "largest residual", "held-out size", "worst", "adequacy")
+        parts = [
+            "\n".join([head, *facts]),
+            table_text(_parameters(self), headers),
+            table_text(_curves(self), curve),
+            "\n".join(paragraph(line, "  ") for line in sentences(self)),
+        ]
+        return "\n\n".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of a fit for JSON, in SI; what is infinite or unknown is None."""
+        checks, pays, sizes = self.checks, self.pays, self.timings.size
+        curves = {
+            "host": checks.host,
+            "offload": checks.offload,
+            "host_without_offset": checks.pure,
+        }
+        facts = {
+            "sizes": len(sizes),
+            "smallest_byte": float(sizes[0]),
+            "largest_byte": float(sizes[-1]),
+            "method": METHOD,
+            "parameters": {
+                name: estimate._asdict() for name, estimate in self.fit.estimates.items()
+            },
+            "exponent_is_one_p": self.fit.linear_p,
+            "curves": {name: vars(curve) for name, curve in curves.items()},
+            "pure_fits": checks.pure_fits,
+            "break_even": {
+                "crossings_byte": [crossing._asdict() for crossing in pays.crossings],
+                "pays_byte": [list(ends) for ends in pays.pays],
+                "pays_in_data_byte": [list(ends) for ends in pays.of_data],
+            },
+        }
+        finite: dict[str, Any] = _finite(facts)
+        return finite | {
+            "policy": policy(self),
+            "notes": list(sentences(self)),
+            "facts": dict(self.timings.facts),
+        }
 
 
 def _parameters(found: InterfaceReport) -> Iterator[tuple[str, str, str, str]]:
@@ -153,33 +199,6 @@ def adequacy(found: InterfaceReport) -> str:
 def _off(curve: Curve) -> str:
     where = units.show(curve.worst_byte, "size_byte")
     return f"off by up to {percent(abs(curve.worst))}, at {where}"
-
-
-def interface_facts(found: InterfaceReport) -> dict[str, Any]:
-    """Return the numbers of a fit for JSON, in SI; what is infinite or unknown is None."""
-    checks, pays, sizes = found.checks, found.pays, found.timings.size
-    curves = {"host": checks.host, "offload": checks.offload, "host_without_offset": checks.pure}
-    facts = {
-        "sizes": len(sizes),
-        "smallest_byte": float(sizes[0]),
-        "largest_byte": float(sizes[-1]),
-        "method": METHOD,
-        "parameters": {name: estimate._asdict() for name, estimate in found.fit.estimates.items()},
-        "exponent_is_one_p": found.fit.linear_p,
-        "curves": {name: vars(curve) for name, curve in curves.items()},
-        "pure_fits": checks.pure_fits,
-        "break_even": {
-            "crossings_byte": [crossing._asdict() for crossing in pays.crossings],
-            "pays_byte": [list(ends) for ends in pays.pays],
-            "pays_in_data_byte": [list(ends) for ends in pays.of_data],
-        },
-    }
-    finite: dict[str, Any] = _finite(facts)
-    return finite | {
-        "policy": policy(found),
-        "notes": list(sentences(found)),
-        "facts": dict(found.timings.facts),
-    }
 
 
 def _finite(value: Any) -> Any:
