@@ -82,6 +82,7 @@ def reproduce_by_synthesis(
                     made.generator,
                     library=library,
                     over=[f"{key}={values}" for key, values in made.over.items()],
+                    targets="fastest",
                     tasks=made.tasks,
                     mapping_tool=mapping_tool,
                     cache=cache,

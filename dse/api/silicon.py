@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dse.silicon.characteriser import Characteriser, KeptResults
     from dse.silicon.figures import Conditions
     from dse.silicon.requests import Request, Verilog
+    from dse.silicon.targets import Target
     from dse.silicon.tasks import DesignTask
 
 
@@ -154,7 +156,10 @@ def characterise(
         Clock of all designs: "225 MHz" (default: each at its fastest).  At this clock power is
         taken, and for it logic is mapped.
     targets : CLOCKS
-        Clocks that each design is mapped for: "200 MHz, 400 MHz".  Each is a row.
+        Clocks that each design is mapped for: "fastest, 400 MHz" (default: that of `clock`, else
+        "fastest, half, quarter": of the fastest that a design has).  Each is a row,
+        and those with the same figures are one; for slower clocks logic is smaller and takes less
+        energy.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
     tasks
@@ -192,15 +197,15 @@ def characterise(
     from dse.silicon.characterisers import of_library
     from dse.silicon.corners import at_supplies
     from dse.silicon.network import read_network, with_network
+    from dse.silicon.targets import DEFAULT, rows_apart, target_of
 
     files, others = paths(library), paths(corners)
     conditions, kept = _conditions(
         clock, mapping_tool, time_limit, cache, cache_limit, wire=wire, memory=memory
     )
-    targets_hz = [
-        requests.positive_quantity(text, "clock_hz", "targets")
-        for text in requests.between_commas(targets)
-    ]
+    wanted_for = [target_of(text) for text in requests.between_commas(targets)]
+    if not wanted_for and clock is None:
+        wanted_for = [*DEFAULT]
     request = _request(hardware, over, tasks=tasks, seed=seed)
     if joined_by is not None and others:
         raise StudyError([requests.ONE_SUPPLY])
@@ -213,8 +218,10 @@ def characterise(
     characterisers = of_library(
         files, others, conditions, kept, None if keep is None else Path(keep)
     )
-    tables = _tables(request, wanted, characterisers, targets_hz, jobs=jobs, progress=progress)
+    tables = _tables(request, wanted, characterisers, wanted_for, jobs=jobs, progress=progress)
     found = at_supplies(tables, supplies_v) if others else tables[0]
+    designs = tuple(rows_apart(found.designs))
+    found = replace(found, designs=designs, kept=min(found.kept, len(designs)))
     for network in networks:
         found = with_network(found, network)
     return _written(found, out)
@@ -289,8 +296,7 @@ def _conditions(
     memory: str = "20 kbit",
 ) -> tuple[Conditions, KeptResults | None]:
     from dse.silicon.characteriser import KeptResults, user_folder
-    from dse.silicon.figures import Conditions
-    from dse.silicon.requests import positive_quantity
+    from dse.silicon.figures import Conditions, positive_quantity
 
     clock_hz = positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
     most_byte = positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
@@ -308,7 +314,7 @@ def _tables(
     request: Request,
     wanted: Sequence[DesignTask],
     characterisers: Sequence[Characteriser],
-    targets_hz: Sequence[float] = (),
+    targets: Sequence[Target] = (),
     *,
     jobs: int,
     progress: Callable[[int, int, str], None] | None,
@@ -321,8 +327,8 @@ def _tables(
             wanted,
             characteriser,
             jobs=jobs,
-            targets_hz=targets_hz,
-            remarks=[*request.remarks(characterisers, targets_hz)],
+            targets=targets,
+            remarks=[*request.remarks(characterisers, targets)],
             progress=progress,
         )
         for characteriser in characterisers

@@ -15,7 +15,7 @@ from dse.errors import Fault, StudyError, nearest
 from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.description import Reading
-from dse.silicon.fan_out import spread_fan_out
+from dse.silicon.fan_out import BufferedNetlist, spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
@@ -27,6 +27,7 @@ from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
 from dse.silicon.source_simulation import held_vectors
+from dse.silicon.targets import TARGET, Target, target_mhz
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
@@ -102,27 +103,32 @@ class LibraryCharacteriser(Characteriser):
         """Read the library and refuse a wire load that it does not have."""
         self.wire()
 
-    def wire(self) -> WireLoad | None:
-        """Return the wire load that was requested."""
-        name = self.conditions.wire
-        if name is not None and name not in self.library.wire_loads:
-            rule = f"{self.library.name} has no wire load of this name"
-            remedy = nearest(name, self.library.wire_loads)
+    @cached_property
+    def fastest_s(self) -> dict[str, float]:
+        """By design, its least period where it is mapped as fast as it gets, rounded up."""
+        return {}
+
+    def wire(self, library: CellLibrary | None = None) -> WireLoad | None:
+        """Return the wire load that was requested, of a library."""
+        name, library = self.conditions.wire, library or self.library
+        if name is not None and name not in library.wire_loads:
+            rule = f"{library.name} has no wire load of this name"
+            remedy = nearest(name, library.wire_loads)
             raise StudyError([Fault(where="wire", written=repr(name), rule=rule, remedy=remedy)])
-        return None if name is None else self.library.wire_loads[name]
+        return None if name is None else library.wire_loads[name]
 
     def depends_on(self) -> Mapping[str, Any]:
         """Return hashes of the files of both libraries."""
         return {"library": self.library_sha256, "mapped_with": _hashes(self.mapped_with)}
 
-    def remarks(self, targets_hz: Sequence[float]) -> Iterator[str]:
+    def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield files, clocks and wires."""
         for file, digest in self.library_sha256.items():
             yield f"library file: {file}, sha256 {digest}"
         period_s = self.conditions.period_s
         clock = units.show(1 / period_s, "clock_hz") if period_s else ""
-        targets = ", ".join(units.show(one, "clock_hz") for one in targets_hz)
-        yield f"mapped for: {targets or clock or 'the fastest'}"
+        shown = ", ".join(one.text() for one in targets)
+        yield f"mapped for: {shown or clock or 'the fastest'}"
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
         yield f"wire load: {self.conditions.wire or 'none'}"
         yield placement_text()
@@ -140,10 +146,8 @@ class LibraryCharacteriser(Characteriser):
         faults = [*too_large(memories, conditions.memory_bit, self.least_areas_m2)]
         if faults:
             raise StudyError(faults)
-        mapped = self._mapped(task, held.reads)
-        buffered = spread_fan_out(
-            mapped.netlist, self.mapping_library, self.usable, most_fan_out=conditions.most_fan_out
-        )
+        target_s = self._target_s(task, held.reads)
+        mapped, buffered = self._mapped(task, held.reads, target_s)
         netlist = buffered.netlist
         if self.mapped_with:
             check_netlist(netlist, self.library)
@@ -186,7 +190,12 @@ class LibraryCharacteriser(Characteriser):
             parameters=dict(design.parameters),
             figures=self._figures(task, netlist, timing, power)
             | self._counts(netlist, buffered.buffers),
-            facts=self._facts(task, mapped, vectors, activity),
+            facts={
+                **self._facts(task, mapped, vectors, activity),
+                TARGET: target_mhz(
+                    1.0 / (target_s if target_s > FASTEST_S else self.fastest_s[design.name])
+                ),
+            },
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
@@ -206,24 +215,54 @@ class LibraryCharacteriser(Characteriser):
         macros = macros_of(self.library)
         return counts | ({"macros": sum(cell.name in macros for cell in used)} if macros else {})
 
-    def _mapped(self, task: DesignTask, reads: Reading) -> Mapped:
-        design, conditions = task.design, self.conditions
-        return map_description(
+    def _target_s(self, task: DesignTask, reads: Reading) -> float:
+        """Return the period that a design is mapped for."""
+        target, period_s = task.target, self.conditions.period_s
+        if target is None:
+            return period_s or FASTEST_S
+        if target.clock_hz:
+            return 1.0 / target.clock_hz
+        if target.share == 1.0:
+            return FASTEST_S
+        if task.design.name not in self.fastest_s:
+            self._mapped(task, reads, FASTEST_S)
+        return self.fastest_s[task.design.name] / target.share
+
+    def _mapped(
+        self, task: DesignTask, reads: Reading, target_s: float
+    ) -> tuple[Mapped, BufferedNetlist]:
+        """Return the smallest netlist that meets a target, else the fastest."""
+        library, conditions, design = self.mapping_library, self.conditions, task.design
+        mapped = map_description(
             reads,
-            self.mapping_library,
+            library,
             top=design.top,
-            target_period_s=task.target_period_s or conditions.period_s or FASTEST_S,
+            target_period_s=target_s,
             usable=self.usable,
             most_fan_out=conditions.most_fan_out,
+            recovers_area=target_s > FASTEST_S,
             tool=conditions.tool,
             time_limit_s=conditions.time_limit_s,
         )
+        found = [
+            spread_fan_out(one, library, self.usable, most_fan_out=conditions.most_fan_out)
+            for one in mapped.netlists
+        ]
+        wire = self.wire(library)
+        each_s = [
+            analyse(one.netlist, library, clock=design.clock, wire=wire).period_s for one in found
+        ]
+        areas_m2 = [_area_m2(one.netlist, library) for one in found]
+        best = min(range(len(found)), key=lambda at: (max(each_s[at], target_s), areas_m2[at]))
+        if target_s == FASTEST_S:
+            self.fastest_s[design.name] = period_of(each_s[best], 0.0)
+        return mapped, found[best]
 
     def _figures(
         self, task: DesignTask, netlist: Netlist, timing: Timing, power: Power
     ) -> dict[str, float]:
         design = task.design
-        area = sum(self.library.cells[one.cell].area_m2 for one in netlist.instances)
+        area = _area_m2(netlist, self.library)
         task_s = design.cycles_per_task * power.period_s
         return {
             "area_m2": area,
@@ -259,6 +298,11 @@ class LibraryCharacteriser(Characteriser):
             "tasks": str(vectors.tasks),
             "cycles": str(activity.cycles),
         }
+
+
+def _area_m2(netlist: Netlist, library: CellLibrary) -> float:
+    """Return the sum of the areas of all cells."""
+    return sum(library.cells[one.cell].area_m2 for one in netlist.instances)
 
 
 def _settled_in(vectors: Vectors, latency: int) -> int:

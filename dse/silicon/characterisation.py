@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -22,7 +21,15 @@ from dse.silicon.figures import (
     refusals,
     rounded_down,
 )
-from dse.silicon.tasks import DesignTask, target_mhz
+from dse.silicon.targets import (
+    FASTEST,
+    TARGET,
+    Target,
+    at_target,
+    check_targets,
+    spread_over_targets,
+)
+from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
 COLUMNS = (
@@ -181,7 +188,10 @@ class Characterisation(Printable):
         return "\n\n".join(filter(None, [*parts, "\n".join(notes)]))
 
     def fitted_over(self) -> tuple[str, ...]:
-        """Return the parameters that a fit of the table takes: one or two, numbers above 0."""
+        """Return the parameters that a fit of the table takes: one or two, numbers above 0.
+
+        None for several targets: a law holds for designs that are mapped alike.
+        """
         columns = {
             name: [one.parameters[name] for one in self.designs]
             for name in self.designs[0].parameters
@@ -190,7 +200,7 @@ class Characterisation(Printable):
         numbers = all(
             is_float(str(one)) and float(one) > 0 for each in varied.values() for one in each
         )
-        return tuple(varied) if numbers and len(varied) <= 2 else ()
+        return tuple(varied) if numbers and len(varied) <= 2 and TARGET not in varied else ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the designs as plain data, in SI."""
@@ -228,7 +238,7 @@ def characterise_all(
     characteriser: Characteriser,
     *,
     jobs: int,
-    targets_hz: Sequence[float] = (),
+    targets: Sequence[Target] = (),
     remarks: Sequence[str] = (),
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Characterisation:
@@ -239,13 +249,9 @@ def characterise_all(
     StudyError
         Why designs have no figures, all at once: there is a table of all or none.
     """
-    wanted = [
-        replace(task, target_period_s=1.0 / target if target else 0.0)
-        for task in tasks
-        for target in targets_hz or (0.0,)
-    ]
+    wanted = [replace(task, target=target) for task in tasks for target in targets or (None,)]
     _check_names(tasks)
-    check_targets(targets_hz)
+    check_targets(targets)
     found: list[CharacterisedDesign | Refused | None] = [characteriser.known(one) for one in wanted]
     missing = [place for place, one in enumerate(found) if one is None]
     kept = len(wanted) - len(missing)
@@ -260,12 +266,12 @@ def characterise_all(
             if progress is not None:
                 following = chosen[count].design.name if count < len(chosen) else ""
                 progress(kept + count, len(wanted), following)
-    faults = [*refusals([one for one in found if one is not None])]
+    faults = [*dict.fromkeys(refusals([one for one in found if one is not None]))]
     if faults:
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
-    if targets_hz:
-        designs = [*map(at_target, designs, wanted)]
+    if targets and [*targets] != [FASTEST]:
+        designs = [at_target(one, task.row) for one, task in zip(designs, wanted, strict=True)]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
 
 
@@ -280,56 +286,6 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
             remedy="rename the parameter",
         )
         for name in sorted(named & taken)
-    ]
-    if faults:
-        raise StudyError(faults)
-
-
-TARGET = "target_mhz"
-"""Column of the clock that a design was mapped for, where there are several."""
-
-
-def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
-    """Yield for each design that was mapped for several clocks how far its figures lie apart."""
-    groups: dict[str, list[CharacterisedDesign]] = {}
-    for one in designs:
-        if TARGET in one.parameters:
-            groups.setdefault(one.facts["of"], []).append(one)
-    for name, group in groups.items():
-        spreads = []
-        for quantity, word in (("area_m2", "area"), ("clock_hz", "clock"), ("energy_j", "energy")):
-            values = [one.figures[quantity] for one in group]
-            low, high = (units.show(value, quantity) for value in (min(values), max(values)))
-            spreads.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
-        yield f"{name} over {len(group)} targets: {'; '.join(spreads)}"
-
-
-def at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:
-    """Return a design with the clock that it was mapped for as a parameter."""
-    written = target_mhz(1.0 / task.target_period_s)
-    parameters = {**one.parameters, TARGET: written}
-    facts = {**one.facts, "of": one.name}
-    return replace(one, name=task.row, parameters=parameters, facts=facts)
-
-
-def check_targets(targets_hz: Sequence[float]) -> None:
-    """Refuse targets whose rows would have one name.
-
-    Raises
-    ------
-    StudyError
-        They are the same to six digits.
-    """
-    counted = Counter(map(target_mhz, targets_hz))
-    faults = [
-        Fault(
-            where="targets",
-            written=f"{target} MHz",
-            rule=f"rows are called by their clock, to 6 digits, and this one stands {count} times",
-            remedy="write it once",
-        )
-        for target, count in counted.items()
-        if count > 1
     ]
     if faults:
         raise StudyError(faults)

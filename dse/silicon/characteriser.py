@@ -15,6 +15,7 @@ from typing import Any
 from dse.errors import DseError, Fault, OutputError, StudyError
 from dse.files.json import json_text, read_regular, write_text
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, Refused, of_design, of_kept
+from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -53,7 +54,7 @@ class Characteriser(ABC):
         """Return what figures depend on besides design, conditions and tool."""
 
     @abstractmethod
-    def remarks(self, targets_hz: Sequence[float]) -> Iterator[str]:
+    def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield what stands above a table for all of its designs, mapped for some clocks."""
 
     @abstractmethod
@@ -71,7 +72,7 @@ class Characteriser(ABC):
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
             "warm_up": task.vectors.warm_up,
-            "target_period_s": task.target_period_s,
+            "target": None if task.target is None else asdict(task.target),
             **self.depends_on(),
         }
         return sha256(json_text(inputs).encode())

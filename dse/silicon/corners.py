@@ -14,10 +14,10 @@ from itertools import pairwise
 from dse.algebra import units
 from dse.errors import ArgumentError, Fault, StudyError
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.figures import CharacterisedDesign, rounded_up
+from dse.silicon.figures import SUPPLY, CharacterisedDesign, rounded_up
 
-SUPPLY, FITTED = "supply_v", "fitted"
-"""Columns of the supply voltage, and of whether a row lies on a law: ``yes`` or ``no``."""
+FITTED = "fitted"
+"""Column of whether a row lies on a law: ``yes`` or ``no``."""
 
 _MADE_OF = {
     "clock_uncertainty": "least_period_s",

@@ -19,6 +19,7 @@ from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.place_and_route import Placement, place_and_route, program_of, version_of
 from dse.silicon.source_simulation import held_vectors
+from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import clock_net_of
 from dse.silicon.yosys import chosen_yosys
@@ -56,7 +57,7 @@ class DeviceCharacteriser(Characteriser):
         named = {"device": self.device.full_name, "placements": self.placements}
         return {**named, "placer": self.placer}
 
-    def remarks(self, targets_hz: Sequence[float]) -> Iterator[str]:
+    def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield what clock and cells mean, and what is not known."""
         period_s = self.conditions.period_s
         median = f"the median of {plural(self.placements, 'placement')}, seeds from 1"

@@ -13,10 +13,11 @@ from dse.files.json import read_bytes
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
 from dse.silicon.characterisers import of_library
-from dse.silicon.corners import SUPPLY, at_supplies
-from dse.silicon.figures import CharacterisedDesign, Conditions
-from dse.silicon.requests import FIGURES, Request, Verilog, positive_quantity
+from dse.silicon.corners import at_supplies
+from dse.silicon.figures import SUPPLY, CharacterisedDesign, Conditions, positive_quantity
+from dse.silicon.requests import FIGURES, Request, Verilog
 from dse.silicon.sources import sources_of
+from dse.silicon.targets import Target, target_of
 from dse.silicon.tasks import DesignTask
 from dse.silicon.vectors import WrittenVectors
 from dse.silicon.yosys import chosen_yosys, full_name
@@ -94,7 +95,7 @@ class Characterising:
         limit_byte = positive_quantity(said.text("cache_limit", "64 MB"), "byte", "cache_limit")
         kept = KeptResults(user_folder() / "silicon", limit_byte)
         tables = [
-            characterise_all("", tasks, one, jobs=1, targets_hz=said.targets_hz())
+            characterise_all("", tasks, one, jobs=1, targets=said.targets())
             for one in of_library(said.libraries(), said.corners(), said.conditions(), kept)
         ]
         if "supply" not in design:
@@ -159,9 +160,12 @@ class Said:
         wanted = Request(hardware=hardware, over=over, tasks=tasks, seed=seed)
         return wanted.design_tasks(self.conditions().time_limit_s)
 
-    def targets_hz(self) -> list[float]:
-        """Return the clock that logic is mapped for; nothing for the fastest."""
-        return [] if not self.text("target") else [self._hertz("target")]
+    def targets(self) -> list[Target]:
+        """Return what logic is mapped for; nothing for the clock, else the fastest."""
+        found = self.design.get("target")
+        if isinstance(found, float | int):
+            return [Target(clock_hz=float(found))]
+        return [target_of(self.text("target"))] if self.text("target") else []
 
     def conditions(self) -> Conditions:
         """Return under which the design is characterised."""
@@ -194,7 +198,7 @@ def _prepared(setup: Setup) -> Characterising:
     digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
     for design in _each_value(setup.axes):
         said = Said(setup, design)
-        said.conditions(), said.targets_hz()
+        said.conditions(), said.targets()
         of_library(said.libraries(), said.corners(), Conditions(), None)
         for file in (*said.libraries(), *said.corners()):
             digests[file] = hashlib.sha256(read_bytes(Path(file))).hexdigest()

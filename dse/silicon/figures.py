@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dse.algebra import units
 from dse.algebra.expression import settled
 from dse.contract.generators import Design, Value
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, UnitError
 
 DIGITS = 3
 """Of a clock period that is rounded up."""
+
+SUPPLY = "supply_v"
+"""Fact, and where there are several, column of the supply voltage."""
 
 UNKEPT = "unkept"
 """Fact that says why a result could not be kept."""
@@ -137,6 +141,25 @@ def period_of(least_s: float, wanted_s: float) -> float:
         remedy = "ask for a slower clock, or leave this design out"
         raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
     return wanted_s
+
+
+def positive_quantity(text: str, quantity: str, where: str) -> float:
+    """Return in SI what was written for a quantity, which is above 0.
+
+    Raises
+    ------
+    StudyError
+        It cannot be read, or is not.
+    """
+    try:
+        value = units.parse(text, quantity)
+    except UnitError as error:
+        fault = Fault(where=where, written=repr(text), rule=error.rule, remedy=error.remedy)
+        raise StudyError([fault]) from None
+    if not value > 0:
+        rule, remedy = "it must be positive", "write a larger value"
+        raise StudyError([Fault(where=where, written=repr(text), rule=rule, remedy=remedy)])
+    return value
 
 
 def rounded_up(value: float) -> float:

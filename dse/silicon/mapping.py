@@ -20,21 +20,28 @@ from dse.silicon.netlist import (
 from dse.silicon.usable_cells import UsableCells, usable_cells
 from dse.silicon.yosys import chosen_yosys, full_name
 
+_FOR_DELAY = "dch,-f;map,-B,0.9,-D,{0};"
+_SMALLER = (
+    "scorr;dc2;dch,-f;map,-B,0.9,-D,{0};",
+    "scorr;dc2;strash;&get,-n;&dch,-f;&nf;&put;",
+)
+"""Logic to cells within the target, for abc: what is fastest, and what is often less area."""
+
 _ABC = (
-    "strash;&get,-n;&fraig,-x;&put;dch,-f;map,-B,0.9,-D,{0};topo;buffer,-c,-p,-N,{1};topo;"
+    "strash;&get,-n;&fraig,-x;&put;{how}topo;buffer,-c,-p,-N,{1};topo;"
     "upsize,-D,{0};dnsize,-D,{0};stime,-p"
 )
-"""Mapping for delay within the target, buffers where a gate drives too many, sizes: for abc."""
+"""Equal signals merged, logic mapped, buffers where a gate drives too many, sizes."""
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """A netlist, and how it came about.
+    """Netlists of one description, and how they came about.
 
     Attributes
     ----------
-    netlist
-        Flat, of cells of the library.
+    netlists
+        Flat, of cells of the library; first the one that is mapped for delay.
     tool
         Program and version.
     script
@@ -49,7 +56,7 @@ class Mapped:
         Why slang did not read the files, where Yosys did instead.
     """
 
-    netlist: Netlist
+    netlists: tuple[Netlist, ...]
     tool: str
     script: str
     warnings: tuple[str, ...]
@@ -63,6 +70,7 @@ class _Wanted:
     top: str
     target_period_s: float
     most_fan_out: int
+    ways: tuple[str, ...]
 
 
 def map_description(
@@ -73,10 +81,11 @@ def map_description(
     target_period_s: float,
     usable: UsableCells | None = None,
     most_fan_out: int = 16,
+    recovers_area: bool = False,
     tool: str | None = None,
     time_limit_s: float = 3600.0,
 ) -> Mapped:
-    """Return a description as a netlist of cells of a library.
+    """Return a description as netlists of cells of a library.
 
     Yosys flattens and simplifies it, maps flip-flops (set and reset tied off where they are not
     used), and abc the logic between them, with buffers and sizes for the target.  abc does not see
@@ -96,6 +105,8 @@ def map_description(
         As `usable_cells` returns it, by default all of the library that can be used.
     most_fan_out
         Inputs that a gate drives without buffers.
+    recovers_area
+        Whether netlists follow that may be smaller, or slower than the target.
     tool
         ``"pyosys"`` or ``"yosys"``; by default the first that is installed.
     time_limit_s
@@ -112,18 +123,21 @@ def map_description(
     """
     yosys = chosen_yosys(tool)
     usable = usable or usable_cells(library)
-    wanted = _Wanted(top, target_period_s, most_fan_out)
+    ways = (_FOR_DELAY, *_SMALLER * recovers_area)
+    wanted = _Wanted(top, target_period_s, most_fan_out, ways)
     _check_wanted(wanted, usable, library)
     script, given = [*_script(wanted)], {"usable.lib": usable.liberty}
     output, way, refused = run_description(
-        yosys, reads, script, given, done="mapped.json", time_limit_s=time_limit_s
+        yosys, reads, script, given, done=_file(len(ways) - 1), time_limit_s=time_limit_s
     )
-    netlist = read_netlist(output.files["mapped.json"], top=wanted.top, library=library)
-    netlist = replace(netlist, instances=tuple(_with_ties(netlist, usable)))
-    check_netlist(netlist, library)
+    netlists = []
+    for place in range(len(ways)):
+        netlist = read_netlist(output.files[_file(place)], top=wanted.top, library=library)
+        netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
+        check_netlist(netlists[-1], library)
     warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", output.log, re.M))
     return Mapped(
-        netlist,
+        tuple(netlists),
         full_name(yosys),
         "\n".join((*way, *script)),
         tuple(warnings),
@@ -138,11 +152,21 @@ def _script(wanted: _Wanted) -> Iterator[str]:
     yield f"synth -flatten -noabc -top {wanted.top}"
     yield "tee -q -o check check"
     yield "dfflibmap -liberty usable.lib"
-    target_ps = f"{wanted.target_period_s * 1e12:.6g}"
-    yield f"abc -liberty usable.lib -script +{_ABC.format(target_ps, wanted.most_fan_out)}"
-    yield "setundef -zero"
-    yield "opt_clean -purge"
-    yield "write_json mapped.json"
+    if len(wanted.ways) > 1:
+        yield "design -save unmapped"
+    for place, way in enumerate(wanted.ways):
+        if place:
+            yield "design -load unmapped"
+        target_ps = f"{wanted.target_period_s * 1e12:.6g}"
+        abc = _ABC.replace("{how}", way).format(target_ps, wanted.most_fan_out)
+        yield f"abc -liberty usable.lib -script +{abc}"
+        yield "setundef -zero"
+        yield "opt_clean -purge"
+        yield f"write_json {_file(place)}"
+
+
+def _file(place: int) -> str:
+    return f"mapped{place or ''}.json"
 
 
 def _check_wanted(wanted: _Wanted, usable: UsableCells, library: CellLibrary) -> None:

@@ -97,6 +97,9 @@ def read_network(path: Path) -> Network:
         faults.append(_of(table.file, f"{len(table)} rows", rule, remedy))
     if faults:
         raise StudyError(faults)
+    if len({*columns[INSTANCES]}) < len(table):
+        rule, remedy = "a line has one network for each number", "map them for one --clock"
+        raise StudyError([_of(table.file, f"{INSTANCES} that stand twice", rule, remedy)])
     instances, clock = columns[INSTANCES], columns["clock_hz"]
     figures = {
         "area_m2": columns["area_m2"],

@@ -15,6 +15,7 @@ from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followe
 from dse.plugins import registry
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.sources import ENDINGS, Sources
+from dse.silicon.targets import Target
 from dse.silicon.tasks import (
     DesignTask,
     OwnHardware,
@@ -169,7 +170,7 @@ class Request:
             raise StudyError([Fault(where="out", written=str(out), rule=rule, remedy=remedy)])
 
     def remarks(
-        self, characterisers: Sequence[Characteriser], targets_hz: Sequence[float]
+        self, characterisers: Sequence[Characteriser], targets: Sequence[Target]
     ) -> Iterator[str]:
         """Yield what stands above a table: what was characterised, and where it comes from."""
         origin, what = "", self.hardware
@@ -180,7 +181,7 @@ class Request:
             stimulus = Path(str(what.check)).name
             what = ", ".join(Path(one).name for one in what.sources.files)
         yield f"source: {origin}characterised by dse from {what}"
-        yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets_hz))
+        yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets))
         yield f"stimulus: {stimulus}"
 
 
@@ -238,25 +239,6 @@ def _values(
         remedy = "write a larger value" if finite else "write for instance 16"
         faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
     return values
-
-
-def positive_quantity(text: str, quantity: str, where: str) -> float:
-    """Return in SI what was written for a quantity, which is above 0.
-
-    Raises
-    ------
-    StudyError
-        It cannot be read, or is not.
-    """
-    try:
-        value = units.parse(text, quantity)
-    except UnitError as error:
-        fault = Fault(where=where, written=repr(text), rule=error.rule, remedy=error.remedy)
-        raise StudyError([fault]) from None
-    if not value > 0:
-        rule, remedy = "it must be positive", "write a larger value"
-        raise StudyError([Fault(where=where, written=repr(text), rule=rule, remedy=remedy)])
-    return value
 
 
 def between_commas(given: str | Sequence[str]) -> list[str]:

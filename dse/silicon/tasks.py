@@ -18,17 +18,13 @@ from dse.plugins import registry
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
 from dse.silicon.sources import NO_SOURCES, Sources
+from dse.silicon.targets import Target
 from dse.silicon.testbench import TESTBENCH, WAVES, recorded
 from dse.silicon.vectors import RISES, WrittenVectors, first_wrong
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _SAME_PACE = 0.01
 """Relative; the last task of a table may be short of a whole pace."""
-
-
-def target_mhz(target_hz: float) -> str:
-    """Return a clock as rows are called by it."""
-    return f"{target_hz * 1e-6:.6g}"
 
 
 @dataclass(frozen=True)
@@ -43,21 +39,19 @@ class DesignTask:
         Known answers: bits, or a table whose ports are known once the design is mapped.
     sources
         Descriptions of the user's own; no files where `design` has the text.
-    target_period_s
-        What its logic is mapped for; 0 for the fastest.
+    target
+        What its logic is mapped for; none for the clock of all designs, else the fastest.
     """
 
     design: Design
     vectors: Vectors | WrittenVectors
     sources: Sources = NO_SOURCES
-    target_period_s: float = 0.0
+    target: Target | None = None
 
     @property
     def row(self) -> str:
         """The name of its row: of the design, and of the clock that it is mapped for."""
-        if not self.target_period_s:
-            return self.design.name
-        return f"{self.design.name}_for_{target_mhz(1.0 / self.target_period_s)}mhz"
+        return f"{self.design.name}{self.target.suffix if self.target else ''}"
 
     @cached_property
     def description_sha256(self) -> str:

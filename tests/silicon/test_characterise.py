@@ -87,7 +87,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     in_folder_of_hash(tmp_path, monkeypatch)
 
     def call(**options: Any) -> Characterisation:
-        given = {"library": TOY, "over": "UNROLL=1,2,4,8", **options}
+        targets = () if "clock" in options else "fastest"
+        given = {"library": TOY, "over": "UNROLL=1,2,4,8", "targets": targets, **options}
         own = {"top": "hash", "check": "vectors_{UNROLL}.csv", **TASK}
         own |= {name: given.pop(name) for name in VERILOG & {*given}}
         return dse.characterise(dse.verilog("hash.v", **own), **given)
@@ -152,7 +153,7 @@ def test_a_wrong_answer_is_refused_before_mapping_and_nothing_is_written(
     written[3] = written[3].replace(right, f"{int(right, 16) ^ 4:#x}")
     (tmp_path / "vectors_4.csv").write_text("\n".join(written))
     expected, found = int(right, 16) ^ 4, int(right, 16)
-    told = fails(lambda: run(out="hash.csv"))
+    told = fails(lambda: run(targets=(), out="hash.csv"))  # once, not for each target
     assert told == (
         f"vectors_4.csv:4:10: UNROLL4: answer: cycle 2, bit 2: expected {expected:#06x}, "
         f"found {found:#06x}; the description gives another answer; "
@@ -243,6 +244,49 @@ def test_several_targets_are_rows_with_their_spread(run: Run) -> None:
     assert ",target_mhz,area_um2," in found.csv()
 
 
+def test_a_design_is_mapped_for_its_fastest_clock_half_and_a_quarter_of_it(run: Run) -> None:
+    found = run(over="UNROLL=1,8", targets=())
+    alone = run(over="UNROLL=1,8").designs
+    rows = {one.name: one for one in found.designs}
+    assert [*rows] == ["UNROLL1", "UNROLL8", "UNROLL8_half", "UNROLL8_quarter"]  # equal rows: one
+    for one in alone:
+        assert rows[one.name].figures == one.figures
+        assert "target_mhz" not in one.parameters
+    fast = rows["UNROLL8"].figures
+    for name, share in (("UNROLL8_half", 2), ("UNROLL8_quarter", 4)):
+        slower = rows[name]
+        target_hz = float(slower.parameters["target_mhz"]) * 1e6
+        assert target_hz == pytest.approx(fast["clock_hz"] / share, rel=1e-5)
+        assert slower.figures["least_period_s"] <= 1 / target_hz
+        assert slower.figures["area_m2"] < fast["area_m2"]
+    assert "# mapped for: the fastest, half of it, a quarter of it\n" in found.csv()
+    assert found.fitted_over() == ()
+
+
+def test_the_smallest_netlist_that_meets_the_target_is_taken(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those of map_description, with the periods and areas that each has by itself."""
+    whole = chain.map_description
+    netlists, each = [], []
+
+    def one_by_one(*given: Any, **named: Any) -> Any:
+        made = whole(*given, **named)
+        netlists[:] = netlists or made.netlists
+        return replace(made, netlists=tuple(netlists[len(each) : len(each) + 1]))
+
+    taken = run(over="UNROLL=4", targets="700 MHz").designs[0].figures
+    monkeypatch.setattr(chain, "map_description", one_by_one)
+    for _ in range(3):
+        found = run(over="UNROLL=4", targets="700 MHz", cache=False).designs[0].figures
+        each.append((found["least_period_s"], found["area_m2"]))
+    assert len(netlists) == 3
+    assert len({*each}) > 1
+    meets = [one for one in each if one[0] <= 1 / 700e6]
+    best = min(meets, key=lambda one: one[1]) if meets else min(each)
+    assert (taken["least_period_s"], taken["area_m2"]) == best
+
+
 DEEP = """
 module deep (input clk, input [15:0] word, output reg [15:0] answer);
   reg [15:0] state;
@@ -285,9 +329,9 @@ def test_glitches_that_are_left_out_are_told_in_the_table(
     (tmp_path / "deep.csv").write_text("\n".join(["word,answer", *rows]))
     figures = {"payload": "16 bit", "cycles_per_task": "1", "latency": "2"}
     own = dse.verilog("deep.v", top="deep", check="deep.csv", **figures)
-    whole = dse.characterise(own, library=TOY)
+    whole = dse.characterise(own, library=TOY, targets="fastest")
     monkeypatch.setattr(chain, "simulate_gates", partial(chain.simulate_gates, most_transitions=20))
-    capped = dse.characterise(own, library=TOY, cache=False)
+    capped = dse.characterise(own, library=TOY, targets="fastest", cache=False)
     told = r"transitions beyond 20 in a cycle are omitted: .*% of gates, .*% of gates' cycles"
     assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)
     assert "are left out" not in whole.csv()
@@ -302,7 +346,7 @@ def test_a_generator_is_characterised_with_its_own_answers(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     over = ["side=1", "cell_bit=8"]
-    (one,) = dse.characterise("jacobi", library=TOY, over=over, tasks=40).designs
+    (one,) = dse.characterise("jacobi", library=TOY, over=over, targets="fastest", tasks=40).designs
     assert (one.name, one.facts["tasks"]) == ("n1", "40")
     several = generated("jacobi", [{"cell_bit": 8}, {"cell_bit": 16}], seed=1, tasks=1)
     assert [task.design.name for task in several] == ["n1_cell_bit8", "n1_cell_bit16"]

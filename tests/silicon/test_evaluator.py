@@ -69,7 +69,8 @@ def test_designs_are_those_of_a_core_in_a_fleet(folder: Path) -> None:
     """By hand: one word takes 8 / UNROLL cycles, and 20 Gbit/s as many cores as carry them."""
     front = dse.run("fleet.yaml", out="run").front
     own = dse.verilog("hash.v", top="hash", check="vectors_{UNROLL}.csv", **TASK)
-    each = {one.name: one for one in dse.characterise(own, library=TOY, over="UNROLL=1,4").designs}
+    table = dse.characterise(own, library=TOY, over="UNROLL=1,4", targets="fastest")
+    each = {one.name: one for one in table.designs}
     least = min(
         -(-20e9 // (16 * one.figures["clock_hz"] / one.figures["cycles_per_task"]))
         * one.figures["area_m2"]

@@ -69,8 +69,8 @@ def test_a_mapped_engine_gives_known_answers(tool: str) -> None:
     design = jacobi(side=1, cell_bit=8)
     vectors = jacobi.answers(design, seed=2, tasks=20)
     found = mapped(design.verilog, tool, top=design.top)
-    assert {one.cell for one in found.netlist.instances} <= set(toy().cells)
-    shown = evaluated(found.netlist, toy(), vectors.stimulus, vectors.cycles)
+    assert {one.cell for one in found.netlists[0].instances} <= set(toy().cells)
+    shown = evaluated(found.netlists[0], toy(), vectors.stimulus, vectors.cycles)
     assert first_wrong_bit(vectors, shown) == ""
     assert re.fullmatch(tool + r" \d+\.\d+\S*", found.tool)
     assert found.cpu_s > 0
@@ -82,7 +82,7 @@ def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
     file.write_text(COUNTER)
     options = {"top": "counter", "target_period_s": 1e-9, "tool": tool}
     found = map_files(Sources((str(file),)), toy(), **options, parameters={"WIDTH": 3})
-    assert len(found.netlist.outputs["count"]) == 3
+    assert len(found.netlists[0].outputs["count"]) == 3
     with pytest.raises(StudyError, match=r"'LENGTH'.*; name a parameter of the top module"):
         map_files(Sources((str(file),)), toy(), **options, parameters={"LENGTH": 3})
 
@@ -91,7 +91,7 @@ def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
 def test_set_and_reset_are_tied_off_where_there_is_no_other_flip_flop(tool: str) -> None:
     cells = {name: cell for name, cell in toy().cells.items() if name != "DFF"}
     found = mapped(COUNTER, tool, replace(toy(), cells=cells), top="counter")
-    flip_flops = [one for one in found.netlist.instances if one.cell == "DFFR"]
+    flip_flops = [one for one in found.netlists[0].instances if one.cell == "DFFR"]
     assert [one.nets["RN"] for one in flip_flops] == [1, 1]
 
 

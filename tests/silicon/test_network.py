@@ -36,7 +36,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def characterise_core(folder: Path, name: str, **options: Any) -> None:
     over = ("side=1,2", "cell_bit=8")
-    dse.characterise("jacobi", library=TOY, over=over, tasks=40, out=folder / name, **options)
+    options |= {"library": TOY, "over": over, "targets": "fastest", "tasks": 40}
+    dse.characterise("jacobi", out=folder / name, **options)
 
 
 def rows(path: Path) -> pd.DataFrame:
@@ -108,6 +109,7 @@ WRONG = {
     "library": ("# library: toy", "# library: other", "library other; that of the cores is toy"),
     "column": ("instances", "cores", "a table of networks has a column 'instances'"),
     "cell": ("n8,8,", "n8,eight,", "'eight'"),
+    "twice": ("n8,8,", "n8,4,", "instances that stand twice; a line has one network for each"),
     "rows": ("n8,", "#n8,", "2 rows; a line needs 3 networks or more"),
 }
 
