@@ -53,6 +53,8 @@ COLUMNS = (
     ("flip_flops", "flip_flops", 1.0),
     ("buffers", "buffers", 1.0),
     ("macros", "macros", 1.0),
+    ("block_rams", "block_rams", 1.0),
+    ("multipliers", "multipliers", 1.0),
     ("network_area_um2", "network_area_m2", 1e12),
     ("network_power_mw", "network_power_w", 1e3),
     ("network_leakage_uw", "network_leakage_w", 1e6),

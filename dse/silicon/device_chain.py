@@ -11,14 +11,14 @@ from dse.algebra import units
 from dse.reports.text import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
-from dse.silicon.description import Reading, elaborating, run_description
-from dse.silicon.devices import Device, read_device_netlist
+from dse.silicon.description import elaborating, run_description
+from dse.silicon.devices import Device, read_device_netlist, with_plain_tables
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.ice40 import ICE40
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.place_and_route import Placement, place_and_route, program_of, version_of
-from dse.silicon.source_simulation import held_vectors
+from dse.silicon.source_simulation import Held, held_vectors, netlist_answers
 from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import clock_net_of
@@ -67,7 +67,8 @@ class DeviceCharacteriser(Characteriser):
             yield f"clock: {median}; its period rounded up to 3 digits"
         if self.placements > 1:
             yield "clock_uncertainty: standard deviation of the placements' clocks"
-        yield "area_lc: logic cells; block RAM and multipliers are not used"
+        counted = " and ".join(one.counted for one in self.device.family.blocks.values())
+        yield f"area_lc: logic cells, without {counted}"
         yield "ports: a register at each bit holds it to the clock; area_lc is without these"
         yield "power: not known"
         yield "each design has a device to itself; on a full one wires are longer and clocks lower"
@@ -77,11 +78,17 @@ class DeviceCharacteriser(Characteriser):
         design = task.design
         held = held_vectors(task, self.conditions)
         vectors = held.vectors
-        written, script = self._mapped(task, held.reads)
+        written, script = self._mapped(task, held)
         netlist, library = read_device_netlist(written, self.device.family, top=design.top)
         check_netlist(netlist, library)
         clock_net_of(netlist, library, design.clock)
-        found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
+        if any(library.cells[one.cell].buses for one in netlist.instances):
+            plain = with_plain_tables(written, self.device.family, top=design.top)
+            found = netlist_answers(
+                plain, self.device.family.models, vectors, design, self.conditions
+            )
+        else:
+            found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
         check_answers(task, vectors, found)
         placed = place_and_route(
             written,
@@ -109,11 +116,11 @@ class DeviceCharacteriser(Characteriser):
             notes=held.notes,
         )
 
-    def _mapped(self, task: DesignTask, reads: Reading) -> tuple[str, str]:
+    def _mapped(self, task: DesignTask, held: Held) -> tuple[str, str]:
         """Return the netlist as Yosys writes it, and the script."""
-        design, family = task.design, self.device.family
+        design = task.design
         tool = chosen_yosys(self.conditions.tool)
-        first, second = (one.format(top=design.top) for one in family.synthesis)
+        first, second = self.device.synthesis(design.top, held.described)
         script = [
             *elaborating(design.top),
             *(first, "tee -q -o check check", second),
@@ -121,7 +128,7 @@ class DeviceCharacteriser(Characteriser):
         ]
         output, way, _ = run_description(
             tool,
-            reads,
+            held.reads,
             script,
             done="mapped.json",
             time_limit_s=self.conditions.time_limit_s,
@@ -146,5 +153,6 @@ class DeviceCharacteriser(Characteriser):
             **of_one_task(design),
             "least_period_s": 1.0 / median,
             "flip_flops": sum(state is not None for state in states),
+            **placed[0].blocks,
             **spread,
         }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.library import Cell, CellLibrary, Pin
@@ -49,6 +51,38 @@ class LookUpTable:
 
 
 @dataclass(frozen=True)
+class DeviceBlock:
+    """A cell that is more than logic: a memory or a multiplier.
+
+    Attributes
+    ----------
+    clocks
+        Its clock inputs.
+    reported
+        What the report calls it.
+    counted
+        What the table does.
+    """
+
+    clocks: tuple[str, ...]
+    reported: str
+    counted: str
+
+    def cell(self, name: str, written: Mapping[str, Any]) -> Cell:
+        """Return a cell with the pins that an instance, as Yosys writes it, has connected."""
+        pins: dict[str, Pin] = {}
+        buses = {}
+        for port, bits in written["connections"].items():
+            names = tuple(f"{port}[{bit}]" for bit in range(len(bits)))
+            if len(bits) > 1:
+                buses[port] = names
+            for pin in names if len(bits) > 1 else (port,) * len(bits):
+                direction = written["port_directions"][port]
+                pins[pin] = Pin(pin, direction, clock=port in self.clocks)
+        return Cell(name=name, area_m2=0.0, leakage_w=0.0, pins=pins, buses=buses)
+
+
+@dataclass(frozen=True)
 class DeviceFamily:
     """How designs get into the devices of a family, and what stands in the report.
 
@@ -59,7 +93,16 @@ class DeviceFamily:
     devices
         Arguments that choose a device, by its name.
     synthesis
-        Commands of Yosys to cells before look-up tables, and on to all cells.
+        Commands of Yosys to cells before look-up tables, and on to all cells, of a module and with
+        options of `logic_alone` and `multipliers`.
+    logic_alone
+        Option for a description without memories.
+    multipliers
+        Option for one that multiplies, by the devices that have multipliers.
+    blocks
+        Cells that are more than logic.
+    models
+        Verilog of Yosys in which these have their functions.
     program, arguments
         What places and routes.
     logic_cell
@@ -80,6 +123,10 @@ class DeviceFamily:
     logic_cell: str
     cells: Mapping[str, Cell]
     table: LookUpTable
+    blocks: Mapping[str, DeviceBlock]
+    models: str
+    logic_alone: str
+    multipliers: Mapping[str, str]
     launch: tuple[Primitive, ...]
     capture: tuple[Primitive, ...]
 
@@ -95,6 +142,14 @@ class Device:
     def full_name(self) -> str:
         """As it is written: ``ice40:hx8k``."""
         return f"{self.family.name}:{self.name}"
+
+    def synthesis(self, top: str, described: str) -> tuple[str, str]:
+        """Return the commands of Yosys for a module, as Yosys has it before it is mapped."""
+        options = "" if re.search(r"^  memory ", described, re.M) else self.family.logic_alone
+        if re.search(r"^  cell \$mul ", described, re.M):
+            options += self.family.multipliers.get(self.name, "")
+        first, second = self.family.synthesis
+        return first.format(top=top, options=options), second.format(top=top, options=options)
 
 
 def cell_of(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> Cell:
@@ -146,6 +201,11 @@ def read_device_netlist(
             cell["type"] = f"{table.kind} {written}"
             if cell["type"] not in cells:
                 cells[cell["type"]] = table.cell(cell["type"], written)
+        elif cell["type"] in family.blocks:
+            block = family.blocks[cell["type"]]
+            ports = (port for port, bits in cell["connections"].items() if bits)
+            cell["type"] = " ".join((cell["type"], *ports))
+            cells.setdefault(cell["type"], block.cell(cell["type"], cell))
     library = CellLibrary(
         name=family.name,
         voltage_v=0.0,
@@ -155,4 +215,29 @@ def read_device_netlist(
         sources={},
         wire_loads={},
     )
-    return read_netlist(json.dumps(data), top=top), library
+    return read_netlist(json.dumps(data), top=top, library=library), library
+
+
+def with_plain_tables(mapped: str, family: DeviceFamily, *, top: str) -> str:
+    """Return a module alone, JSON of Yosys, with look-up tables as Yosys itself has them.
+
+    A model in Verilog would be elaborated anew for each content of a table.
+    """
+    module, table = json.loads(mapped)["modules"][top], family.table
+    for cell in module["cells"].values():
+        if cell["type"] == table.kind:
+            nets = cell["connections"]
+            width = len(table.inputs)
+            cell |= {
+                "type": "$lut",
+                "parameters": {
+                    "WIDTH": f"{width:032b}",
+                    "LUT": cell["parameters"][table.parameter].zfill(1 << width),
+                },
+                "port_directions": {"A": "input", "Y": "output"},
+                "connections": {
+                    "A": [*(bit for pin in table.inputs for bit in nets[pin])],
+                    "Y": nets[table.output],
+                },
+            }
+    return json.dumps({"creator": "dse", "modules": {top: module}})

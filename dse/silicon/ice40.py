@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dse.silicon.devices import DeviceFamily, LookUpTable, Primitive, cell_of
+from dse.silicon.devices import DeviceBlock, DeviceFamily, LookUpTable, Primitive, cell_of
 from dse.silicon.library import Cell, FlipFlop
 
 _DEVICES = ("lp384", "lp1k", "lp4k", "lp8k", "hx1k", "hx4k", "hx8k", "up3k", "up5k")
@@ -52,15 +52,22 @@ ICE40 = DeviceFamily(
     name="ice40",
     devices={name: (f"--{name}",) for name in _DEVICES},
     synthesis=(
-        "synth_ice40 -nobram -top {top} -run begin:map_luts",
-        "synth_ice40 -nobram -top {top} -run map_luts:",
+        "synth_ice40{options} -top {top} -run begin:map_luts",
+        "synth_ice40{options} -top {top} -run map_luts:",
     ),
     program="nextpnr-ice40",
     arguments=("--timing-allow-fail",),
     logic_cell="ICESTORM_LC",
     cells={cell.name: cell for cell in (_CARRY, *_flip_flops())},
     table=LookUpTable("SB_LUT4", "LUT_INIT", ("I0", "I1", "I2", "I3"), "O"),
+    blocks={
+        "SB_RAM40_4K": DeviceBlock(("RCLK", "WCLK"), "ICESTORM_RAM", "block_rams"),
+        "SB_MAC16": DeviceBlock(("CLK",), "ICESTORM_DSP", "multipliers"),
+    },
+    models="+/ice40/cells_sim.v",
+    logic_alone=" -nobram",
+    multipliers={"up3k": " -dsp", "up5k": " -dsp"},
     launch=(_PASS, Primitive("SB_DFF", {}, {"C": "clock", "D": "logic", "Q": "port"}, "Q")),
     capture=(_PASS, Primitive("SB_DFF", {}, {"C": "clock", "D": "logic", "Q": "state"}, "Q")),
 )
-"""Multipliers, block RAM and hard functions are omitted: all logic is in logic cells."""
+"""Larger memories of single ports (``SB_SPRAM256KA``) and other hard functions are omitted."""

@@ -31,10 +31,13 @@ class Placement:
         The highest, from the slowest path between registers, those of the ports included.
     logic_cells
         Of the core, without the registers at its ports.
+    blocks
+        How many of each kind, as the table calls them.
     """
 
     clock_hz: float
     logic_cells: int
+    blocks: Mapping[str, int]
 
 
 def program_of(device: Device) -> str:
@@ -163,8 +166,12 @@ def _raise_too_large(output: Output, device: Device) -> None:
     faults = []
     for kind, needed, there in dict.fromkeys(_USED.findall(output.log)):
         if int(needed) > int(there):
-            what = "logic cells" if kind == device.family.logic_cell else kind
-            written = f"{needed} {what}, registers at its ports included"
+            blocks = {one.reported: one.counted for one in device.family.blocks.values()}
+            what = blocks.get(kind, kind).replace("_", " ")
+            written = f"{needed} {what}"
+            if kind == device.family.logic_cell:
+                what = "logic cells"
+                written = f"{needed} {what}, registers at its ports included"
             rule = f"{device.full_name} has {there}"
             remedy = "take a larger device, or leave this design out"
             faults.append(_fault(what.replace(" ", "_"), written, rule, remedy))
@@ -177,7 +184,8 @@ def _reported(written: str, device: Device, registers: int) -> Placement:
     try:
         report = json.loads(written)
         clocks = [float(one["achieved"]) for one in report["fmax"].values()]
-        used = int(report["utilization"][device.family.logic_cell]["used"])
+        counts = {kind: int(one["used"]) for kind, one in report["utilization"].items()}
+        used = counts[device.family.logic_cell]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         rule = f"its report cannot be read: {type(error).__name__} {error}"
         remedy = "use nextpnr 0.4 or later"
@@ -186,7 +194,9 @@ def _reported(written: str, device: Device, registers: int) -> Placement:
         rule = "no path between registers, so that no clock is too fast"
         remedy = "clock the design"
         raise StudyError([_fault("clock", "", rule, remedy)])
-    return Placement(min(clocks) * 1e6, used - registers)
+    kinds = device.family.blocks.values()
+    blocks = {one.counted: counts.get(one.reported, 0) for one in kinds}
+    return Placement(min(clocks) * 1e6, used - registers, blocks)
 
 
 def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:

@@ -127,16 +127,42 @@ def _hold(task: DesignTask, vectors: Vectors, columns: Mapping[str, Sequence[str
     Bits that Yosys takes for unknown are not compared: of a sum with an unknown bit that is all of
     them, in a netlist only some.
     """
+    found = _answers(vectors, columns)
+    known = {
+        port: vectors.known[port][: len(bits)] & bits[:, 0] for port, bits in found.known.items()
+    }
+    first = {port: bits[: len(known[port])] for port, bits in vectors.expected.items()}
+    every = {port: np.ones_like(bits) for port, bits in found.known.items()}
+    known_first = replace(vectors, expected=first, known=known)
+    check_answers(task, known_first, Answers(found.outputs, every), what="description")
+
+
+def _answers(vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> Answers:
+    """Return the outputs of columns; where a bit is unknown, all of that output are."""
     values, known = {}, {}
     for port, expected in vectors.expected.items():
-        cells = columns[port]
-        values[port] = bits_written(cells, expected.shape[1])
-        said = np.array([cell != NOT_COMPARED for cell in cells])
-        known[port] = vectors.known[port][: len(cells)] & said
-    first = {port: bits[: len(values[port])] for port, bits in vectors.expected.items()}
-    every = {port: np.ones_like(bits) for port, bits in values.items()}
-    known_first = replace(vectors, expected=first, known=known)
-    check_answers(task, known_first, Answers(values, every), what="description")
+        values[port] = bits_written(columns[port], expected.shape[1])
+        said = np.array([[cell != NOT_COMPARED] for cell in columns[port]])
+        known[port] = np.broadcast_to(said, values[port].shape)
+    return Answers(values, known)
+
+
+def netlist_answers(
+    written: str, models: str, vectors: Vectors, design: Design, conditions: Conditions
+) -> Answers:
+    """Return the answers of a netlist, JSON of Yosys, whose cells have functions in Verilog.
+
+    Unlike `settled_answers`, registers begin as `models` say.
+    """
+    script = [
+        *("read_json mapped.json", f"read_verilog -defer {models}"),
+        *(f"hierarchy -check -top {design.top}", "proc", "flatten"),
+    ]
+    yosys, limit_s = chosen_yosys(conditions.tool), conditions.time_limit_s
+    columns = _replayed(
+        script, {"mapped.json": written}, vectors, vectors.cycles, design, yosys, limit_s
+    )
+    return _answers(vectors, columns)
 
 
 def _simulated(
@@ -153,16 +179,26 @@ def _simulated(
     script += (f"read_rtlil -overwrite {one}.il" for one in modules)
     script += (f"setattr -mod -set keep_hierarchy 1 {one}" for one in modules)
     script += [f"hierarchy -check -top {design.top}"] if modules else []
-    script += ["flatten", "rename -hide w:*"]
-    script += ["sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"]
-    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors, cycles)}
-    files |= {f"{one}.il": text for one, text in modules.items()}
-    output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
+    files = {"described.il": described, **{f"{one}.il": text for one, text in modules.items()}}
+    return _replayed([*script, "flatten"], files, vectors, cycles, design, yosys, time_limit_s)
+
+
+def _replayed(
+    script: Sequence[str],
+    files: Mapping[str, str],
+    vectors: Vectors,
+    cycles: int,
+    design: Design,
+    yosys: Yosys,
+    time_limit_s: float,
+) -> Mapping[str, Sequence[str]]:
+    """Return the values of ports, and of modules that are kept, of what a script reads."""
+    shown = ["rename -hide w:*", "sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"]
+    stimulus = {"stimulus.yw": _witness(design.clock, vectors, cycles)}
+    output = run_yosys(yosys, [*script, *shown], {**files, **stimulus}, time_limit_s=time_limit_s)
     raise_errors(output, (), done="done.json")
     lines = output.files["found.vcd"].splitlines()
-    waves = read_waves(
-        lines, file="found.vcd", scope=design.top, clock=design.clock, below=bool(modules)
-    )
+    waves = read_waves(lines, file="found.vcd", scope=design.top, clock=design.clock, below=True)
     return dict(zip(waves.headers, waves.columns, strict=True))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -35,8 +36,10 @@ STAND_IN = """#!{python}
 import json, sys
 if "--version" in sys.argv:
     sys.exit("nextpnr-ice40 -- Next Generation Place and Route (Version 0.0-stand-in)")
-used = len(json.load(open("design.json"))["modules"]["hash"]["cells"])
-print(f"Info:  ICESTORM_LC: {{used:5}}/ {there}   1%")
+(module,) = json.load(open("design.json"))["modules"].values()
+kinds = [cell["type"] for cell in module["cells"].values()]
+used = len(kinds)
+print(f"Info:  {kind}: {{used:5}}/ {there}   1%")
 if used > {there}:
     sys.exit("ERROR: Unable to place cell")
 seed = sys.argv[sys.argv.index("--seed") + 1]
@@ -67,11 +70,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that puts a program in the place of nextpnr."""
 
-    def install(there: int = 10000, utilization: str = "") -> None:
+    def install(there: int = 10000, utilization: str = "", kind: str = "ICESTORM_LC") -> None:
         counted = utilization or '{"ICESTORM_LC": {"used": used}}'
         program = tmp_path / "bin" / "nextpnr-ice40"
         program.parent.mkdir(exist_ok=True)
-        text = STAND_IN.format(python=sys.executable, there=there, utilization=counted)
+        text = STAND_IN.format(python=sys.executable, there=there, utilization=counted, kind=kind)
         program.write_text(text)
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
@@ -111,7 +114,7 @@ def following(kind: str, state: bool, d: bool, e: bool, r: bool) -> bool:
 
 def mapped(verilog: str) -> str:
     """Return the netlist of a module ``top``."""
-    first, second = (one.format(top="top") for one in ICE40.synthesis)
+    first, second = Device(ICE40, "hx1k").synthesis("top", "")
     script = ["read_verilog top.v", first, second, "setundef -zero", "write_json mapped.json"]
     told = run_yosys(chosen_yosys(), script, {"top.v": verilog}, time_limit_s=60.0)
     return told.files["mapped.json"]
@@ -312,3 +315,58 @@ def test_paths_from_inputs_count_for_the_clock(run: Run) -> None:
 def test_a_design_that_is_too_large_for_a_device(run: Run) -> None:
     told = fails(lambda: run("des", device="ice40:lp384", over="unroll=1"))
     assert "logic cells, registers at its ports included; ice40:lp384 has 384" in told
+
+
+BLOCKS = """
+module top (input clk, we, input [7:0] a, input [15:0] d, output reg [15:0] q, output reg [15:0] p);
+  reg [15:0] words [0:255];
+  always @(posedge clk) begin if (we) words[a] <= d; q <= words[a]; p <= d[7:0] * a; end
+endmodule
+"""
+
+
+def blocks(cycles: int = 300, wrong: int = 0) -> str:
+    """Return cycles in which every word is written first, and their answers."""
+    draw = np.random.default_rng(3)
+    words, q, p = [0] * 256, 0, 0
+    lines = ["we,a,d,q,p"]
+    for cycle in range(cycles):
+        we, a = (1, cycle) if cycle < 256 else (int(draw.integers(2)), int(draw.integers(256)))
+        d = int(draw.integers(1 << 16))
+        lines.append(f"{we},{a},{d},{q ^ wrong if cycle > 256 else '-'},{p if cycle else '-'}")
+        q, p = words[a], (d & 255) * a
+        if we:
+            words[a] = d
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(("device", "multipliers"), [("ice40:hx1k", 0), ("ice40:up5k", 1)])
+def test_memories_and_products_take_blocks_with_the_same_answers(
+    run: Run,
+    stand_in: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    multipliers: int,
+) -> None:
+    counted = '{"ICESTORM_LC": {"used": 99}, "ICESTORM_RAM": {"used": kinds.count("SB_RAM40_4K")}, '
+    counted += '"ICESTORM_DSP": {"used": kinds.count("SB_MAC16")}}'
+    stand_in(utilization=counted)
+    Path("top.v").write_text(BLOCKS)
+    Path("top.csv").write_text(blocks())
+    options = {"payload": "16 bit", "cycles_per_task": "1", "latency": "1", "placements": 1}
+    options |= {"top": "top", "over": (), "check": "top.csv", "device": device}
+    (one,) = run("top.v", out="top_out.csv", **options).designs
+    assert (one.figures["block_rams"], one.figures["multipliers"]) == (1, multipliers)
+    table = Path("top_out.csv").read_text()
+    assert "area_lc: logic cells, without block_rams and multipliers" in table
+    Path("top.csv").write_text(blocks(wrong=8))
+    monkeypatch.setattr(source_simulation, "MOST_CYCLES", 200)
+    told = fails(lambda: run("top.v", **options))
+    assert "top: q: cycle 257, bit 3: expected" in told
+    assert "the netlist gives another answer" in told
+
+
+def test_a_device_with_too_few_blocks_is_told(run: Run, stand_in: Callable[..., None]) -> None:
+    stand_in(kind="ICESTORM_RAM", there=3)
+    told = fails(run)
+    assert re.search(r"block_rams: \d+ block rams; ice40:hx1k has 3; take a larger device", told)
