@@ -122,6 +122,7 @@ def characterise(
     seed: Seed = 1,
     wire: str | None = None,
     memory: Size = "20 kbit",
+    gate_clocks: Count | None = None,
     joined_by: str | Path | None = None,
     keep: str | Path | None = None,
     mapping_tool: str | None = None,
@@ -170,6 +171,8 @@ def characterise(
         Wire load of the library (default: none).
     memory
         Largest memory made of flip-flops; a larger one is a macro of the library.
+    gate_clocks
+        Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
     joined_by : TABLE.csv
         What joins a fleet: add to each row what a core takes of it.  A table that was
         characterised in the same library.
@@ -201,7 +204,14 @@ def characterise(
 
     files, others = paths(library), paths(corners)
     conditions, kept = _conditions(
-        clock, mapping_tool, time_limit, cache, cache_limit, wire=wire, memory=memory
+        clock,
+        mapping_tool,
+        time_limit,
+        cache,
+        cache_limit,
+        wire=wire,
+        memory=memory,
+        gate_clocks=gate_clocks,
     )
     wanted_for = [target_of(text) for text in requests.between_commas(targets)]
     if not wanted_for and clock is None:
@@ -294,6 +304,7 @@ def _conditions(
     *,
     wire: str | None = None,
     memory: str = "20 kbit",
+    gate_clocks: int | None = None,
 ) -> tuple[Conditions, KeptResults | None]:
     from dse.silicon.characteriser import KeptResults, user_folder
     from dse.silicon.figures import Conditions, positive_quantity
@@ -304,6 +315,7 @@ def _conditions(
         period_s=1.0 / clock_hz if clock_hz else 0.0,
         tool=mapping_tool,
         wire=wire,
+        gate_clocks=gate_clocks or 0,
         time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
         memory_bit=positive_quantity(memory, "memory_bit", "memory"),
     )

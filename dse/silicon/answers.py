@@ -65,7 +65,7 @@ def settled_answers(
     ports, stimuli = driven_ports(netlist, clock, stimulus)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     state = np.full(len(gates.states), UNKNOWN, np.int64)
-    values = settled_at(gates, state, ports, stimuli, TERNARY, shown)
+    values, _ = settled_at(gates, state, ports, stimuli, TERNARY, shown)
     return Answers(by_port(netlist, values == 1), by_port(netlist, values != UNKNOWN))
 
 
@@ -103,14 +103,14 @@ def driven_ports(
 
 def settled_at(
     gates: Gates, state: Integers, driven: Integers, stimuli: Bits, radix: int, nets: Integers
-) -> NDArray[np.uint8]:
-    """Return the settled values of some nets, shape (cycles, nets)."""
+) -> tuple[NDArray[np.uint8], Integers]:
+    """Return the settled values of some nets, shape (cycles, nets), and the state after them."""
     found = [np.zeros((0, len(nets)), np.uint8)]
     for first in range(0, len(stimuli), MOST_CYCLES):
         settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
         state = settled.state
         found.append(settled.values[:, nets])
-    return np.concatenate(found)
+    return np.concatenate(found), state
 
 
 def by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:

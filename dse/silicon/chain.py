@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
-from dse.contract.generators import Vectors
+from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
+from dse.silicon.clock_gates import gated_counts, sized_gates
 from dse.silicon.description import Reading
 from dse.silicon.fan_out import BufferedNetlist, spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
@@ -34,6 +36,10 @@ from dse.silicon.usable_cells import UsableCells, usable_cells
 
 FASTEST_S = 1e-12
 """A target that no logic meets: mapping then makes it as fast as it can."""
+
+
+IDLE_CYCLES = 32
+"""So many at least are counted with inputs held, and go before them."""
 
 
 @dataclass(kw_only=True)
@@ -132,7 +138,12 @@ class LibraryCharacteriser(Characteriser):
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
         yield f"wire load: {self.conditions.wire or 'none'}"
         yield placement_text()
-        yield "settled_power, settled_energy: without glitches; energy: of a task, without leakage"
+        if fewest := self.conditions.gate_clocks:
+            yield f"clock gates: for {fewest} flip-flops or more with one enable"
+        yield (
+            "settled_power, settled_energy: without glitches; energy: of a task, without leakage; "
+            "idle_power: inputs held as in the last cycle, without leakage"
+        )
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, but for a design whose netlist is wanted."""
@@ -163,12 +174,15 @@ class LibraryCharacteriser(Characteriser):
             stimulus=answers.stimulus,
             warm_up=_settled_in(vectors, design.latency_cycles),
             period_s=period,
+            idle=_idle_cycles(design),
             vouched=True,  # `period_of` refuses one that is shorter than the least
         )
         check_answers(task, answers, activity)
         activity = activity.of_first(netlist.net_count)
-        power = average_power(
-            netlist, self.library, timing, activity, clock=design.clock, period_s=period
+        power, idle = (
+            average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
+            for one in (activity, activity.idle)
+            if one is not None
         )
         if self.keep is not None:
             corner = f"_{Path(self.library_files[0]).name.partition('.')[0]}" * bool(
@@ -189,7 +203,8 @@ class LibraryCharacteriser(Characteriser):
             name=design.name,
             parameters=dict(design.parameters),
             figures=self._figures(task, netlist, timing, power)
-            | self._counts(netlist, buffered.buffers),
+            | self._counts(netlist, buffered.buffers, design.clock)
+            | {"idle_power_w": idle.dynamic.total_w},
             facts={
                 **self._facts(task, mapped, vectors, activity),
                 TARGET: target_mhz(
@@ -207,11 +222,13 @@ class LibraryCharacteriser(Characteriser):
             ),
         )
 
-    def _counts(self, netlist: Netlist, buffers: int) -> dict[str, float]:
+    def _counts(self, netlist: Netlist, buffers: int, clock: str) -> dict[str, float]:
         used = [self.library.cells[one.cell] for one in netlist.instances]
         flip_flops = sum(cell.flip_flop is not None for cell in used)
         counts: dict[str, float] = {"cells": len(used), "buffers": buffers}
         counts["flip_flops"] = flip_flops
+        if self.conditions.gate_clocks:
+            counts |= gated_counts(netlist, self.library, clock)
         macros = macros_of(self.library)
         return counts | ({"macros": sum(cell.name in macros for cell in used)} if macros else {})
 
@@ -241,11 +258,17 @@ class LibraryCharacteriser(Characteriser):
             usable=self.usable,
             most_fan_out=conditions.most_fan_out,
             recovers_area=target_s > FASTEST_S,
+            gate_clocks=conditions.gate_clocks,
             tool=conditions.tool,
             time_limit_s=conditions.time_limit_s,
         )
         found = [
-            spread_fan_out(one, library, self.usable, most_fan_out=conditions.most_fan_out)
+            spread_fan_out(
+                sized_gates(one, library),
+                library,
+                self.usable,
+                most_fan_out=conditions.most_fan_out,
+            )
             for one in mapped.netlists
         ]
         wire = self.wire(library)
@@ -308,6 +331,12 @@ def _area_m2(netlist: Netlist, library: CellLibrary) -> float:
 def _settled_in(vectors: Vectors, latency: int) -> int:
     """Return the warm-up: one task longer than answers need, for registers that no answer shows."""
     return max(vectors.warm_up, min(vectors.warm_up + latency, vectors.cycles // 2))
+
+
+def _idle_cycles(design: Design) -> int:
+    """Return whole tasks of a core whose inputs are held: it may go on with what it has."""
+    task = ceil(design.cycles_per_task)
+    return task * ceil(max(IDLE_CYCLES, design.latency_cycles) / task)
 
 
 def _hashes(files: Sequence[str]) -> dict[str, str]:

@@ -166,11 +166,16 @@ def _fitted(rows: Rows, supply_v: float) -> CharacterisedDesign:
     except ArgumentError as error:
         raise StudyError([Fault(where="supply", written="", rule=str(error), remedy="")]) from None
     clock_hz = 1.0 / rounded_up(figures["least_period_s"])
+    idle = [
+        (supply, one.figures["idle_power_w"] / one.figures["clock_hz"])
+        for supply, one in rows.items()
+    ]
     tasks_per_s = clock_hz / nearby.figures["cycles_per_task"]
     figures |= {
         "clock_hz": clock_hz,
         "dynamic_power_w": figures["energy_j"] * tasks_per_s,
         "settled_power_w": figures["settled_energy_j"] * tasks_per_s,
+        "idle_power_w": figure_between(energy_between, idle, supply_v) * clock_hz,
     }
     return replace(nearby, figures={**nearby.figures, **figures}, notes=())
 

@@ -11,6 +11,7 @@ from dse.algebra import units
 from dse.reports.text import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
+from dse.silicon.clocks import clocks_of
 from dse.silicon.description import elaborating, run_description
 from dse.silicon.devices import Device, read_device_netlist, with_plain_tables
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
@@ -21,7 +22,6 @@ from dse.silicon.place_and_route import Placement, place_and_route, program_of, 
 from dse.silicon.source_simulation import Held, held_vectors, netlist_answers
 from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
-from dse.silicon.timing import clock_net_of
 from dse.silicon.yosys import chosen_yosys
 
 FAMILIES = (ICE40,)
@@ -81,7 +81,7 @@ class DeviceCharacteriser(Characteriser):
         written, script = self._mapped(task, held)
         netlist, library = read_device_netlist(written, self.device.family, top=design.top)
         check_netlist(netlist, library)
-        clock_net_of(netlist, library, design.clock)
+        clocks_of(netlist, library, design.clock)
         if any(library.cells[one.cell].buses for one in netlist.instances):
             plain = with_plain_tables(written, self.device.family, top=design.top)
             found = netlist_answers(

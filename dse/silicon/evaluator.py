@@ -34,7 +34,7 @@ _SETTINGS = (
     "cache_limit",
     "memory",
 )
-CONDITIONS = ("library", "clock", "target", "supply")
+CONDITIONS = ("library", "clock", "target", "gate_clocks", "supply")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
 
 _OF_ALL = {
@@ -85,6 +85,7 @@ class Characterising:
         power_w = figures["dynamic_power_w"] + figures["leakage_power_w"]
         return found | {
             "power": f"{power_w * 1e3!r} mW",
+            "idle_power": f"{figures['idle_power_w'] * 1e3!r} mW",
             "throughput": f"{task_per_s * figures['payload_bit'] * 1e-9!r} Gbit/s",
             "task_energy": f"{power_w / task_per_s * 1e12!r} pJ",
         }
@@ -173,6 +174,7 @@ class Said:
         return Conditions(
             period_s=1.0 / self._hertz("clock") if self.text("clock") else 0.0,
             wire=self.text("wire") or None,
+            gate_clocks=int(self.text("gate_clocks", "0")),
             time_limit_s=limit_s,
             memory_bit=positive_quantity(self.text("memory", "20 kbit"), "memory_bit", "memory"),
         )
@@ -213,10 +215,11 @@ def _prepared(setup: Setup) -> Characterising:
 _prepared.__name__ = "characterise"  # a function of `dse` is called so, too
 characterise = measurer(
     description="Area, clock and power of hardware, by dse characterise",
-    outputs=_UNITS | {"power": "mW", "throughput": "Gbit/s", "task_energy": "pJ"},
+    outputs=_UNITS
+    | {"power": "mW", "idle_power": "mW", "throughput": "Gbit/s", "task_energy": "pJ"},
     core_outputs=_UNITS | {name: unit for name, (unit, _, _) in _OF_CORES.items()},
     version="1",
-    settings=(*_SETTINGS, *CONDITIONS[:3]),
+    settings=(*_SETTINGS, *CONDITIONS[:4]),
 )(_prepared)
 
 
@@ -255,7 +258,7 @@ def _wrong(setup: Setup) -> Iterator[Fault]:
         rule = "the axis `supply` and the setting `corners` go together"
         remedy = "give the same cells at other voltages: `corners: [cells_1v8.lib]`"
         yield Fault(where="corners", written="", rule=rule, remedy=remedy)
-    for name in ("tasks", "seed", "warm_up"):
+    for name in ("tasks", "seed", "warm_up", "gate_clocks"):
         if not str(setup.settings.get(name, "0")).isdigit():
             rule, remedy = "it must be a whole number", "write for instance 200"
             yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)

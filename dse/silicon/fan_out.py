@@ -168,8 +168,8 @@ class _Trees:
             rise, fall, rise_slew, fall_slew = _launched(driver.pins[pin], entering)
             arcs = buffer.pins[end].arcs
             shares = load_f / counts
-            rises = rise + _worst(arcs, "cell_rise", rise_slew, shares)
-            falls = fall + _worst(arcs, "cell_fall", fall_slew, shares)
+            rises = rise + worst_of(arcs, "cell_rise", rise_slew, shares)
+            falls = fall + worst_of(arcs, "cell_fall", fall_slew, shares)
             for count, delay in zip(counts.tolist(), np.maximum(rises, falls), strict=True):
                 area = driver.area_m2 + count * buffer.area_m2
                 yield float(delay), area, _Tree(driver.name, buffer.name, count)
@@ -185,11 +185,12 @@ def _launched(pin: Pin, load_f: Floats) -> tuple[Floats, Floats, Floats, Floats]
     """Return delays (s) from the clock's edge to a rising and a falling output, and slews (s)."""
     arcs = [arc for arc in pin.arcs if arc.kind.endswith("_edge")]
     slew = np.zeros_like(load_f)
-    rise, fall, rise_slew, fall_slew = (_worst(arcs, name, slew, load_f) for name in _TABLES)
+    rise, fall, rise_slew, fall_slew = (worst_of(arcs, name, slew, load_f) for name in _TABLES)
     return rise, fall, rise_slew, fall_slew
 
 
-def _worst(arcs: Sequence[Arc], name: str, slew_s: Floats, load_f: Floats) -> Floats:
+def worst_of(arcs: Sequence[Arc], name: str, slew_s: Floats, load_f: Floats) -> Floats:
+    """Return what arcs have at most of a delay or a slew (s), 0 where they have none."""
     tables = [getattr(arc, name) for arc in arcs]
     found = [table.at(slew_s, load_f) for table in tables if table is not None]
     return np.asarray(np.max([np.zeros_like(load_f), *found], axis=0))

@@ -36,6 +36,8 @@ class Conditions:
         Inputs that a gate or flip-flop drives without buffers.
     wire
         Wire load of the library by name; none for wires without capacitance.
+    gate_clocks
+        Flip-flops with one enable that get a clock gate; 0 for no gates.
     time_limit_s
         The longest that mapping a design may take.
     memory_bit
@@ -46,6 +48,7 @@ class Conditions:
     tool: str | None = None
     most_fan_out: int = 16
     wire: str | None = None
+    gate_clocks: int = 0
     time_limit_s: float = 3600.0
     memory_bit: float = 20e3
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dse.errors import Fault, StudyError
 from dse.silicon.boolean import truth_table
+from dse.silicon.clocks import clocks_of
 from dse.silicon.functions import (
     Functions,
     Integers,
@@ -21,7 +22,7 @@ from dse.silicon.functions import (
 )
 from dse.silicon.library import Cell, CellLibrary, FlipFlop
 from dse.silicon.netlist import Instance, Netlist, check_netlist
-from dse.silicon.timing import Delay, Timing, clock_net_of
+from dse.silicon.timing import Delay, Timing
 from dse.silicon.timing_graph import MOST_NAMED
 
 TICK_S = 1e-15
@@ -58,9 +59,11 @@ class Gates:
     levels
         Flip-flops' outputs and gates, each behind the levels that drive it.
     next_state, clear, preset
-        Per flip-flop.
+        Per flip-flop; one behind a clock gate keeps its state where that is not enabled.
+    enables
+        By the net that a clock gate drives: the one that enables it.
     ends
-        Where paths end at flip-flops: a pin by its net.
+        Where paths end at flip-flops and clock gates: a pin by its net.
     """
 
     net_count: int
@@ -70,6 +73,7 @@ class Gates:
     next_state: Functions
     clear: Functions
     preset: Functions
+    enables: Mapping[int, int]
     ends: Mapping[int, str]
 
 
@@ -94,8 +98,8 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing | None, cloc
         A function of the library cannot be read.
     """
     check_netlist(netlist, library)
-    clock_net_of(netlist, library, clock)
-    builder = _Builder(netlist, timing)
+    clocks = clocks_of(netlist, library, clock)
+    builder = _Builder(netlist, timing, clocks.enables)
     for position, instance in enumerate(netlist.instances):
         builder.add(position, instance, library.cells[instance.cell])
     if builder.faults:
@@ -106,9 +110,17 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing | None, cloc
         states=netlist.net_count + np.arange(len(builder.names)),
         names=tuple(builder.names),
         levels=tuple(builder.levels()),
+        enables=clocks.enables,
         ends=builder.ends,
         **kept,
     )
+
+
+def _enabled(function: NetFunction, enable: int) -> NetFunction:
+    """Return the next state behind a clock gate: as it was where that is not enabled."""
+    table, state = function.table, function.output
+    low, high = bytes(len(table)), b"\1" * len(table)
+    return NetFunction(state, (*function.inputs, enable, state), low + table + high + table)
 
 
 def _sorted(functions: Sequence[NetFunction]) -> Functions:
@@ -118,8 +130,8 @@ def _sorted(functions: Sequence[NetFunction]) -> Functions:
 class _Builder:
     """Collects functions and faults, instance by instance."""
 
-    def __init__(self, netlist: Netlist, timing: Timing | None) -> None:
-        self.netlist, self.timing = netlist, timing
+    def __init__(self, netlist: Netlist, timing: Timing | None, enables: Mapping[int, int]) -> None:
+        self.netlist, self.timing, self.enables = netlist, timing, enables
         self.faults: list[Fault] = []
         self.gates: list[_Gate] = []
         self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}
@@ -131,6 +143,10 @@ class _Builder:
         """Add the gates of an instance, and the state of a flip-flop."""
         if cell.buses:
             self._macro(position, instance, cell)
+            return
+        if cell.clock_gate is not None:
+            enable = cell.clock_gate.enable
+            self.ends.setdefault(instance.nets[enable], f"{instance.name}.{enable}")
             return
         pins = tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
         nets, causes, own = dict(instance.nets), {pin: pin for pin in pins}, None
@@ -179,9 +195,13 @@ class _Builder:
         state = nets[flip_flop.state]
         self.names.append(instance.name)
         functions = (flip_flop.next_state, flip_flop.clear or "0", flip_flop.preset or "0")
+        enable = self.enables.get(nets[flip_flop.clocked_on.strip("() ")])
         for kept, function in zip(self.kept.values(), functions, strict=True):
             names, table = self.read(function, pins, (flip_flop.state, flip_flop.inverted))
-            kept.append(NetFunction(state, tuple(nets[name] for name in names), table))
+            found = NetFunction(state, tuple(nets[name] for name in names), table)
+            if enable is not None and kept is self.kept["next_state"]:
+                found = _enabled(found, enable)
+            kept.append(found)
             for name in names:
                 if nets[name] != state:
                     self.ends.setdefault(nets[name], f"{instance.name}.{name}")

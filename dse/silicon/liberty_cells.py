@@ -11,7 +11,16 @@ import numpy as np
 from dse.silicon.boolean import FunctionError, names_in, truth_table
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.liberty_tables import LibertyUnits, TableReader
-from dse.silicon.library import Arc, Cell, FlipFlop, InternalPower, LookupTable, Pin, Sense
+from dse.silicon.library import (
+    Arc,
+    Cell,
+    ClockGate,
+    FlipFlop,
+    InternalPower,
+    LookupTable,
+    Pin,
+    Sense,
+)
 
 _SENSES: dict[str, Sense] = {
     "positive_unate": "positive",
@@ -22,6 +31,7 @@ _DELAYS = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
 _CONSTRAINTS = ("rise_constraint", "fall_constraint")
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
+_CLOCK_GATES = ("latch_posedge", "latch_posedge_precontrol", "latch_posedge_postcontrol")
 _BANKS = ("ff_bank", "latch_bank")
 _PinGroup = tuple[str, LibertyGroup, LibertyGroup]
 """Name, group and outer group of a pin."""
@@ -76,13 +86,15 @@ class CellReader:
         if flip_flop:
             pins = {pin: _as_clock(record, flip_flop) for pin, record in pins.items()}
         periods = (self._least_period(inside, (name, pin)) for pin, inside, _ in pin_groups)
+        clock_gate = _clock_gate(group, pin_groups)
         return Cell(
             name=name,
             area_m2=self._number(group, "area", (name,)) * self.units.square_metre,
             leakage_w=self._leakage(group, name) * self.units.watt,
             pins=pins,
             flip_flop=flip_flop,
-            latch=stateful and not buses,
+            latch=stateful and not buses and clock_gate is None,
+            clock_gate=clock_gate,
             dont_use=group.get("dont_use") == "true",
             buses=buses,
             least_period_s=max(periods) if buses else 0.0,
@@ -279,6 +291,22 @@ def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
         found = bundle.last("members")
         for name in words(found[0]) if found else own:
             yield name, own.get(name, bundle), bundle
+
+
+def _clock_gate(
+    cell: LibertyGroup, pins: Sequence[tuple[str, LibertyGroup, LibertyGroup]]
+) -> ClockGate | None:
+    """Return the pins of a clock gate for rising edges; None where it is another cell."""
+    if cell.get("clock_gating_integrated_cell") not in _CLOCK_GATES:
+        return None
+    marked = {
+        role: tuple(name for name, pin, _ in pins if pin.get(f"clock_gate_{role}_pin") == "true")
+        for role in ("clock", "enable", "out", "test")
+    }
+    if not all(len(marked[role]) == 1 for role in ("clock", "enable", "out")):
+        return None
+    (clock,), (enable,), (output,) = marked["clock"], marked["enable"], marked["out"]
+    return ClockGate(clock, enable, output, marked["test"])
 
 
 def _as_clock(pin: Pin, flip_flop: FlipFlop) -> Pin:

@@ -175,11 +175,24 @@ class FlipFlop:
 
 
 @dataclass(frozen=True)
+class ClockGate:
+    """Pins of an integrated clock gate, which passes the clock's pulse if enabled before it.
+
+    `tied` are those that are 0 but in tests.
+    """
+
+    clock: str
+    enable: str
+    output: str
+    tied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Cell:
     """A standard cell, or a macro, which has buses and a clock.
 
-    `buses` has the pins of each, least significant bit first; `least_period_s` is the shortest
-    clock period of a macro.
+    `latch` is false for clock gates, which have one inside.  `buses` has the pins of each, least
+    significant bit first; `least_period_s` is the shortest clock period of a macro.
     """
 
     name: str
@@ -188,6 +201,7 @@ class Cell:
     pins: Mapping[str, Pin]
     flip_flop: FlipFlop | None = None
     latch: bool = False
+    clock_gate: ClockGate | None = None
     dont_use: bool = False
     buses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     least_period_s: float = 0.0

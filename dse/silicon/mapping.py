@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dse.errors import Fault, StudyError
+from dse.silicon.clock_gates import ENABLES, enables, gating
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
@@ -71,6 +72,7 @@ class _Wanted:
     target_period_s: float
     most_fan_out: int
     ways: tuple[str, ...]
+    gating: tuple[str, ...]
 
 
 def map_description(
@@ -82,6 +84,7 @@ def map_description(
     usable: UsableCells | None = None,
     most_fan_out: int = 16,
     recovers_area: bool = False,
+    gate_clocks: int = 0,
     tool: str | None = None,
     time_limit_s: float = 3600.0,
 ) -> Mapped:
@@ -107,6 +110,8 @@ def map_description(
         Inputs that a gate drives without buffers.
     recovers_area
         Whether netlists follow that may be smaller, or slower than the target.
+    gate_clocks
+        Flip-flops with one enable that get a clock gate; 0 for no gates.
     tool
         ``"pyosys"`` or ``"yosys"``; by default the first that is installed.
     time_limit_s
@@ -124,9 +129,11 @@ def map_description(
     yosys = chosen_yosys(tool)
     usable = usable or usable_cells(library)
     ways = (_FOR_DELAY, *_SMALLER * recovers_area)
-    wanted = _Wanted(top, target_period_s, most_fan_out, ways)
+    gates = tuple(gating(library, gate_clocks)) if gate_clocks else ()
+    wanted = _Wanted(top, target_period_s, most_fan_out, ways, gates)
     _check_wanted(wanted, usable, library)
-    script, given = [*_script(wanted)], {"usable.lib": usable.liberty}
+    given = {"usable.lib": usable.liberty} | ({ENABLES: enables()} if gates else {})
+    script = [*_script(wanted)]
     output, way, refused = run_description(
         yosys, reads, script, given, done=_file(len(ways) - 1), time_limit_s=time_limit_s
     )
@@ -151,6 +158,7 @@ def _script(wanted: _Wanted) -> Iterator[str]:
     yield from elaborating(wanted.top)
     yield f"synth -flatten -noabc -top {wanted.top}"
     yield "tee -q -o check check"
+    yield from wanted.gating
     yield "dfflibmap -liberty usable.lib"
     if len(wanted.ways) > 1:
         yield "design -save unmapped"

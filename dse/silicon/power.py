@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dse.errors import ArgumentError
 from dse.silicon.boolean import names_in, truth_table
+from dse.silicon.clocks import Clocks, clocks_of
 from dse.silicon.library import Cell, CellLibrary, InternalPower, TableStack
 from dse.silicon.netlist import Netlist
 from dse.silicon.timing import Timing
@@ -56,8 +57,8 @@ class DynamicPower:
     internal_w
         Inside the cells.
     clock_w
-        Charging of the clock's net, in equal parts, and energy inside flip-flops per edge of
-        their clock pins.
+        Charging of the clock's net, in equal parts, and of those behind clock gates, by the gate;
+        energy inside flip-flops and clock gates per edge of their clock pins.
     """
 
     nets_w: Floats
@@ -110,8 +111,9 @@ def average_power(
         E = sum over nets n C V^2 / 2  +  sum over pins n (E_rise + E_fall) / 2
 
     with C the load of a net, wire included, and E the tables ``internal_power`` at the slew of
-    the related pin and the load; the clock has two transitions in each cycle.  Every transition
-    of a net is a full one, also that of a short glitch.
+    the related pin and the load; the clock has two transitions in each cycle, behind a clock
+    gate in those that it passes.  Every transition of a net is a full one, also that of a short
+    glitch.
 
     Which input a transition of an output comes from is not known: tables of several related
     pins count by how often each changes.  Conditions ``when`` count by their probability, pins
@@ -131,13 +133,13 @@ def average_power(
         written = f"{activity.cycles} cycles of {len(activity.toggles)} nets"
         rule = f"at least one cycle of {netlist.net_count} nets is needed"
         raise ArgumentError(f"activity: {written}; {rule}; simulate this netlist")
-    (clock_net,) = netlist.inputs[clock]
-    energy = _Energy(netlist, library, timing, np.asarray(activity.high, float), clock_net)
+    clocks = clocks_of(netlist, library, clock)
+    energy = _Energy(netlist, library, timing, np.asarray(activity.high, float), clocks)
     cells = (library.cells[instance.cell] for instance in netlist.instances)
     found = []
     for counted in (activity.toggles, activity.settled):
         rate = np.asarray(counted, float) / activity.cycles
-        rate[clock_net] = 2.0
+        rate[clocks.net] = 2.0
         found.append(energy.power(rate, period_s))
     leakage = np.array([cell.leakage_w for cell in cells])
     return Power(period_s, found[0], found[1], leakage, tuple(energy.notes()))
@@ -152,12 +154,13 @@ class _Energy:
         library: CellLibrary,
         timing: Timing,
         high: Floats,
-        clock_net: int,
+        clocks: Clocks,
     ) -> None:
         self.netlist = netlist
         self.timing = timing
         self.high = high
-        self.clock_net = clock_net
+        self.is_clock = np.zeros(netlist.net_count, bool)
+        self.is_clock[[*clocks.nets]] = True
         self.slew = (timing.rise_slews_s + timing.fall_slews_s) / 2
         self.volt = library.voltage_v
         by_cell: dict[str, list[int]] = {}
@@ -176,7 +179,7 @@ class _Energy:
         for group in self.groups:
             for pin in group.cell.pins:
                 energy = group.internal(pin, rate)
-                clocked = group.nets[pin] == self.clock_net
+                clocked = self.is_clock[group.nets[pin]]
                 internal[group.at] += np.where(clocked, 0.0, energy)
                 clock[group.at] += np.where(clocked, energy, 0.0)
         return DynamicPower(nets / period_s, internal / period_s, clock / period_s)
@@ -190,7 +193,10 @@ class _Energy:
                 net = group.nets[pin]
                 used = net >= 0
                 if record.direction == "output":
-                    nets[group.at[used]] += charging[net[used]]
+                    clocked = self.is_clock[net]
+                    own = np.where(used, charging[net], 0.0)
+                    nets[group.at] += np.where(clocked, 0.0, own)
+                    clock[group.at] += np.where(clocked, own, 0.0)
                     driven[net[used]] = True
                 else:
                     np.add.at(sinks, net[used], 1.0)
@@ -200,7 +206,7 @@ class _Energy:
                 if record.direction != "output":
                     net = group.nets[pin]
                     part = np.where(net >= 0, left[net], 0.0)
-                    clocked = net == self.clock_net
+                    clocked = self.is_clock[net]
                     nets[group.at] += np.where(clocked, 0.0, part)
                     clock[group.at] += np.where(clocked, part, 0.0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +41,7 @@ MOST_WORK = 500_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Activity(Answers):
+class Switched:
     """How often each net of a netlist changes; its nets count like those of the netlist.
 
     Attributes
@@ -55,20 +54,36 @@ class Activity(Answers):
         Transitions from one cycle's settled value to the next, shape (net_count,).
     high
         Share of the time at which a net is 1, shape (net_count,).
-    notes
-        What was omitted, or taken for known.
     """
 
     cycles: int
     toggles: Integers
     settled: Integers
     high: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Activity(Switched, Answers):
+    """How often nets change while a netlist works, and its answers.
+
+    Attributes
+    ----------
+    idle
+        How often they do afterwards, inputs held; none where it was not simulated.
+    notes
+        What was omitted, or taken for known.
+    """
+
+    idle: Switched | None = None
     notes: tuple[str, ...] = ()
 
     def of_first(self, nets: int) -> Activity:
         """Return the activity of the first nets."""
         toggles, settled, high = self.toggles[:nets], self.settled[:nets], self.high[:nets]
-        return replace(self, toggles=toggles, settled=settled, high=high)
+        idle = self.idle
+        if idle is not None:
+            idle = Switched(idle.cycles, idle.toggles[:nets], idle.settled[:nets], idle.high[:nets])
+        return replace(self, toggles=toggles, settled=settled, high=high, idle=idle)
 
 
 def simulate_gates(
@@ -82,6 +97,7 @@ def simulate_gates(
     period_s: float | None = None,
     ports: bool = True,
     vouched: bool = False,
+    idle: int = 0,
     most_transitions: int = MOST_TRANSITIONS,
     most_work: int = MOST_WORK,
 ) -> Activity:
@@ -108,6 +124,9 @@ def simulate_gates(
     vouched
         The timing has a least period that is no longer than this one.  What ends later here does
         so because a delay is the worst of both edges of its input: a note tells it, no fault.
+    idle
+        Cycles behind all others that are counted with the inputs held as they were in the last;
+        as many go before them.
     most_transitions
         Most of a gate in one cycle; those beyond are omitted.
     most_work
@@ -135,20 +154,27 @@ def simulate_gates(
     late = [*count.late(netlist, ends)]
     if late and not vouched:
         raise StudyError(late)
-    rest = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
+    rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
     values = np.concatenate([start.values[:, shown], found, rest])
     unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN)
     known = np.ones(values.shape, np.bool_)
     known[:warm_up] = unsure.values[:, shown] != UNKNOWN
     if len(unknown):
-        later = settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
+        later, _ = settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
         known[warm_up:] = later != UNKNOWN
+    at_rest = _Count(gates, driven, period, most_transitions, most_work)
+    if idle:
+        held = np.repeat(stimuli[-1:], idle, axis=0)
+        _, state = settled_at(gates, state, driven, held, BINARY, shown)
+        at_rest.run(settle_cycles(gates, state, driven, held[:1], BINARY), held, shown)
     return Activity(
         outputs=by_port(netlist, values == 1),
         known=by_port(netlist, known),
-        **count.sums(netlist, clock),
+        **vars(count.sums(netlist, clock)),
+        idle=at_rest.sums(netlist, clock) if idle else None,
         notes=(
             *count.notes(len(counted), ends if late else {}),
+            *(f"idle: {note}" for note in at_rest.notes(idle, ())),
             *_unknown(gates, unknown, known[warm_up:]),
         ),
     )
@@ -188,6 +214,7 @@ class _Count:
         self.gates, self.driven, self.period = gates, driven, period
         self.most, self.most_work = most, most_work
         self.sources = np.concatenate([driven, gates.states])
+        self.gated, self.enables = ([*nets] for nets in (gates.enables, gates.enables.values()))
         self.cycles = self.work = 0
         shape = gates.net_count
         self.toggles, self.settled, self.high, self.latest, self.capped = np.zeros(
@@ -224,6 +251,10 @@ class _Count:
         self.toggles += moved.count
         self.settled += np.sum(values[1:] != values[:-1], axis=0)
         self.high += self.period * np.sum(values[1:], axis=0, dtype=np.int64) + moved.high_ticks
+        pulses = np.sum(values[:-1, self.enables], axis=0, dtype=np.int64)
+        self.toggles[self.gated] += 2 * pulses
+        self.settled[self.gated] += 2 * pulses
+        self.high[self.gated] += self.period * pulses // 2
         self.capped += moved.capped
         self.latest = np.maximum(self.latest, moved.latest)
         fitting = cycles * BLOCK // max(1, int(moved.count.sum()))
@@ -238,15 +269,15 @@ class _Count:
                 rule = f"the period of the clock is {_seconds(self.period)}"
                 yield Fault(where=ends[net], written=written, rule=rule, remedy="use a longer one")
 
-    def sums(self, netlist: Netlist, clock: str) -> dict[str, Any]:
-        """Return the sums of an `Activity`."""
+    def sums(self, netlist: Netlist, clock: str) -> Switched:
+        """Return the sums."""
         nets = slice(netlist.net_count)
         high = self.high[nets] / (self.period * self.cycles)
         toggles, settled = self.toggles[nets], self.settled[nets]
         clock_net = netlist.inputs[clock][0]
         toggles[clock_net] = settled[clock_net] = 2 * self.cycles
         high[clock_net] = 0.5
-        return {"cycles": self.cycles, "toggles": toggles, "settled": settled, "high": high}
+        return Switched(self.cycles, toggles, settled, high)
 
     def notes(self, cycles: int, late: Collection[int]) -> Iterator[str]:
         """Yield by how much ends are late, and what the limits omitted, of `cycles` cycles."""

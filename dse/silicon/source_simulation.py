@@ -13,6 +13,7 @@ import numpy as np
 from dse.contract.generators import Design, Vectors
 from dse.errors import Fault, StudyError
 from dse.silicon.answers import Answers
+from dse.silicon.clocks import clock_input
 from dse.silicon.description import Reading, elaborating, reading, run_description
 from dse.silicon.figures import Conditions
 from dse.silicon.library import Cell
@@ -20,7 +21,6 @@ from dse.silicon.macros import macro_faults
 from dse.silicon.netlist import read_netlist
 from dse.silicon.programs import raise_errors
 from dse.silicon.tasks import DesignTask, check_answers
-from dse.silicon.timing import clock_input
 from dse.silicon.vectors import NOT_COMPARED, bits_written
 from dse.silicon.waves import read_waves
 from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys

@@ -9,18 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import Fault, StudyError, nearest
-from dse.silicon.liberty_cells import unateness
-from dse.silicon.library import Cell, CellLibrary, WireLoad
-from dse.silicon.netlist import (
-    CONSTANT_0,
-    CONSTANT_1,
-    Instance,
-    Netlist,
-    check_netlist,
-    placed,
-)
-from dse.silicon.timing_graph import TimingGraph, timing_graph
+from dse.errors import Fault, StudyError
+from dse.silicon.clocks import Clocks, clocks_of
+from dse.silicon.library import CellLibrary, WireLoad
+from dse.silicon.netlist import Netlist, check_netlist
+from dse.silicon.timing_graph import RISE, TimingGraph, timing_graph
 
 _EDGES = ("rise", "fall")
 
@@ -57,7 +50,7 @@ class Timing:
     period_s
         Least clock period: clock to output, the longest path, setup.
     critical_path
-        Its steps; the last is the setup.
+        Its steps; the last is the setup, at a clock gate with the gate's own delay.
     delays
         By position of the instance, input pin and output pin.
     rise_slews_s, fall_slews_s
@@ -91,10 +84,11 @@ def analyse(
     """Return the least clock period of a netlist, its critical path, delays, slews and loads.
 
     Delays and slews of the nonlinear delay model; the worst slew of a net goes on, and the worst
-    of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once.  A path
-    begins at the clock's edge and ends a setup time before the next,
+    of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and a clock
+    gate earlier by the gate's own delay; behind a gate it has the slew of its output.  A path
+    begins at the clock's edge and ends a setup time before the next, or before a gate's,
 
-        period = clock to output + delays of the path + setup.
+        period = clock to output + delays of the path + setup + delay of the gate.
 
     Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
     checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
@@ -120,19 +114,19 @@ def analyse(
         another clock or edge, a loop, or no path.
     """
     check_netlist(netlist, library)
-    clock_net = clock_net_of(netlist, library, clock)
+    clocks = clocks_of(netlist, library, clock)
     loads = net_loads(netlist, library, output_load_f, wire)
     graph = timing_graph(netlist, library)
-    run = _Run(graph, loads[:, 1:])
+    run = _Run(graph, loads[:, 1:], clocks)
     for name, nets in netlist.inputs.items():
         if name != clock:
             run.start(np.array(nets), input_slew_s, 0.0 if ports else -np.inf)
-    run.start(np.array([clock_net]), clock_slew_s, 0.0)
+    run.start(np.array([clocks.net]), clock_slew_s, 0.0)
     run.propagate()
-    period, path = _critical(netlist, run, clock_slew_s, ports)
+    period, path = _critical(netlist, run, ports)
     paths = [(period, path), *_least_periods(netlist, library)]
     period, path = max(paths, key=lambda one: one[0])
-    notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clock_net)))
+    notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clocks.net)))
     slews = np.maximum(run.slew, 0.0)
     delays = run.delays()
     return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
@@ -171,87 +165,14 @@ def net_loads(
     return loads if wire is None else loads + wire.of(fan_out)[:, None]
 
 
-def clock_net_of(netlist: Netlist, library: CellLibrary, clock: str) -> int:
-    """Return the clock's net, which clocks every flip-flop and nothing else.
-
-    Raises
-    ------
-    StudyError
-        There is no such input, a flip-flop has another clock or edge, or a gate uses it.
-    """
-    net = clock_input(netlist, clock)
-    faults = _clock_faults(netlist, library, net, clock)
-    if faults:
-        raise StudyError(faults)
-    return net
-
-
-def clock_input(netlist: Netlist, clock: str) -> int:
-    """Return the net of an input that is called like the clock.
-
-    Raises
-    ------
-    StudyError
-        There is none of one bit.
-    """
-    nets = netlist.inputs.get(clock, ())
-    if len(nets) != 1:
-        rule = "the clock is an input of one bit"
-        remedy = f"name it with --clock-port; {nearest(clock, netlist.inputs)}"
-        fault = Fault(where="clock", written=repr(clock), rule=rule, remedy=remedy)
-        raise StudyError([placed(fault, netlist.source)])
-    return nets[0]
-
-
-def _clock_faults(
-    netlist: Netlist, library: CellLibrary, clock_net: int, clock: str
-) -> list[Fault]:
-    """Return what is wrong with flip-flops, or else with the gates that use the clock.
-
-    A clock that is gated or turned round goes through gates, of which the flip-flops tell.
-    """
-    of_flip_flops: list[Fault] = []
-    of_gates: list[Fault] = []
-    for instance in netlist.instances:
-        cell = library.cells[instance.cell]
-        for name, net in instance.nets.items():
-            clocked = cell.clocked and cell.pins[name].clock
-            faults, written = (of_flip_flops, netlist.named(net)) if clocked else (of_gates, clock)
-            if cell.buses and net in (CONSTANT_0, CONSTANT_1):
-                continue  # a port of a macro that is not used
-            if clocked and net != clock_net:
-                rule = f"every flip-flop is clocked by {clock!r}"
-                remedy = "use one clock, its rising edge, not gated"
-            elif clocked and cell.flip_flop and _falling(cell.flip_flop.clocked_on, name):
-                rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
-                written = cell.name
-            elif not clocked and net == clock_net:
-                rule, remedy = "a clock drives flip-flops only", "use another signal as data"
-            else:
-                continue
-            where = f"{_called(netlist, instance, cell)}.{name}"
-            fault = Fault(where=where, written=written, rule=rule, remedy=remedy)
-            faults.append(placed(fault, instance.source))
-    return of_flip_flops or of_gates
-
-
-def _called(netlist: Netlist, instance: Instance, cell: Cell) -> str:
-    """Return an instance's name, or that of what it drives where a tool made its name up."""
-    driven = (net for pin, net in instance.nets.items() if cell.pins[pin].direction == "output")
-    made_up = instance.name.startswith("$")
-    return netlist.named(next(driven, -1)) if made_up else instance.name
-
-
-def _falling(clocked_on: str, pin: str) -> bool:
-    return unateness(clocked_on, pin, [pin]) != "positive"
-
-
 class _Run:
     """Arrivals and slews of the edges of all nets; -inf where nothing arrives."""
 
-    def __init__(self, graph: TimingGraph, loads: NDArray[np.float64]) -> None:
+    def __init__(self, graph: TimingGraph, loads: NDArray[np.float64], clocks: Clocks) -> None:
         self.graph = graph
         self.loads = loads
+        self.gated = np.zeros(len(loads), bool)
+        self.gated[[*clocks.gates]] = True
         self.arrival = np.full(2 * len(loads), -np.inf)
         self.slew = np.full(2 * len(loads), -np.inf)
         self.best = np.full(2 * len(loads), -1, dtype=np.intp)
@@ -280,10 +201,19 @@ class _Run:
         arrives = arcs.passes[these] & np.isfinite(self.slew[source])
         slew = np.where(arrives, np.maximum(slew, 0.0), -np.inf)
         np.maximum.at(self.slew, target, slew)
-        arrival = np.where(arrives, self.arrival[source] + delay, -np.inf)
+        later = np.where(self.gated[target >> 1], 0.0, delay)
+        arrival = np.where(arrives, self.arrival[source] + later, -np.inf)
         np.maximum.at(self.arrival, target, arrival)
         won = np.isfinite(arrival) & (arrival == self.arrival[target])
         self.best[target[won]] = np.flatnonzero(won) + these.start
+
+    def insertion(self, instances: int) -> NDArray[np.float64]:
+        """Return how much earlier than a flip-flop each instance has the clock (s): clock gates."""
+        arcs = self.graph.arcs
+        rising = self.gated[arcs.target >> 1] & (arcs.target & 1 == RISE)
+        found = np.zeros(instances)
+        np.maximum.at(found, arcs.instance[rising], self.delay[rising])
+        return found
 
     def delays(self) -> dict[tuple[int, str, str], Delay]:
         """Return the worst delay of each pair of pins, over edges and conditions."""
@@ -296,13 +226,12 @@ class _Run:
         }
 
 
-def _critical(
-    netlist: Netlist, run: _Run, clock_slew_s: float, ports: bool
-) -> tuple[float, tuple[PathStep, ...]]:
+def _critical(netlist: Netlist, run: _Run, ports: bool) -> tuple[float, tuple[PathStep, ...]]:
     """Return the latest end of a path, setup included, and the path."""
     setups = run.graph.setups
     slew = np.maximum(run.slew[setups.source], 0.0)
-    setup = run.graph.tables.at(setups.table, slew, np.full(len(slew), clock_slew_s))
+    setup = run.graph.tables.at(setups.table, slew, np.maximum(run.slew[setups.clock], 0.0))
+    setup += run.insertion(len(netlist.instances))[setups.instance]
     needed = run.arrival[setups.source] + setup
     best = int(np.argmax(needed)) if len(needed) else -1
     period = float(needed[best]) if best >= 0 else -np.inf

@@ -63,11 +63,15 @@ class ArcColumns:
 
 @dataclass(frozen=True, eq=False)
 class SetupColumns:
-    """Constraints of flip-flops: edge of a data net, table, instance; all of shape (n,)."""
+    """Constraints of flip-flops and clock gates, all of shape (n,).
+
+    Edge of a data net, table, instance, and rising edge of the net that clocks it.
+    """
 
     source: Numbers
     table: Numbers
     instance: Numbers
+    clock: Numbers
     pins: tuple[str, ...]
 
 
@@ -110,7 +114,7 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
         by_cell.setdefault(instance.cell, []).append(position)
     tables, pairs = _Tables(), _Pairs()
     arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
-    setups: list[Numbers] = [np.zeros((4, 0), np.intp)]
+    setups: list[Numbers] = [np.zeros((5, 0), np.intp)]
     for name, positions in by_cell.items():
         cell = library.cells[name]
         nets = {
@@ -136,8 +140,8 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
         levels=np.searchsorted(level[order], np.arange(level.max(initial=0) + 2)),
         pairs=tuple(pairs.named),
     )
-    data, table, flip_flop, pin = np.concatenate(setups, axis=1)
-    constraints = SetupColumns(data, table, flip_flop, tuple(pairs.pins[at] for at in pin))
+    data, table, held, clock, pin = np.concatenate(setups, axis=1)
+    constraints = SetupColumns(data, table, held, clock, tuple(pairs.pins[at] for at in pin))
     return TimingGraph(ordered, constraints, TableStack(tables.tables))
 
 
@@ -195,7 +199,7 @@ def _edges(arc: Arc) -> Iterator[tuple[int, int]]:
 def _setup_columns(
     cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: _Tables, pairs: _Pairs
 ) -> Iterator[Numbers]:
-    """Yield edge of the data, table, instance and name of the pin of each constraint."""
+    """Yield edge of the data, table, instance, clock and name of the pin of each constraint."""
     for pin in cell.pins.values():
         for arc in pin.arcs if pin.direction == "input" else ():
             if arc.kind != "setup_rising":
@@ -206,7 +210,8 @@ def _setup_columns(
                     number = tables.number(table) * same
                     name = len(pairs.pins) * same
                     pairs.pins.append(pin.name)
-                    yield np.stack((2 * nets[pin.name] + edge, number, at, name))
+                    clock = 2 * nets[arc.related_pin] + RISE
+                    yield np.stack((2 * nets[pin.name] + edge, number, at, clock, name))
 
 
 def _levels(netlist: Netlist, source: Numbers, target: Numbers, instance: Numbers) -> Numbers:

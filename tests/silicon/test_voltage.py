@@ -71,7 +71,7 @@ def at_voltage(supply_v: float, *, leakage: float = 1.0, heat: str = "25") -> Ch
     figures["leakage_power_w"] *= leakage
     clock_hz = 1.0 / figures["least_period_s"]
     power = {"dynamic_power_w": figures["energy_j"] * clock_hz / 16}
-    power["settled_power_w"] = power["dynamic_power_w"]
+    power["settled_power_w"] = power["idle_power_w"] = power["dynamic_power_w"]
     facts = dict.fromkeys(
         ("library", "gate", "tool", "script", "description", "vectors", "tasks", "cycles"), "1"
     )
