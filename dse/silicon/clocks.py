@@ -91,7 +91,7 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
             if cell.buses and net in (CONSTANT_0, CONSTANT_1):
                 continue  # a port of a macro that is not used
             if cell.clocked and cell.pins[name].clock:
-                if net not in clocks.nets:
+                if net not in (clocks.nets if cell.flip_flop else {clocks.net}):
                     rule = f"every flip-flop is clocked by {clock!r}"
                     remedy = "use one clock, its rising edge, not gated"
                 elif cell.flip_flop and _falling(cell.flip_flop.clocked_on, name):

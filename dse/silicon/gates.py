@@ -86,8 +86,17 @@ class _Gate:
     delays: tuple[Delay, ...]
 
 
-def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing | None, clock: str) -> Gates:
+def gates_of(
+    netlist: Netlist,
+    library: CellLibrary,
+    timing: Timing | None,
+    clock: str,
+    *,
+    half_period_s: float = 0.0,
+) -> Gates:
     """Return a netlist as arrays, its gates with the delays of `timing`, or without any.
+
+    Outputs of macros that follow the falling edge of the clock come half a period later.
 
     Raises
     ------
@@ -99,7 +108,7 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing | None, cloc
     """
     check_netlist(netlist, library)
     clocks = clocks_of(netlist, library, clock)
-    builder = _Builder(netlist, timing, clocks.enables)
+    builder = _Builder(netlist, timing, clocks.enables, half_period_s)
     for position, instance in enumerate(netlist.instances):
         builder.add(position, instance, library.cells[instance.cell])
     if builder.faults:
@@ -130,8 +139,15 @@ def _sorted(functions: Sequence[NetFunction]) -> Functions:
 class _Builder:
     """Collects functions and faults, instance by instance."""
 
-    def __init__(self, netlist: Netlist, timing: Timing | None, enables: Mapping[int, int]) -> None:
-        self.netlist, self.timing, self.enables = netlist, timing, enables
+    def __init__(
+        self,
+        netlist: Netlist,
+        timing: Timing | None,
+        enables: Mapping[int, int],
+        half_s: float,
+    ) -> None:
+        self.netlist, self.timing = netlist, timing
+        self.enables, self.half_s = enables, half_s
         self.faults: list[Fault] = []
         self.gates: list[_Gate] = []
         self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}
@@ -176,8 +192,10 @@ class _Builder:
         for pin, net in instance.nets.items():
             record, before = cell.pins[pin], self.netlist.followed.get(net)
             if record.direction == "output" and before is not None:
-                delay = self._delay(position, record.arcs[0].related_pin, pin)
-                self.gates.append(_Gate(NetFunction(net, (before,), same), (delay or _AT_ONCE,)))
+                delay = self._delay(position, record.arcs[0].related_pin, pin) or _AT_ONCE
+                if record.arcs[0].kind == "falling_edge":
+                    delay = Delay(delay.rise_s + self.half_s, delay.fall_s + self.half_s)
+                self.gates.append(_Gate(NetFunction(net, (before,), same), (delay,)))
             elif record.direction == "output":
                 rule, remedy = "its function is not known", "open its macros (dse.silicon.macros)"
                 where = f"{instance.name}.{pin}"

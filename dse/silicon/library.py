@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -210,6 +211,12 @@ class Cell:
     def clocked(self) -> bool:
         """Whether its outputs follow a clock: a flip-flop, or a macro."""
         return self.flip_flop is not None or bool(self.buses)
+
+    @cached_property
+    def falling(self) -> bool:
+        """Whether an output of a macro follows the falling edge of its clock."""
+        arcs = (arc for pin in self.pins.values() for arc in pin.arcs if self.buses)
+        return any(arc.kind == "falling_edge" for arc in arcs)
 
 
 @dataclass(frozen=True)

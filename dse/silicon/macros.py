@@ -24,13 +24,13 @@ def macros_of(library: CellLibrary) -> dict[str, Cell]:
 
 
 def macro_faults(cells: Iterable[Cell]) -> Iterator[Fault]:
-    """Yield outputs that do not follow the rising edge of a clock of their macro."""
+    """Yield outputs that do not follow an edge of a clock of their macro."""
     for cell in cells:
         for pin in cell.pins.values():
             kinds = {f"{arc.kind} of {arc.related_pin}" for arc in pin.arcs}
-            late = {arc.related_pin for arc in pin.arcs if arc.kind == "rising_edge"}
-            if pin.direction == "output" and (len(late) != 1 or len(kinds) != 1):
-                rule = "an output of a macro follows the rising edge of one clock, and nothing else"
+            edges = {arc for arc in pin.arcs if arc.kind in ("rising_edge", "falling_edge")}
+            if pin.direction == "output" and (not edges or len(kinds) != 1):
+                rule = "an output of a macro follows one edge of one clock, and nothing else"
                 remedy = "take a macro whose outputs do, or put its logic in the description"
                 written = ", ".join(sorted(kinds)) or "no timing"
                 where = f"{cell.name}.{pin.name}"

@@ -140,14 +140,15 @@ def simulate_gates(
     ArgumentError
         A port without stimulus, or of another shape.
     """
-    gates = gates_of(netlist, library, timing, clock)
+    period_s = timing.period_s if period_s is None else period_s
+    gates = gates_of(netlist, library, timing, clock, half_period_s=period_s / 2)
     driven, stimuli = driven_ports(netlist, clock, stimulus, warm_up)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     warm, counted = stimuli[:warm_up], stimuli[warm_up:]
     zeros = np.zeros(len(gates.states), np.int64)
     start = settle_cycles(gates, zeros, driven, warm, BINARY)
     unsure = settle_cycles(gates, zeros + UNKNOWN, driven, warm, TERNARY)
-    period = round((timing.period_s if period_s is None else period_s) / TICK_S)
+    period = round(period_s / TICK_S)
     count = _Count(gates, driven, period, most_transitions, most_work)
     found, state = count.run(start, counted, shown)
     ends = {**(_outputs(netlist) if ports else {}), **gates.ends}

@@ -13,9 +13,11 @@ from dse.errors import Fault, StudyError
 from dse.silicon.clocks import Clocks, clocks_of
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.netlist import Netlist, check_netlist
-from dse.silicon.timing_graph import RISE, TimingGraph, timing_graph
+from dse.silicon.timing_graph import FALL, RISE, TimingGraph, timing_graph
 
 _EDGES = ("rise", "fall")
+_LATE_S = 1e-3
+"""After all paths from the rising edge."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def analyse(
 
         period = clock to output + delays of the path + setup + delay of the gate.
 
+    From an output of a macro that follows the falling edge it has half a period.
+
     Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
     checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
 
@@ -117,12 +121,22 @@ def analyse(
     clocks = clocks_of(netlist, library, clock)
     loads = net_loads(netlist, library, output_load_f, wire)
     graph = timing_graph(netlist, library)
-    run = _Run(graph, loads[:, 1:], clocks)
-    for name, nets in netlist.inputs.items():
-        if name != clock:
-            run.start(np.array(nets), input_slew_s, 0.0 if ports else -np.inf)
-    run.start(np.array([clocks.net]), clock_slew_s, 0.0)
-    run.propagate()
+
+    def launched(fall_s: float) -> _Run:
+        run = _Run(graph, loads[:, 1:], clocks)
+        for name, nets in netlist.inputs.items():
+            if name != clock:
+                run.start(np.array(nets), input_slew_s, 0.0 if ports else -np.inf)
+        run.start(np.array([clocks.net]), clock_slew_s, 0.0)
+        run.arrival[2 * clocks.net + FALL] = fall_s
+        run.propagate()
+        return run
+
+    fall_s = 0.0
+    if any(library.cells[one.cell].falling for one in netlist.instances):
+        # half a period for paths from there: its end comes after the longest of them alone
+        fall_s = max(0.0, _critical(netlist, launched(_LATE_S), ports)[0] - _LATE_S)
+    run = launched(fall_s)
     period, path = _critical(netlist, run, ports)
     paths = [(period, path), *_least_periods(netlist, library)]
     period, path = max(paths, key=lambda one: one[0])
@@ -267,7 +281,8 @@ def _steps(netlist: Netlist, run: _Run, node: int) -> tuple[PathStep, ...]:
         steps.append(PathStep(instance.name, instance.cell, pin, edge, increment, arrival))
         node = int(arcs.source[arc])
     name = netlist.named(node >> 1)
-    steps.append(PathStep(name, "input", "", _EDGES[node & 1], 0.0, 0.0))
+    first = float(run.arrival[node])
+    steps.append(PathStep(name, "input", "", _EDGES[node & 1], first, first))
     return tuple(reversed(steps))
 
 

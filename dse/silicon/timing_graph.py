@@ -191,6 +191,8 @@ def _edges(arc: Arc) -> Iterator[tuple[int, int]]:
     """Yield the edges of input and output that an arc joins."""
     if arc.kind == "rising_edge":
         yield from ((RISE, RISE), (RISE, FALL))
+    elif arc.kind == "falling_edge":
+        yield from ((FALL, RISE), (FALL, FALL))
     for before, after in _SENSES[arc.sense]:
         if after in _KINDS.get(arc.kind, ()):
             yield before, after

@@ -153,6 +153,19 @@ def test_macros_count_with_area_leakage_timing_and_accesses(run: Run) -> None:
     assert fewer.figures == one.figures
 
 
+def test_outputs_of_the_falling_edge_have_half_a_period(run: Run) -> None:
+    (one,) = run().designs
+    ram = Path("cells.lib").read_text().partition("cell (RAM)")
+    Path("cells.lib").write_text("".join((*ram[:2], ram[2].replace("rising_edge", "falling_edge"))))
+    (other,) = run(keep="kept").designs
+    assert other.facts["tasks"] == one.facts["tasks"]
+    assert other.figures["cells"] == one.figures["cells"]
+    assert other.figures["least_period_s"] == pytest.approx(2 * one.figures["least_period_s"])
+    first, after = Path("kept/top/critical_path.txt").read_text().splitlines()[2:4]
+    assert "fall" in first
+    assert "2 ns" in after
+
+
 def test_a_netlist_that_gives_a_macro_something_else_is_refused(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,11 +206,11 @@ FAULTS = {
     "edge": (
         (
             "cells.lib",
-            'rising_edge;\n        cell_rise (scalar) { values ("2")',
-            'falling_edge;\n        cell_rise (scalar) { values ("2")',
+            'timing_type : rising_edge;\n        cell_rise (scalar) { values ("2")',
+            'cell_rise (scalar) { values ("2")',
         ),
         "",
-        "RAM.q[0]: falling_edge of clk; an output of a macro follows the rising edge of one clock",
+        "RAM.q[0]: combinational of clk; an output of a macro follows one edge of one clock",
     ),
     "type": (("cells.lib", "type (word)", "type (other)"), "", "RAM.d: 'word'; the type of a bus"),
 }
