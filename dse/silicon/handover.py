@@ -36,7 +36,8 @@ def write_design(
 
     Activity is in the switching activity interchange format (SAIF 2.0) of IEEE 1801: per input of
     the module and per output of an instance, which is how OpenSTA reads it, the time at 0 and 1 and
-    the transitions, glitches among them, over the simulated cycles.
+    the transitions, glitches among them, over the simulated cycles.  Clocks are ideal in the
+    constraints, so that a clock gate's own delay is not in what STA finds for its enable.
 
     Parameters
     ----------
