@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -36,8 +36,6 @@ METRICS = (*AREAS, *POWERS, "clock_hz")
 OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
 """What a policy sets, which moves sizes from the host to accelerators one by one: a choice."""
 
-Change = Callable[[Problem, float], Problem]
-
 
 @dataclass(frozen=True)
 class Assumption:
@@ -56,8 +54,6 @@ class Assumption:
         Only whole numbers make sense.
     problem
         The study's problem.
-    change
-        Returns the problem with another value.
     touched
         An axis and its position, where only designs there depend on the value.
     metric
@@ -68,6 +64,8 @@ class Assumption:
         Whether a record has it from a fit to measurements.
     follows
         Columns that its value sets as well, each a multiple of it.
+    growing
+        Stages that have as many instances to choose from as the value needs.
     among
         The only values that make sense, in order; empty for all.
     """
@@ -77,17 +75,44 @@ class Assumption:
     value: float
     integer: bool
     problem: Problem
-    change: Change
     touched: tuple[int, int] | None = None
     metric: tuple[int, int] | None = None
     bound: tuple[int, int] | None = None
     fitted: bool = False
     follows: Mapping[str, float] = field(default_factory=dict)
+    growing: frozenset[str] = frozenset()
     among: tuple[float, ...] = ()
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
-        return self.change(self.problem, value)
+        problem = self.problem
+        if self.bound is not None:
+            place, order = self.bound
+            constraints = list(problem.constraints)
+            constraints[place] = with_number(constraints[place], order, value)
+            return replace(problem, constraints=tuple(constraints))
+        if self.metric is not None:
+            place, row = self.metric
+            stages = list(problem.stages)
+            designs = stages[place].designs
+            values = getattr(designs.metrics, self.quantity).copy()
+            values[row] = value
+            metrics = replace(designs.metrics, **{self.quantity: values})
+            stages[place] = replace(stages[place], designs=replace(designs, metrics=metrics))
+            return _regrown(problem.renumbered(stages=tuple(stages)), self.growing)
+        if self.touched is not None:
+            place, row = self.touched
+            axes = list(problem.space.axes)
+            values = axes[place].columns[self.quantity].copy()
+            values[row] = value
+            axes[place] = replace(
+                axes[place], columns={**axes[place].columns, self.quantity: values}
+            )
+            return problem.renumbered(space=Space(tuple(axes), problem.space.constants))
+        space = _set(problem.space, self.quantity, value)
+        for other, factor in self.follows.items():
+            space = _set(space, other, factor * value)
+        return _regrown(problem.renumbered(space=space), self.growing)
 
     def concerns(self, rows: Index) -> bool:
         """Tell whether some of the designs (n, d) depend on it, as far as their choices tell."""
@@ -198,16 +223,16 @@ def _field(problem: Problem, column: str, value: float, growing: frozenset[str])
     if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED} and not column.endswith(".clock"):
         growing = frozenset()
 
-    def change(found: Problem, new: float) -> Problem:
-        space = _set(found.space, column, new)
-        for other, factor in follows.items():
-            space = _set(space, other, factor * new)
-        return _regrown(_with_space(found, space), growing)
-
-    found = Assumption(
-        column_path(column), column, value, _integer(column), problem, change, follows=follows
+    return Assumption(
+        column_path(column),
+        column,
+        value,
+        _integer(column),
+        problem,
+        follows=follows,
+        growing=growing,
+        among=_among(column, value),
     )
-    return replace(found, among=_among(column, value))
 
 
 def _set(space: Space, column: str, value: float) -> Space:
@@ -238,17 +263,10 @@ def _records(problem: Problem) -> Iterator[Assumption]:
 def _record(
     problem: Problem, place: int, row: int, column: str, label: str, value: float
 ) -> Assumption:
-    def change(found: Problem, new: float) -> Problem:
-        axes = list(found.space.axes)
-        values = axes[place].columns[column].copy()
-        values[row] = new
-        axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
-        return _with_space(found, Space(tuple(axes), found.space.constants))
-
     of_section, _, name = column_path(column).partition(".")
     name = f"{label}.{name or units.stem(of_section) or of_section}"
-    found = Assumption(name, column, value, _integer(column), problem, change, (place, row))
-    return replace(found, among=_among(column, value))
+    among = _among(column, value)
+    return Assumption(name, column, value, _integer(column), problem, (place, row), among=among)
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
@@ -261,24 +279,10 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
                 value = float(getattr(stage.designs.metrics, metric)[row])
                 name = f"{stage.name}.{design}.{units.stem(metric)}"
                 counted = growing if metric == "clock_hz" else frozenset[str]()
-                change = _design_change(place, row, metric, counted)
-                touched = (names.index(axis), row) if axis in names else None
-                yield Assumption(name, metric, value, False, problem, change, touched, (place, row))
-
-
-def _design_change(place: int, row: int, metric: str, growing: frozenset[str]) -> Change:
-    def change(found: Problem, new: float) -> Problem:
-        stages = list(found.stages)
-        metrics = stages[place].designs.metrics
-        values = getattr(metrics, metric).copy()
-        values[row] = new
-        changed = replace(metrics, **{metric: values})
-        stages[place] = replace(
-            stages[place], designs=replace(stages[place].designs, metrics=changed)
-        )
-        return _regrown(found.renumbered(stages=tuple(stages)), growing)
-
-    return change
+                on_axis = (names.index(axis), row) if axis in names else None
+                yield Assumption(
+                    name, metric, value, False, problem, on_axis, (place, row), growing=counted
+                )
 
 
 def _bounds(problem: Problem) -> Iterator[Assumption]:
@@ -287,17 +291,7 @@ def _bounds(problem: Problem) -> Iterator[Assumption]:
         numbers = list(compared(constraint.expression.tree))
         for order, (_, number, quantity) in enumerate(numbers):
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
-            change = _bound_change(place, order)
-            yield Assumption(name, quantity, number, False, problem, change, bound=(place, order))
-
-
-def _bound_change(place: int, order: int) -> Change:
-    def change(found: Problem, new: float) -> Problem:
-        constraints = list(found.constraints)
-        constraints[place] = with_number(constraints[place], order, new)
-        return replace(found, constraints=tuple(constraints))
-
-    return change
+            yield Assumption(name, quantity, number, False, problem, bound=(place, order))
 
 
 def growing_stages(study: Study) -> frozenset[str]:
@@ -323,7 +317,7 @@ def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
             counts = mixed_axes(stage.name, stage.designs, None, rate, clock)
             grown.update({axis.name: axis for axis in counts})
     chosen = tuple(grown.get(axis.name, axis) for axis in axes)
-    return _with_space(problem, Space(chosen, problem.space.constants))
+    return problem.renumbered(space=Space(chosen, problem.space.constants))
 
 
 def highest_rate(problem: Problem) -> float:
@@ -334,10 +328,6 @@ def highest_rate(problem: Problem) -> float:
         return max((float(given[name].max()) for given in setters if name in given), default=1.0)
 
     return highest(RATE) * highest(PAYLOAD_OFFLOADED)
-
-
-def _with_space(problem: Problem, space: Space) -> Problem:
-    return problem.renumbered(space=space)
 
 
 def _integer(column: str) -> bool:
