@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.runs.solved import KnownFront, KnownFronts
     from dse.search.settings import Budget
-    from dse.study.overrides import Sweep
     from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity import SensitivityReport
 
@@ -151,7 +150,7 @@ def answer(
     if fronts.sweep is not None:
         if sampled is not None or share is not None:
             what = "samples ask" if sampled is not None else "within asks"
-            raise _one_at_a_time(fronts.sweep, what)
+            raise fronts.sweep.refused(f"{what} about one answer")
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
         swept = _without_flips(swept) if flips else swept
         write(swept.text(all=all))
@@ -243,11 +242,6 @@ def _ranges(solved: KnownFront, preference: Preference, share: float, budget: Bu
 
     exact = bool(solved.found["exact"])
     return ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
-
-
-def _one_at_a_time(sweep: Sweep, what: str) -> UnitError:
-    rule = f"the study sweeps {sweep.path}, and {what} about one answer"
-    return UnitError(rule, f"set one value: {sweep.path}={sweep.written[0]}")
 
 
 def _with_certainty(

@@ -14,7 +14,6 @@ from dse.api.arguments import (
     public,
     study_of,
 )
-from dse.errors import UnitError
 
 if TYPE_CHECKING:
     from dse.api.arguments import Assignments, Overrides, StudySource
@@ -89,9 +88,7 @@ def _recommended(
 
     fronts = known_fronts(known(source), overrides=override_pairs(overrides))
     if fronts.sweep is not None:
-        rule = f"the study sweeps {fronts.sweep.path}, and one design is simulated"
-        remedy = f"set one value: {fronts.sweep.path}={fronts.sweep.written[0]}"
-        raise UnitError(rule, remedy)
+        raise fronts.sweep.refused("one design is simulated")
     first = fronts.points[0]
     preference = first.study.preferring(prefer, tolerance)
     chosen = preference.order(first.study.problem, first.front)[:1]

@@ -129,6 +129,11 @@ class Sweep:
         suffix = units.suffix(self.column) if self.column else ""
         return f"{self.path}_{suffix}" if suffix else self.path
 
+    def refused(self, why: str) -> UnitError:
+        """Return what to say to who asks about one answer: `why` that is not one of a sweep."""
+        remedy = f"set one value: {self.path}={self.written[0]}"
+        return UnitError(f"the study sweeps {self.path}, and {why}", remedy)
+
 
 def sweep_of(found: Document) -> Sweep | None:
     """Return the sweep of a document, None when it has none.

@@ -46,9 +46,7 @@ def sensitivity_of(
     """
     share = _share(width)
     if known.sweep is not None:
-        rule = f"the study sweeps {known.sweep.path}, and a sensitivity is of one design"
-        remedy = f"set one value: {known.sweep.path}={known.sweep.written[0]}"
-        raise UnitError(rule, remedy)
+        raise known.sweep.refused("a sensitivity is of one design")
     study, front = known.points[0].study, known.points[0].front
     preference = study.preferring(prefer, tolerance)
     point = preference.first(study.problem, front)
