@@ -21,6 +21,7 @@ from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
 from dse.runs.run_files import begin_manifest
+from dse.runs.solved import Options
 from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
 from dse.study.schema import EvaluateSection
@@ -58,15 +59,9 @@ class Working:
 
     Attributes
     ----------
-    workers
-        How many at once; None for as many as the study says.
-    dask
-        Address of the scheduler of a Dask cluster, which measures instead of this machine.
-    folder
-        Where each design gets a working folder; None for a temporary one, which stays where a
-        design failed.
-    record
-        The record of the run, which tells other processes how far it is, if there is one.
+    options
+        By how many workers, or which cluster, in which folder (None: a temporary one, which stays
+        where a design failed), and in which file other processes see how far it is.
     stop
         Polled while measurements run: whether they are to end.
     progress
@@ -75,10 +70,7 @@ class Working:
         What measuring takes, and may.
     """
 
-    workers: int | None = None
-    dask: str | None = None
-    folder: Path | None = None
-    record: Path | None = None
+    options: Options
     stop: Stop | None = None
     progress: Progress | None = None
     spending: Spending = field(default_factory=Spending)
@@ -215,19 +207,19 @@ def opened_bench(
     from dse.evaluators import attempts  # processes, only where something is measured
     from dse.evaluators.dask import Cluster
 
-    folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
+    options = working.options
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
     folder.mkdir(exist_ok=True)
     evaluator = bench.evaluator
     crew: Workers
-    if working.dask is None:
-        crew = attempts.workers_for(evaluator, working.workers or said.workers)
+    if options.dask is None:
+        crew = attempts.workers_for(evaluator, options.workers or said.workers)
     else:
-        crew = Cluster(evaluator, working.dask)
+        crew = Cluster(evaluator, options.dask)
     try:
         with crew as workers:
-            path, watch = working.record, None
-            if path is not None:
-                watch = _Watch(path, workers, bench)
+            path = options.record
+            watch = None if path is None else _Watch(path, workers, bench)
             ask = _Asking(bench, workers, said, folder, working, planned, watch)
             with bench.measuring(ask, workers.size, working.spending):
                 yield

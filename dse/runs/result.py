@@ -216,12 +216,12 @@ class Result(Printable):
     def fill(self, place: WorkingFolder, *, plots: bool = True) -> Path:
         """Write the run to the folder that was made for it; as `save`."""
         undrawn: list[str] = []
-        place.fill(partial(self._write, undrawn=undrawn if plots else None, before=place.place))
+        place.fill(partial(self.write, undrawn=undrawn if plots else None, before=place.place))
         self.folder = place.target
         self.warnings = (*place.notes, *dict.fromkeys(undrawn))
         return place.target
 
-    def _write(
+    def write(
         self, fresh: Path, *, undrawn: list[str] | None = None, before: Path | None = None
     ) -> None:
         """Write all files; pictures too if there is a list to which faults of theirs can go.
@@ -242,10 +242,6 @@ class Result(Printable):
             from dse.runs.run_store import carry  # a database, only where something was measured
 
             carry(before, fresh)
-
-    def write(self, fresh: Path) -> None:
-        """Write all files but pictures to an empty folder that passes."""
-        self._write(fresh)
 
     def _draw(self, fresh: Path) -> Iterator[str]:
         """Draw the pictures, and yield why there are none where that fails."""

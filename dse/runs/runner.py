@@ -82,8 +82,7 @@ def _working(
         return None
     from dse.runs.measuring import Working  # only where something may be measured
 
-    where = options.workers, options.dask, options.folder, options.record
-    return Working(*where, stop, progress, spending)
+    return Working(options, stop, progress, spending)
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
