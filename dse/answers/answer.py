@@ -24,7 +24,7 @@ from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import undemanded_section
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
-from dse.files.document import Document, stage_name
+from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -44,6 +44,7 @@ from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FIELDS, SECTIONS
+from dse.study.written import stages_of
 
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""
@@ -349,9 +350,5 @@ def _is_all(study: Study, axis: Axis, position: int) -> bool:
         return False
     if field == "clock":
         return float(axis.columns[axis.unit_name][position]) == 1.0
-    written = study.document.data.get("stages") or ()
-    limits = {
-        stage_name(one) or f"stage_{number + 1}": one.get("instances")
-        for number, one in enumerate(written)
-    }
+    limits = {one.name: one.fields.get("instances") for one in stages_of(study.document)}
     return position == 0 or limits.get(stage) in (None, "least")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -19,8 +17,15 @@ from dse.answers.design import pick
 from dse.answers.roofs import Roofs, roofs_of
 from dse.answers.sections import headroom
 from dse.answers.source import known_fronts
-from dse.errors import OutputError
-from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
+from dse.reports.drawing import (
+    FILLS,
+    Picture,
+    draw_into,
+    log_ticks,
+    number_ticks,
+    save_figure,
+    settle,
+)
 from dse.reports.text import in_words
 from dse.runs import finished
 from dse.study.scenario import field_path
@@ -47,17 +52,14 @@ def plot_roofs(run: Path, folder: Path) -> tuple[Path, ...]:
     preference = study.preferring(None, None)
     chosen = pick(study.problem, preference.first(study.problem, front)[0])
     found = [*roofs_of(study.problem, front, chosen, preference)]
-    try:
-        with drawing(), tempfile.TemporaryDirectory(dir=folder) as fresh:
-            drawn = save_figure(_figure(found, chosen.line), Path(fresh, "roofs")) if found else ()
-            return tuple(path.replace(folder / path.name) for path in drawn)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+    if not found:
+        return ()
+    line = chosen.line
+    return draw_into(folder, lambda fresh: save_figure(_figure(found, line), fresh / "roofs"))
 
 
 def _figure(found: Sequence[Roofs], design: str) -> Figure:
-    figure = Figure(layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Picture()
     bent = any(len(roofs.places) for roofs in found)
     figure.set_size_inches(10.4 if bent else 7.6, len(found) * (4.0 if bent else 2.4))
     cells = figure.subplots(len(found), 1 + bent, squeeze=False, width_ratios=(4, 6)[: 1 + bent])

@@ -44,7 +44,7 @@ class _PlainReader:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
-        self.taken = set(_texts(data))
+        self.taken = set(texts_of(data))
         self.contents: dict[str, bytes] = {}
         self.faults: list[Fault] = []
 
@@ -113,10 +113,10 @@ def _is_frame(value: Any) -> bool:
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield every text of plain data, so that no table gets the name of a file that it names."""
+def texts_of(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield every text that is a value of plain data, down to the depth of a study."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple) and depth <= STUDY_DEPTH:
         for entry in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(entry, depth + 1)
+            yield from texts_of(entry, depth + 1)

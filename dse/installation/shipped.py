@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record, parse_document
+from dse.files.memory import texts_of
 
 _SUFFIX = ".yaml"
 
@@ -40,16 +40,8 @@ def shipped_study(name: str) -> str:
 
 def shipped_records(study: str) -> dict[str, str]:
     """Return the text of each record file that a study of `shipped_studies` names, by its path."""
-    named = _records_in(parse_document(study, "").data)
+    named = filter(is_record, texts_of(parse_document(study, "").data))
     return {
         path: files("dse.studies").joinpath(path).read_text(encoding="utf-8")
         for path in dict.fromkeys(named)
     }
-
-
-def _records_in(value: Any) -> Iterator[str]:
-    if isinstance(value, dict | list):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from _records_in(entry)
-    elif isinstance(value, str) and is_record(value):
-        yield value

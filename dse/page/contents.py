@@ -19,9 +19,6 @@ from dse.reports.front_view import FrontView
 from dse.reports.text import in_words, plural
 from dse.runs.manifest import GROWTH
 
-MOST_GROUPS = 12
-"""Designs of which a page says how many others are within noise of them."""
-
 MOST_LINES = 2_000
 """Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
 
@@ -29,6 +26,8 @@ MOST_CELLS = 100_000
 """Other columns of the front are shown for one design as long as they have no more cells."""
 
 MOST_GROUPS = 8
+"""Colours of designs, and designs of which a page says how many are within noise of them."""
+
 OWN = "own"
 """The study's preference, where it is neither an objective nor the knee."""
 

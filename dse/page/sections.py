@@ -9,6 +9,7 @@ from typing import Any
 from dse import contract
 from dse.errors import dotted
 from dse.files.document import Document, parse_document
+from dse.files.memory import texts_of
 from dse.model.evaluation import ledger_of, remedy_of
 from dse.page.page_run import PageRun
 from dse.plugins import registry
@@ -99,7 +100,7 @@ def _source(data: Mapping[str, Any], entry: Assumption) -> str:
     if entry.touched is None and isinstance(written, dict) and field in written:
         return "the study"
     kind = RECORDS.get(entry.quantity.partition("_")[0])
-    named = {section} if entry.touched is not None else set(_texts(data))
+    named = {section} if entry.touched is not None else set(texts_of(data))
     if kind is not None:
         for name in sorted(named & {*registry.names(kind)}):
             return _of_record(registry.get(kind, name), entry.quantity)
@@ -123,15 +124,6 @@ def _of_record(record: Any, quantity: str) -> str:
     if field in record.assumptions:
         return f"{ASSUMED} ({record.name}: {source})"
     return f"{source}, fitted" if field in record.fitted else source
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every text that a study gives as a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from _texts(entry)
 
 
 def certificate_section(run: PageRun) -> Section:
@@ -161,11 +153,8 @@ def certificate_section(run: PageRun) -> Section:
         (name.replace("_", " "), f"{certificate[name]:,}") for name in counts if name in certificate
     ]
     rows.append(("method, seed", f"{manifest['method']}, {manifest['seed']}"))
-    rows += [
-        (key, str(certificate[name]))
-        for key, name in (("numbers", "floats"),)
-        if name in certificate
-    ]
+    if "floats" in certificate:
+        rows.append(("numbers", str(certificate["floats"])))
     rows.append(("constraints", "; ".join(manifest.get("constraints", ())) or "none"))
     versions = manifest.get("versions", {})
     rows.append(("versions", ", ".join(f"{name} {number}" for name, number in versions.items())))

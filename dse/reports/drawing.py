@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from matplotlib.path import Path as Outline
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 from matplotlib.transforms import Bbox, ScaledTranslation
 
+from dse.errors import OutputError
 from dse.reports.front_view import Values, power_text
 
 SETTINGS = {
@@ -84,13 +86,34 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
+def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Path, ...]:
+    """Let `draw` fill a passing folder, and put its pictures into another one.
+
+    Raises
+    ------
+    OutputError
+        When that cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with drawing(), tempfile.TemporaryDirectory(dir=folder) as fresh:
+            return tuple(path.replace(folder / path.name) for path in draw(Path(fresh)))
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+
+
 class Picture(Figure):
-    """A figure that a notebook shows, also where pyplot was never imported."""
+    """A figure that is laid out, and that a notebook shows where pyplot was never imported."""
+
+    def __init__(self, **about: Any) -> None:
+        """Begin with nothing on it; `about` as of `Figure`."""
+        super().__init__(layout="constrained", **about)
+        FigureCanvasAgg(self)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """Return the picture, twice as fine as it is shown, and the size in which it is."""
         stream = io.BytesIO()
-        FigureCanvasAgg(self).print_figure(stream, dpi=2 * POINTS, format="png")
+        self.canvas.print_figure(stream, dpi=2 * POINTS, format="png")
         width, height = self.get_size_inches() * POINTS
         return stream.getvalue(), {"width": round(width), "height": round(height)}
 

@@ -124,8 +124,6 @@ class Scale:
         Values in that unit; for a categorical column the positions of its `ticks`.
     low, high
         Range: all of the front, and the cloud as far as the front stays readable.
-    factor
-        What values in SI are divided by.
     log
         The range is positive and longer than two decades.
     ticks
@@ -353,13 +351,10 @@ def staircase(x: Values, y: Values, sense: str) -> Values:
     return np.column_stack((x[1:], y[:-1]) if sense == "minimise" else (x[:-1], y[1:]))
 
 
-def best_per_value(x: Values, y: Values, sense: str) -> Values:
-    """Return (k, 2): every value of `x` once, rising, with the best `y` found there."""
-    values, group = np.unique(x, return_inverse=True)
-    worst, pick = (np.inf, np.minimum) if sense == "minimise" else (-np.inf, np.maximum)
-    best = np.full(len(values), worst)
-    pick.at(best, group, y)
-    return np.column_stack((values, best))
+def best_rows(x: Values, y: Values, sense: str) -> NDArray[np.intp]:
+    """Return for every value of `x`, rising, the row with the best `y`; the first of equals."""
+    order = np.lexsort((y if sense == "minimise" else -y, x))
+    return order[np.unique(x[order], return_index=True)[1]]
 
 
 def elided(name: str, most: int = MOST_CHARACTERS) -> str:

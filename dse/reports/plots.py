@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
@@ -80,8 +79,7 @@ def front_figure(view: FrontView) -> Picture:
 
 
 def _figure(view: FrontView) -> Picture:
-    figure = Picture(layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Picture()
     if not view.size:
         figure.set_size_inches(7.6, 2.6)
         figure.text(0.5, 0.45, "no feasible design", ha="center", fontsize=16, color="0.3")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dse.reports import bands, front_view
 from dse.reports.bands import Band
-from dse.reports.front_view import ARROW, Columns, FrontView, Scale, Values, axis_scale, kind_of
+from dse.reports.front_view import ARROW, Columns, FrontView, Scale, axis_scale, best_rows, kind_of
 
 MOST_MARKED = 60
 """Of more swept values so many have marks; the line and the shades have all."""
@@ -48,7 +48,9 @@ def shading(view: FrontView, x: Scale) -> Shading:
     Hempstead.
     """
     kinds = np.array([kind_of(name) for name in view.names], dtype=str)
-    rows = [best_rows(x.front, view.front[name], sense) for name, sense in view.objectives]
+    rows = [
+        front_view.best_rows(x.front, view.front[name], sense) for name, sense in view.objectives
+    ]
     parts = [kind.split(ARROW) for kind in kinds]
     if len({len(part) for part in parts}) > 1 or len(parts[0]) < 2:
         return Shading(tuple(_bands(x, best, kinds) for best in rows), "the best design")
@@ -65,12 +67,6 @@ def shading(view: FrontView, x: Scale) -> Shading:
         f"{stage} of the best design",
         np.array(others, dtype=str),
     )
-
-
-def best_rows(x: Values, y: Values, sense: str) -> NDArray[np.intp]:
-    """Return for every value of `x`, rising, the row with the best `y`; the first of equals."""
-    order = np.lexsort((y if sense == "minimise" else -y, x))
-    return order[np.unique(x[order], return_index=True)[1]]
 
 
 def _bands(x: Scale, best: NDArray[np.intp], kinds: NDArray[np.str_]) -> tuple[Band, ...]:
@@ -109,8 +105,15 @@ def draw_sweep(
         y = axis_scale(view, name, cloud)
         axes.set_ylabel(y.label + hints[sense])
         if not x.ticks and len(np.unique(x.front)) > 1:
-            best = front_view.best_per_value(x.front, y.front, sense)
-            axes.plot(*best.T, color=line, linewidth=1, zorder=2, label="best of each value")
+            best = best_rows(x.front, y.front, sense)
+            axes.plot(
+                x.front[best],
+                y.front[best],
+                color=line,
+                linewidth=1,
+                zorder=2,
+                label="best of each value",
+            )
         if shades is not None:
             bands.shade(axes, shades.bands[number], shades.names)
             y = _with_headroom(y)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,16 +284,9 @@ def plot_run(run: Path, folder: Path) -> tuple[Path, ...]:
         When `run` is not the folder of a run, or `folder` cannot be written.
     """
     view = read_view(run)
-    from dse.reports import plots  # matplotlib, only now
+    from dse.reports import drawing, plots  # matplotlib, only now
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as fresh:
-            return tuple(
-                path.replace(folder / path.name) for path in plots.draw_front(view, Path(fresh))
-            )
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+    return drawing.draw_into(folder, lambda fresh: plots.draw_front(view, fresh))
 
 
 def read_view(run: Path) -> FrontView:

@@ -9,12 +9,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from dse.files.json import json_text
 from dse.files.whole_folders import new_folder
-from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
+from dse.reports.drawing import (
+    FILLS,
+    Picture,
+    drawing,
+    log_ticks,
+    number_ticks,
+    save_figure,
+    settle,
+)
 from dse.reports.front_view import elided
 from dse.reports.text import violation_text
 from dse.runs.measurements import STORED
@@ -52,8 +59,7 @@ def save_infeasible(
 
 
 def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
-    figure = Figure(layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Picture()
     missed = {rule: by if by > 0 else 0.0 for rule, by in facts.get("violations", {}).items()}
     figure.set_size_inches(8.2, 2.1 + 0.36 * max(len(missed), 2))
     figure.suptitle(textwrap.fill(f"No feasible design: {question}", 76))

@@ -205,9 +205,9 @@ def parameter_values(parameter: Parameter, written: Any) -> list[float]:
     return expand(written, read, integer=parameter.integer)
 
 
-def counted(name: str, values: ArrayLike, column: str) -> Axis:
-    """Return an axis of plain numbers that sets one column."""
-    return scaled(name, Spread(np.array(values, dtype=np.float64)), column)
+def counted(name: str, values: ArrayLike) -> Axis:
+    """Return an axis of plain numbers that sets the column of its name."""
+    return scaled(name, Spread(np.array(values, dtype=np.float64)))
 
 
 def scaled(name: str, values: Spread, column: str = "") -> Axis:

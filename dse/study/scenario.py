@@ -202,11 +202,6 @@ def given_fields(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
             yield unit, given
 
 
-def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:
-    """Return constants as columns of one row."""
-    return {name: constant(value) for name, value in constants.items()}
-
-
 def field_path(column: str) -> str:
     """Return the dotted path of the study field that sets a column."""
     if column.startswith("kernel_"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from dse import contract
 from dse.errors import ExpressionError, UnitError, followed
 from dse.model.preference import Preference, prefer
@@ -15,9 +17,12 @@ from dse.search.settings import (
     left_of,
 )
 from dse.study import schema
+from dse.study.field_kinds import Amount
 from dse.study.reader import Reader
 from dse.study.schema import StudyFile
 from dse.study.search_section import share_of_best
+
+Default = TypeVar("Default", float, None)
 
 
 def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> Preference | None:
@@ -84,27 +89,29 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     """Return how a problem is searched: as written, the rest by what kind of problem it is."""
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
-    cost, until = None, search.until
+    cost, until = None, search.until or schema.UntilSection()
     if problem.measured is not None:
         from dse.study.evaluate import most_cost  # few studies measure
 
         method, budget = _measured_settings(search, left_of(problem))
         cost = most_cost(spending, problem.measured)
     return SearchSettings(
-        effort_s=EFFORT_S if search.effort is None else search.effort.value,
-        memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
+        effort_s=_value(search.effort, EFFORT_S),
+        memory_byte=_value(search.memory, MEMORY_BYTE),
         method=method,
         budget=budget,
         assumed=budget != spending.designs,
-        time_s=None if spending.time is None else spending.time.value,
+        time_s=_value(spending.time, None),
         cost=cost,
-        missing=None if until is None or until.missing is None else until.missing.value,
-        confidence=CONFIDENCE
-        if until is None or until.confidence is None
-        else until.confidence.value,
+        missing=_value(until.missing, None),
+        confidence=_value(until.confidence, CONFIDENCE),
         seed=search.seed,
         population=search.population,
         compiled=search.compiled,
         warm_start=search.warm_start,
         options=search.options,
     )
+
+
+def _value(given: Amount, otherwise: Default) -> float | Default:
+    return otherwise if given is None else given.value

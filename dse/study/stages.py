@@ -136,10 +136,7 @@ def _stage(
     axes: list[Axis] = list(clock) if common is not None else [_policy(name, reader)]
     if written.counts is not None:
         stage = Stage(name, designs, mixed=True, **policy)
-        axes += [
-            counted(f"{name}.{design}", [count], f"{name}.{design}")
-            for design, count in written.counts.items()
-        ]
+        axes += [counted(f"{name}.{one}", [count]) for one, count in written.counts.items()]
         return Built(stage, tuple(axes))
     if written.fleet == "mixed":
         with reader.at(("fleet",)):
@@ -148,7 +145,7 @@ def _stage(
         column = np.arange(len(designs.names), dtype=np.float64)
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
         if instances is not None:
-            axes.append(counted(f"{name}.instances", instances, f"{name}.instances"))
+            axes.append(counted(f"{name}.instances", instances))
     stage = Stage(name, designs, written.fleet == "mixed", **policy)
     return Built(stage, tuple(axes), counts_compute_alone=instances is None)
 
@@ -177,9 +174,9 @@ def mixed_axes(
             f"{count:,} designs have {sum(sizes):,} counts in all, more than {MOST_LISTED:,}",
             "are their clocks in GHz? write the unit, or give `instances` a range",
         )
-    columns = [f"{name}.{design}" for design in designs.names]
     every = [np.arange(size) if instances is None else instances for size in sizes]
-    return [counted(column, counts, column) for column, counts in zip(columns, every, strict=True)]
+    pairs = zip(designs.names, every, strict=True)
+    return [counted(f"{name}.{design}", counts) for design, counts in pairs]
 
 
 def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
@@ -328,6 +325,5 @@ def whole_accelerator() -> Built:
         written_byte=unknown,
         extrapolated=none,
     )
-    column = f"{NAME}.{NAME}"
     stage = Stage(NAME, Designs((NAME,), metrics), mixed=True, alone=True)
-    return Built(stage, (counted(column, [1.0], column),))
+    return Built(stage, (counted(f"{NAME}.{NAME}", [1.0]),))

@@ -42,7 +42,7 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.reader import Reader
-from dse.study.scenario import RecordSureness, Scenario, to_columns
+from dse.study.scenario import RecordSureness, Scenario
 from dse.study.search_section import check_search_section
 from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
 
@@ -82,7 +82,7 @@ def workload_of(
     written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], reader: Reader
 ) -> dict[str, contract.Column]:
     """Return the constants of a scenario, with what stages and sizes of offloads say together."""
-    constants = to_columns(scenario.constants)
+    constants = {name: constant(value) for name, value in scenario.constants.items()}
     meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
         part.stage.common for part in built
     )

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from dse.algebra import units
 from dse.files.json import json_text
 from dse.files.whole_folders import new_folder
-from dse.reports.drawing import FILLS, drawing, number_ticks, save_figure, settle
+from dse.reports.drawing import FILLS, Picture, drawing, number_ticks, save_figure, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, percent
 from dse.uncertainty.effects import Effect, Sensitivity
@@ -41,8 +40,7 @@ def draw_tornado(found: SensitivityReport, folder: Path) -> tuple[Path, Path]:
 
 
 def _figure(found: SensitivityReport) -> Figure:
-    figure = Figure(layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Picture()
     shown = {name: _largest(effects) for name, effects in found.found.effects.items()}
     shown = {name: effects for name, effects in shown.items() if effects}
     rows = [max(2, len(effects)) for effects in shown.values()]

@@ -254,8 +254,8 @@ def test_the_staircase_bounds_what_is_attained(sense, corners):
 
 def test_the_line_of_a_sweep_joins_the_best_design_of_each_value():
     x, y = np.array([2.0, 1.0, 2.0]), np.array([7.0, 4.0, 5.0])
-    assert front_view.best_per_value(x, y, "minimise").tolist() == [[1, 4], [2, 5]]
-    assert front_view.best_per_value(x, y, "maximise").tolist() == [[1, 4], [2, 7]]
+    assert y[front_view.best_rows(x, y, "minimise")].tolist() == [4, 5]
+    assert y[front_view.best_rows(x, y, "maximise")].tolist() == [4, 7]
 
 
 def test_groups_are_categories_and_in_a_sweep_the_designs_when_few():

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
@@ -17,7 +16,7 @@ from dse.fitting.interface.fit import Estimate
 from dse.fitting.interface.policy import doubt
 from dse.fitting.interface.powers import Powers
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.drawing import PALETTE, drawing, save_figure
+from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
 
 HOST, OFFLOAD = (PALETTE[0][0], "o"), (PALETTE[4][0], "s")
 _MOST_TICKS = 9
@@ -36,8 +35,7 @@ def draw_fit(found: InterfaceReport, title: str, stem: Path) -> tuple[Path, Path
 
 
 def _figure(found: InterfaceReport, title: str) -> Figure:
-    figure = Figure(figsize=(7.6, 5.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Picture(figsize=(7.6, 5.2))
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log", xlabel="granularity", ylabel="time of a call")
     axes.grid(color="0.92", linewidth=0.7)
