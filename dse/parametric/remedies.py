@@ -113,7 +113,7 @@ def _numbers(
     """
     if not ways:
         ways = (True, False) if attempts.infeasible.problem.constraints else (True,)
-    unit = Unit("", column, integer=not column.endswith(".clock"))
+    unit = Unit("", (column,), integer=not column.endswith(".clock"))
     for more in ways:
         field = Field(path, column, unit, more, besides)
         found = field_repair(attempts, base or attempts.infeasible, field)

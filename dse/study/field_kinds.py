@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -85,11 +85,16 @@ class Coded:
         return 0.0
 
 
+@dataclass(frozen=True, eq=False)
 class Unit:
     """Metadata of a field: the columns that it may set, one per unit.
 
     Attributes
     ----------
+    description, columns
+        What the field means; the suffix of each column is its unit.
+    integer, zero, among
+        Whether it is a whole number, and may be 0; its only values.
     words, key
         Texts that stand for values; the key of a mapping which says what a number is.
     counts
@@ -108,38 +113,20 @@ class Unit:
         Fields, one of which has a value that is not neutral, or no design has its columns.
     """
 
-    def __init__(
-        self,
-        description: str,
-        *columns: str,
-        integer: bool = False,
-        zero: bool = False,
-        among: tuple[float, ...] = (),
-        words: Mapping[str, float] | None = None,
-        key: str = "",
-        counts: bool = False,
-        neutral: float = 0.0,
-        unwritten: str = "",
-        instead: tuple[str, ...] = (),
-        assumed: float | None = None,
-        usual: float | None = None,
-        belongs_to: tuple[str, ...] = (),
-    ) -> None:
-        """Keep what the field means and may be; the suffix of each column is its unit."""
-        self.columns = columns
-        self.integer = integer
-        self.zero = zero
-        self.among = among
-        self.description = description
-        self.words = words or {}
-        self.key = key
-        self.counts = counts
-        self.neutral = neutral
-        self.unwritten = unwritten
-        self.instead = instead
-        self.assumed = assumed
-        self.usual = usual
-        self.belongs_to = belongs_to
+    description: str
+    columns: tuple[str, ...]
+    integer: bool = False
+    zero: bool = False
+    among: tuple[float, ...] = ()
+    words: Mapping[str, float] = field(default_factory=dict)
+    key: str = ""
+    counts: bool = False
+    neutral: float = 0.0
+    unwritten: str = ""
+    instead: tuple[str, ...] = ()
+    assumed: float | None = None
+    usual: float | None = None
+    belongs_to: tuple[str, ...] = ()
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -198,7 +185,7 @@ def neutral(unit: Unit) -> dict[str, float]:
 def quantity(description: str, *columns: str, **about: Any) -> Any:
     """Return the declaration of a field with a unit that may be omitted; `about` as of `Unit`."""
     declared: Any = Field(default=None)
-    declared.metadata.append(Unit(description, *columns, **about))
+    declared.metadata.append(Unit(description, columns, **about))
     return declared
 
 

@@ -86,7 +86,7 @@ class MeasuringSection(StudySection):
         default_factory=dict, description="Settings of the plug-in of `using`"
     )
     outputs: dict[str, Output] = Field(default_factory=dict, description="Quantity -> unit")
-    timeout: Annotated[Amount, Duration("Longest that one attempt may take", "timeout_s")] = None
+    timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
     infeasible: InfeasibleSection | None = Field(
         default=None, description="How it says that a design is infeasible"
     )
@@ -237,7 +237,7 @@ class SpendingSection(StudySection):
 
     designs: int | None = Field(default=None, ge=1, description="Most designs to evaluate")
     time: Annotated[
-        Amount, Duration("Time in which designs are measured, of the whole run", "time_s")
+        Amount, Duration("Time in which designs are measured, of the whole run", ("time_s",))
     ] = None
     cost: str | int | float | None = Field(
         default=None, description="Sum of `evaluate.cost` of the designs measured, of the whole run"

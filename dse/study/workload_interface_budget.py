@@ -27,11 +27,11 @@ from dse.study.field_kinds import (
 class KernelSection(StudySection):
     """Time of the computation on the host, defined in place: offset + index * g ** exponent."""
 
-    index: Annotated[Given, Unit("Host time per byte (LogCA's C)", "kernel_index_s_per_byte")]
-    exponent: Annotated[Given, Unit("Complexity exponent (LogCA's beta)", "kernel_exponent")] = (
+    index: Annotated[Given, Unit("Host time per byte (LogCA's C)", ("kernel_index_s_per_byte",))]
+    exponent: Annotated[Given, Unit("Complexity exponent (LogCA's beta)", ("kernel_exponent",))] = (
         Given(column="kernel_exponent", value=1.0)
     )
-    offset: Annotated[Given, Unit("Fixed host time per call", "kernel_offset_s", zero=True)] = (
+    offset: Annotated[Given, Unit("Fixed host time per call", ("kernel_offset_s",), zero=True)] = (
         Given(column="kernel_offset_s", value=0.0)
     )
 
@@ -48,7 +48,7 @@ class WorkloadSection(StudySection):
         Amount,
         Sizes(
             "Size of one offload (LogCA's g), or a mix: each size with its share of all offloads",
-            "workload_granularity_byte",
+            ("workload_granularity_byte",),
             integer=True,
         ),
     ] = None
