@@ -15,13 +15,20 @@ from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.algebra.units import duration
 from dse.contract import Column, Method, Objective
-from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, Value, key
+from dse.contract.evaluators import (
+    Evaluator,
+    Measurement,
+    Ranges,
+    RecordedEvaluator,
+    Shelf,
+    Value,
+    key,
+)
 from dse.errors import UnitError, nearest
 from dse.files.document import Document
-from dse.files.headers import read_header
 from dse.model.beforehand import MOST_CODES
 from dse.model.design_text import unit_names_of
-from dse.model.measured import Bench, Cheaper, MeasuredColumns, MemoryShelf
+from dse.model.measured import Bench, Cheaper, Design, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
 from dse.model.spending import Cost
 from dse.plugins import registry
@@ -32,7 +39,7 @@ from dse.study.coupled import couplings_of
 from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.measurers import Values
 from dse.study.reader import Path, Reader
-from dse.study.tables import read_input
+from dse.study.tables import column_quantity, columns_of, read_input
 
 
 def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
@@ -40,15 +47,8 @@ def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str
     named = section.using or section.function
     source = named or (str(section.command[0]) if section.command else "a function")
 
-    def quantity(name: str) -> Objective:
-        def value(**columns: Column) -> Column:
-            return columns[name]
-
-        value.__name__ = name
-        value.__doc__ = "What is measured"
-        return Objective(function=value, source=f"measured by {source}", signed=True)
-
-    return {name: quantity(name) for name in outputs.units}
+    about = {"source": f"measured by {source}"}
+    return {name: column_quantity(name, "What is measured", **about) for name in outputs.units}
 
 
 def measured_of(
@@ -173,25 +173,19 @@ def bench_of(
 
     A run that is over recorded designs of all values of its sweep: others than those of the axes.
     """
-    unit_names = unit_names_of(axes)
+    found: dict[str, tuple[Design, Measurement]] = {}
     if isinstance(evaluator, RecordedEvaluator):
         found = {
             key(evaluator.identity, design): (design, measurement)
             for design, measurement in evaluator.found
             if all(design.get(axis.name) in axis.places for axis in axes)
         }
-        shelf = MemoryShelf()
+        shelf: Shelf = MemoryShelf()
         shelf.keep({one: pair[1] for one, pair in found.items()}, {})
-        return Bench(evaluator, shelf, on_failure, found, unit_names, cost, repeats)
-    shelf_of = document.shelves or (lambda identity, ranges: MemoryShelf())
-    return Bench(
-        evaluator,
-        shelf_of(evaluator.identity, ranges),
-        on_failure,
-        unit_names=unit_names,
-        cost=cost,
-        repeats=repeats,
-    )
+    else:
+        shelf_of = document.shelves or (lambda identity, ranges: MemoryShelf())
+        shelf = shelf_of(evaluator.identity, ranges)
+    return Bench(evaluator, shelf, on_failure, found, unit_names_of(axes), cost, repeats)
 
 
 def measured_quantities(
@@ -349,16 +343,8 @@ def _read(written: schema.StudyFile, reader: Reader) -> Columns:
         return {}
     entry, table = found
     reader.inputs[entry.written] = entry
-    columns: Columns = {}
-    for place, header in enumerate(table.headers):
-        try:
-            column = read_header(header)
-        except UnitError as error:
-            reader.faults.append(table.fault(None, place, error.rule, error.remedy))
-            continue
-        if units.suffix(column.name) or table.share_of_numbers(place, filled=True) > 0.5:
-            cells: Column | list[str] = table.numbers(place, column.factor, reader.faults)
-        else:
-            cells = [cell.strip() for cell in table.columns[place]]
-        columns[units.stem(column.name)] = column.name, cells
-    return columns
+    places = {header: place for place, header in enumerate(table.headers)}
+    return {
+        units.stem(header.name): (header.name, cells)
+        for header, cells in columns_of(table, places, reader)
+    }

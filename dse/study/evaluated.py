@@ -18,7 +18,6 @@ from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
 from dse.files.csv import CsvTable
 from dse.files.document import Document
-from dse.files.headers import Header
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
 from dse.study import models, schema, tables
@@ -153,46 +152,24 @@ def _quantities(
     columns: dict[str, Column] = {}
     quantities = []
     named = tables.name_column(places)
-    for written, place in places.items():
-        if written == named:
-            continue
-        header = _header(table, written, place, reader)
-        if header is None:
-            continue
+    others = {written: place for written, place in places.items() if written != named}
+    for header, cells in tables.columns_of(table, others, reader, objectives):
         if header.name in columns:
             rule = f"two columns are called {header.name!r}"
-            reader.faults.append(table.fault(None, place, rule, "rename or remove one of them"))
-        labels: tuple[str, ...] = ()
-        wanted = not {written, header.name, units.stem(header.name)}.isdisjoint(objectives)
-        if units.suffix(header.name) or table.share_of_numbers(place, filled=wanted) > 0.5:
-            columns[header.name] = table.numbers(place, header.factor, reader.faults)
-        else:
-            columns[header.name], labels = _codes(table.columns[place])
-        quantities.append(_quantity(header, table.file, labels))
+            fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
+            reader.faults.append(fault)
+        codes, labels = _codes(cells) if isinstance(cells, list) else (cells, ())
+        columns[header.name] = codes
+        words = f"Column {header.written!r}"
+        quantities.append(
+            tables.column_quantity(header.name, words, source=table.file, labels=labels)
+        )
     return columns, tuple(quantities)
 
 
-def _header(table: CsvTable, written: str, place: int, reader: Reader) -> Header | None:
-    try:
-        return headers.read_header(written)
-    except UnitError as error:
-        reader.faults.append(table.fault(None, place, error.rule, error.remedy))
-        return None
-
-
 def _codes(cells: Sequence[str]) -> tuple[Column, tuple[str, ...]]:
-    labels = sorted({cell.strip() for cell in cells})
-    position = {label: float(place) for place, label in enumerate(labels)}
-    return np.array([position[cell.strip()] for cell in cells]), tuple(labels)
-
-
-def _quantity(header: Header, file: str, labels: tuple[str, ...]) -> Objective:
-    def cell(**columns: Column) -> Column:
-        return columns[header.name]
-
-    cell.__name__ = header.name
-    cell.__doc__ = f"Column {header.written!r}"
-    return Objective(function=cell, source=file, labels=labels, signed=True)
+    labels, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
+    return codes.astype(np.float64), tuple(labels.tolist())
 
 
 def _candidates(places: Places, objectives: Collection[str]) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Column
+from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, dotted, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, is_number, parse_csv
@@ -72,6 +72,38 @@ def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Place
     taken = set(renamed.values())
     own = {name: place for place, name in enumerate(table.headers) if place not in taken}
     return renamed | {name: place for name, place in own.items() if name not in renamed}
+
+
+def columns_of(
+    table: CsvTable, places: Places, reader: Reader, wanted: Collection[str] | None = None
+) -> Iterator[tuple[Header, Column | list[str]]]:
+    """Yield columns: numbers in SI where the header has a unit or most cells are numbers, or texts.
+
+    Of those that are `wanted`, by default all, most of the cells that are filled.
+    """
+    for written, place in places.items():
+        try:
+            header = headers.read_header(written)
+        except UnitError as error:
+            reader.faults.append(table.fault(None, place, error.rule, error.remedy))
+            continue
+        names = {written, header.name, units.stem(header.name)}
+        filled = wanted is None or not names.isdisjoint(wanted)
+        if units.suffix(header.name) or table.share_of_numbers(place, filled=filled) > 0.5:
+            yield header, table.numbers(place, header.factor, reader.faults)
+        else:
+            yield header, [cell.strip() for cell in table.columns[place]]
+
+
+def column_quantity(name: str, words: str, **about: Any) -> Objective:
+    """Return a column that is known as a quantity; `about` as of `Objective`."""
+
+    def value(**columns: Column) -> Column:
+        return columns[name]
+
+    value.__name__ = name
+    value.__doc__ = words
+    return Objective(function=value, signed=True, **about)
 
 
 def name_column(places: Places) -> str | None:
