@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from dse.errors import ArgumentError, gone, quoted
+from dse.errors import ArgumentError, OutputError, gone, quoted
 
 if TYPE_CHECKING:
     from dse.files.document import Assignments as Assignments
@@ -18,22 +19,12 @@ if TYPE_CHECKING:
     from dse.files.document import Assignments as Overrides
     from dse.files.document import Assignments as Settings
     from dse.files.document import Assignments as Uncertainties
-
-    __all__ = ["Assignments", "Forms", "Overrides", "Settings", "Uncertainties"]
-
-
-import os
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from dse.errors import OutputError
-
-if TYPE_CHECKING:
-    from dse.api.arguments import Assignments, Overrides
     from dse.files.document import Document
     from dse.runs.result import Result
     from dse.runs.solved import Run
     from dse.study.study import Study
+
+    __all__ = ["Assignments", "Forms", "Overrides", "Settings", "Uncertainties"]
 
     StudySource = str | Path | Mapping[str, Any] | Study
     TableSource = str | Path | Result

@@ -16,12 +16,12 @@ from pydantic import ValidationError
 
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
-from dse.contract import Interface, Kernel, Method, Objective, Platform
+from dse.contract import Method, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files.document import Document, is_record
 from dse.model.evaluation import KNEE
 from dse.plugins import registry
-from dse.study.environment import check_axis, resolve
+from dse.study.environment import RECORDS, check_axis, resolve
 from dse.study.overrides import check_shape
 from dse.study.quantities import must_compare
 from dse.study.reader import MISSING, Path, Reader, lookup, validate_as
@@ -33,12 +33,8 @@ from dse.study.stages import Chosen, build
 _OF_A_STUDY = re.compile(r"\b(?:workload|interface|kernel|budget)_")
 """Columns that some studies have and others lack."""
 
-_NAMED = {
-    ("interface", "device"): Interface,
-    ("budget", "platform"): Platform,
-    ("workload", "kernel"): Kernel,
-    ("search", "method"): Method,
-}
+_NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORDS.items()}
+_NAMED[("search", "method")] = Method
 
 _TOGETHER = {(), *((name,) for name in ("workload", "interface", "budget", "axes", "evaluate"))}
 """Sections that are checked together, where none of them has a fault of shape."""

@@ -158,10 +158,11 @@ def _evaluate_model(
     ]
     names = tuple(design for _ in grid for design in model.designs)
     rows = [row for row in shown for _ in model.designs]
-    return _distinct(names, rows, values), _concatenated(parts)
+    return _distinct(names, rows, values), concatenated(parts)
 
 
-def _concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
+def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
+    """Return the metrics of several parts, one after the other."""
     fields = contract.CoreMetrics.__dataclass_fields__
     return contract.CoreMetrics(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}

@@ -26,7 +26,7 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.models import designs_of_model
+from dse.study.models import concatenated, designs_of_model
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -326,11 +326,7 @@ def _names_power(data: Mapping[str, Any]) -> bool:
 
 def _joined(taken: Sequence[Taken]) -> Designs:
     """Return the designs of all cores; what one lacks is no figure of any."""
-    fields = contract.CoreMetrics.__dataclass_fields__
-    columns = {
-        name: np.concatenate([getattr(one.designs.metrics, name) for one in taken])
-        for name in fields
-    }
+    columns = dict(vars(concatenated([one.designs.metrics for one in taken])))
     for name in (*AREAS, *POWERS):
         if np.isnan(columns[name]).any():
             columns[name] = np.full_like(columns[name], np.nan)
