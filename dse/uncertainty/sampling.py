@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +190,7 @@ def certainty(
     """
     drawn = _draw(study, options)
     ranked = front[preference.order(study.problem, front)]
-    searches = _Searches(settings or study.settings, drawn)
-    pool = _Pool(drawn, ranked, preference, searches)
+    pool = _Pool(drawn, ranked, preference, settings or study.settings)
     pool.grow()
     outcomes = Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
@@ -237,46 +235,21 @@ def _draw(study: Study, options: SamplingOptions) -> Draws:
     return draws.draw_study(study, found, options.samples if found else 1, options.seed)
 
 
-@dataclass(frozen=True)
-class _Searches:
-    """Finds the front of each sample of a study."""
-
-    settings: SearchSettings
-    drawn: Draws
-
-    @cached_property
-    def _brief(self) -> list[SearchSettings]:
-        """What is tried first, without asking why nothing is feasible; none once it is too hard."""
-        exact = self.settings.method == SearchSettings.method and bool(self.drawn.problem.stages)
-        return [replace(self.settings, limit=1)] if exact else []
-
-    def front(self, draw: int) -> Index:
-        """Return the front of a sample, in one order whichever way it is found."""
-        found = self._found(self.drawn.at(draw))
-        return found[np.lexsort(found.T[::-1])]
-
-    def _found(self, problem: Problem) -> Index:
-        for brief in self._brief:
-            try:
-                return search.run_search(problem, brief).front_index
-            except TooLargeError:
-                self._brief.clear()
-        return search.run_search(problem, self.settings).front_index
-
-
 class _Pool:
     """Designs that may be an answer: the fronts of studies that were searched."""
 
     def __init__(
-        self, drawn: Draws, front: Index, preference: Preference, searches: _Searches
+        self, drawn: Draws, front: Index, preference: Preference, settings: SearchSettings
     ) -> None:
-        """Start from the nominal front."""
+        """Start from the nominal front; `settings` say how samples are searched."""
         self.drawn = drawn
         self.rows: list[tuple[int, ...]] = [tuple(row) for row in front.tolist()]
         self.searched: set[int] = set()
         self._known = set(self.rows)
-        self._preference = preference
-        self._searches = searches
+        self._preference, self._settings = preference, settings
+        exact = settings.method == SearchSettings.method and bool(drawn.problem.stages)
+        self._brief = [replace(settings, limit=1)] if exact else []
+        """What is tried first, without asking why nothing is feasible; none once it is too hard."""
 
     @property
     def index(self) -> Index:
@@ -309,7 +282,8 @@ class _Pool:
         if draw in self.searched:
             return False, False
         self.searched.add(draw)
-        front = self._searches.front(draw)
+        found = self._found(self.drawn.at(draw))
+        front = found[np.lexsort(found.T[::-1])]  # in one order whichever way it is found
         new = [row for row in map(tuple, front.tolist()) if row not in self._known]
         best = False
         if new:
@@ -318,3 +292,12 @@ class _Pool:
         self.rows += new
         self._known.update(new)
         return bool(new), best
+
+    def _found(self, problem: Problem) -> Index:
+        """Return the front of a sample."""
+        for brief in self._brief:
+            try:
+                return search.run_search(problem, brief).front_index
+            except TooLargeError:
+                self._brief.clear()
+        return search.run_search(problem, self._settings).front_index
