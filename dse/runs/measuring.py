@@ -171,34 +171,6 @@ def _require_unchanged(begun: Study, again: Study) -> None:
             )
 
 
-@dataclass
-class _Watch:
-    """Writes what is measured right now to the record of a run."""
-
-    path: Path
-    workers: Workers
-    bench: Bench
-    since: float = field(default_factory=time.time)
-    shown: list[float] | None = None
-    written: float = 0.0
-
-    def __call__(self, running: Mapping[int, tuple[Design, float]]) -> None:
-        """Write which attempts run, each with its design and when it began."""
-        now, begun = time.monotonic(), [since for _, since in running.values()]
-        if self.shown == begun or now - self.written < WATCH_PERIOD_S:
-            return
-        self.shown, self.written = begun, now
-        lacking = self.bench.ending.lacking
-        begin_manifest(
-            self.path,
-            lacking=None if lacking is None else asdict(lacking),
-            since=self.since,
-            workers=self.workers.size,
-            unit_names=dict(self.bench.unit_names),
-            running=[{"design": dict(one), "since": since} for one, since in running.values()],
-        )
-
-
 @contextmanager
 def opened_bench(
     bench: Bench, said: EvaluateSection, working: Working, planned: int
@@ -218,9 +190,7 @@ def opened_bench(
         crew = Cluster(evaluator, options.dask)
     try:
         with crew as workers:
-            path = options.record
-            watch = None if path is None else _Watch(path, workers, bench)
-            ask = _Asking(bench, workers, said, folder, working, planned, watch)
+            ask = _Asking(bench, workers, said, folder, working, planned)
             with bench.measuring(ask, workers.size, working.spending):
                 yield
     finally:
@@ -228,9 +198,9 @@ def opened_bench(
             folder.rmdir()
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Asking:
-    """Measures designs, and shows how far it is; see `Ask`."""
+    """Measures designs, and shows how far it is, also in the record of a run; see `Ask`."""
 
     bench: Bench
     workers: Workers
@@ -238,7 +208,9 @@ class _Asking:
     folder: Path
     working: Working
     planned: int
-    watch: _Watch | None
+    since: float = field(default_factory=time.time)
+    shown: list[float] | None = None
+    written: float = 0.0
 
     def __call__(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
         """Yield what comes of designs.
@@ -267,7 +239,7 @@ class _Asking:
             folder=self.folder,
             stop=stop,
             may_begin=spending.may_begin,
-            watch=self.watch,
+            watch=self._watch,
             most_kept=FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir()),
         )
         for done, (position, measurement) in enumerate(found, 1):
@@ -285,6 +257,23 @@ class _Asking:
                 f"{duration(spending.time_s)}, and a design takes up to "
                 f"{duration(spending.longest_s)}"
             )
+
+    def _watch(self, running: Mapping[int, tuple[Design, float]]) -> None:
+        """Write to the record which attempts run, each with its design and when it began."""
+        now, begun = time.monotonic(), [since for _, since in running.values()]
+        path = self.working.options.record
+        if path is None or self.shown == begun or now - self.written < WATCH_PERIOD_S:
+            return
+        self.shown, self.written = begun, now
+        lacking = self.bench.ending.lacking
+        begin_manifest(
+            path,
+            lacking=None if lacking is None else asdict(lacking),
+            since=self.since,
+            workers=self.workers.size,
+            unit_names=dict(self.bench.unit_names),
+            running=[{"design": dict(one), "since": since} for one, since in running.values()],
+        )
 
     def _stop_if_failing(self) -> None:
         if self.working.spending.failing:
