@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import dse
 from dse.errors import StudyError
 from dse.silicon.clock_gates import gated_counts, sized_gates
 from dse.silicon.liberty import read_liberty
+from dse.silicon.library import LookupTable
 from dse.silicon.netlist import Netlist, read_netlist
 from dse.silicon.power import average_power
 from dse.silicon.simulate import Activity, simulate_gates
@@ -56,6 +58,19 @@ def test_an_enable_is_early_by_its_setup_and_by_the_delay_of_the_gate() -> None:
     assert last.increment_s == pytest.approx((0.038 + 0.09) * NS)
     assert timing.delays[2, "CK", "Q"].rise_s == pytest.approx(0.112 * NS)
     assert timing.delays[1, "CK", "G"].rise_s == pytest.approx(0.09 * NS)
+
+
+def test_a_flip_flop_behind_a_gate_has_the_slew_of_its_clock() -> None:
+    """A setup of 1 ns and a tenth of the clock's slew, which is 0.12 ns there and 0 elsewhere."""
+    axis, flip_flop = np.array([0, NS]), LIBRARY.cells["DFF"]
+    setup = LookupTable(axis, axis, NS * np.array([[1, 1.1], [1, 1.1]]))
+    data = flip_flop.pins["D"]
+    arcs = [replace(arc, rise_constraint=setup, fall_constraint=setup) for arc in data.arcs]
+    pins = {**flip_flop.pins, "D": replace(data, arcs=tuple(arcs))}
+    cells = {**LIBRARY.cells, "DFF": replace(flip_flop, pins=pins)}
+    timing = analyse(gated(), replace(LIBRARY, cells=cells), clock="clk")
+    assert timing.period_s == pytest.approx(1.012 * NS)
+    assert timing.critical_path[-1].instance == "held"
 
 
 def test_a_state_is_held_where_its_gate_is_closed() -> None:
