@@ -64,7 +64,7 @@ def test_a_search_prints_and_writes_the_best_so_far(tmp_path, monkeypatch, numbe
 
 
 def test_what_is_being_written_is_written(tmp_path, monkeypatch, number) -> None:
-    come(monkeypatch, Result, "_write", number, 1)
+    come(monkeypatch, Result, "write", number, 1)
     done = run_dse("run", QUICK, "--no-plots", "--out", str(tmp_path / "out"))
     assert done.returncode == STATUS[number]
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["interrupted"] is False

@@ -220,9 +220,9 @@ def test_a_picture_that_cannot_be_drawn_costs_no_table(tmp_path, monkeypatch) ->
 
 
 def test_the_answer_is_printed_before_anything_is_written(tmp_path, monkeypatch) -> None:
-    write = result.Result._write
+    write = result.Result.write
     monkeypatch.setattr(
-        result.Result, "_write", lambda *a, **k: (print("saving"), write(*a, **k))[1]
+        result.Result, "write", lambda *a, **k: (print("saving"), write(*a, **k))[1]
     )
     shown = run_dse("run", str(STUDY), "--out", str(tmp_path / "run")).stdout
     places = [shown.index(text) for text in ("Pareto front of 1 design", "saving", "written to")]
