@@ -85,11 +85,10 @@ class Problem:
         lines = f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}"
         return "\n".join([*lines, *(f"constraint: {name}" for name in self.constraint_names)])
 
-    def renumbered(self, plan: tuple[Step, ...] | None = None, **changes: Any) -> Problem:
-        """Return the problem with other numbers, but no new name; a `plan` lacks given columns."""
+    def renumbered(self, **changes: Any) -> Problem:
+        """Return the problem with other numbers, but no new name."""
         other = replace(self, **changes)
-        other.__dict__["search_plan"] = self.search_plan if plan is None else plan
-        for name in ("requirement_steps", "partial_in_use", "offered", "alone"):
+        for name in ("search_plan", "requirement_steps", "partial_in_use", "offered", "alone"):
             other.__dict__[name] = getattr(self, name)
         return other
 

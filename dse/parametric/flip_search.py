@@ -22,7 +22,6 @@ from dse.parametric.flips import (
     IntervalEnd,
     Stability,
 )
-from dse.parametric.nominal import NominalColumns
 from dse.parametric.perturbed import (
     Compared,
     PerturbedPart,
@@ -151,7 +150,6 @@ class _FlipSearch:
         self.front = front
         self.factor = factor
         self.answer = answer_among(study.problem, front, tracked)
-        self._nominal = NominalColumns(study.problem)
 
     def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
         """Yield how far the answer holds: first those together that change nothing."""
@@ -170,7 +168,7 @@ class _FlipSearch:
     def _track(self, entry: Assumption) -> Track:
         ends = self._limits(entry)
         scale_of = abs(entry.value) or max(map(abs, ends))
-        track = Track(entry, self.tracked, self.study.settings, ends, scale_of, self._nominal)
+        track = Track(entry, self.tracked, self.study.settings, ends, scale_of)
         track.know(entry.value, self.front)
         return track
 
@@ -199,7 +197,7 @@ class _FlipSearch:
         if not wanted:
             return []
         problems = [one.entry.at(value) for one in wanted for value in one.values]
-        return compare_together(self._nominal, widest(self.study.problem, problems), wanted)
+        return compare_together(self.study.problem, widest(self.study.problem, problems), wanted)
 
     def unmoved(self, entries: Sequence[Assumption]) -> tuple[list[Stability], dict[str, Index]]:
         """Return what no design can change the answer of, in the whole range, screened together.
@@ -266,11 +264,9 @@ class _FlipSearch:
         value = _beyond(track.entry, flips_at)
         with suppress(DseError):
             own = self.answer.rows[:1]
-            counts = track.compare(own, [track.entry.value, value]).counts[:, 0]
-            if (counts[1] > counts[0]).any():
-                return math.inf
-            if (counts[1] < counts[0]).any():
-                return None
+            more = track.least_counts(own, value) - track.least_counts(own, track.entry.value)
+            if more.any():
+                return math.inf if (more > 0).any() else None
             # a lower rate opens fewer counts, and today's are still there to stay with
             problem, _ = same_space(track.at(value), track.entry.problem)
             rows = np.vstack([own, track.rows])

@@ -11,7 +11,6 @@ import numpy as np
 from dse.errors import ContractError
 from dse.model.preference import Preference
 from dse.model.space import Index
-from dse.parametric.nominal import NominalColumns
 from dse.parametric.perturbed import Compared, PerturbedPart, compare_together
 from dse.reports.text import ROUNDING
 from dse.study.assumptions import assumptions_of
@@ -73,7 +72,7 @@ def importance_facts(study: Study, point: Index, preference: Preference) -> dict
     ]
     found: list[Compared] = []
     with suppress(ContractError):  # a model that refuses such a value
-        found = compare_together(NominalColumns(problem), problem.space, parts)
+        found = compare_together(problem, problem.space, parts)
     goal = problem.goals[column]
     moved = []
     for entry, seen in zip(entries, found, strict=False):

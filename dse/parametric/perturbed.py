@@ -8,21 +8,17 @@ anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import DseError
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
-from dse.model.graph import Step
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
-from dse.parametric.nominal import NominalColumns
 from dse.search.exact.work import CALL, spend
 from dse.study.assumptions import Assumption
 from dse.study.bounds import with_named_bounds
@@ -71,10 +67,9 @@ class PerturbedDesigns:
             self._move(part, slice(start, end))
         self.stages = self._stages()
 
-    def evaluate(self, nominal: NominalColumns | None = None) -> Evaluation:
-        """Return losses and violations, part after part; `nominal` stays what nothing moves."""
-        known = {} if nominal is None else self._quantities(nominal)
-        problem, columns = self._renumbered(() if known else None), self.columns | known
+    def evaluate(self) -> Evaluation:
+        """Return losses and violations, part after part."""
+        problem, columns = self._renumbered(), self.columns
         at_rows = {name: np.ravel(column) for name, column in self.columns.items()}
         if problem.measured is not None:
             known = problem.measured.columns(self._space, self.rows)
@@ -84,33 +79,9 @@ class PerturbedDesigns:
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
         return with_hosts(problem, found, self.rows, at_rows)
 
-    def _quantities(self, nominal: NominalColumns) -> dict[str, Any]:
-        """Return what losses and violations take: computed where something moves that it takes.
-
-        Nothing where a quantity fails, or nominal ones are not known.
-        """
-        problem = self._problem
-        columns = nominal.of(self._space, [(part.rows, len(part.values)) for part in self._parts])
-        if columns is None:
-            return {}
-        columns.update(given := {**self._space.constants, **self.columns})
-        moved = set(self._own)
-        with np.errstate(all="ignore"), suppress(DseError):
-            fleets = [stage.fleet(given) for stage in self.stages]
-            for name in nominal.columns.keys() & problem.offered:
-                moved |= columns.moved(name, tuple(fleet.column(name) for fleet in fleets))
-            for step in problem.search_plan:
-                if not moved.isdisjoint(step.arguments):
-                    moved |= columns.moved(step.name, step(columns))
-            names = {name for step in problem.requirement_steps for name in step.arguments}
-            names |= {goal.name for goal in problem.goals}
-            names |= {name for rule in self._constraints for name in rule.expression.names}
-            return {s.name: columns[s.name] for s in problem.search_plan if s.name in names}
-        return {}
-
-    def _renumbered(self, plan: tuple[Step, ...] | None = None) -> Problem:
+    def _renumbered(self) -> Problem:
         constraints = tuple(self._constraints)
-        return self._problem.renumbered(plan, stages=self.stages, constraints=constraints)
+        return self._problem.renumbered(stages=self.stages, constraints=constraints)
 
     def bounds(self, steps: Sequence[int]) -> CellBounds:
         """Return the bounds of cells, part after part."""
@@ -216,14 +187,13 @@ class Compared:
 
 
 def compare_together(
-    nominal: NominalColumns, space: Space, wanted: Sequence[PerturbedPart]
+    problem: Problem, space: Space, wanted: Sequence[PerturbedPart]
 ) -> list[Compared]:
     """Return how designs do at values of several numbers, evaluated together.
 
     A design that the space lacks at a value meets no constraint there.
     """
-    problem = nominal.problem
-    tables = _evaluated(nominal, space, [part for ask in wanted for part in _divided(ask)])
+    tables = _evaluated(problem, space, [part for ask in wanted for part in _divided(ask)])
     found = []
     end = 0
     for ask in wanted:
@@ -268,7 +238,7 @@ def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:
 
 
 def _evaluated(
-    nominal: NominalColumns, space: Space, parts: Sequence[PerturbedPart]
+    problem: Problem, space: Space, parts: Sequence[PerturbedPart]
 ) -> list[NDArray[np.float64]]:
     """Return losses, violations and least instances of parts, some evaluated at a time."""
     found = []
@@ -278,8 +248,8 @@ def _evaluated(
         if count < TOGETHER and last < len(parts):
             continue
         spend(CALL + count)
-        moved = PerturbedDesigns(nominal.problem, space, parts[first:last])
-        evaluation = moved.evaluate(nominal)
+        moved = PerturbedDesigns(problem, space, parts[first:last])
+        evaluation = moved.evaluate()
         found.append((evaluation.loss, evaluation.violation, moved.least_counts()))
         first, count = last, 0
     return [np.concatenate(tables) for tables in zip(*found, strict=True)]

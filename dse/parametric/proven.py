@@ -37,7 +37,7 @@ EFFORT = 1_000_000
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
 
-AT_ONCE = 64
+AT_ONCE = 128
 """Designs times values evaluated in about the time that a few take."""
 
 
@@ -77,8 +77,7 @@ class ProvenAnswer:
         self._answer = answer
         self._start = start
         self._own = len(answer.rows)
-        here = track.compare(answer.rows, [start])
-        self._loss, self._counts = here.loss[0], here.counts[0]
+        self._counts = track.least_counts(answer.rows, start)
         self._known: dict[tuple[float, int], tuple[float, float | None, float]] = {}
 
     def question(self) -> Screen | None:
@@ -167,9 +166,10 @@ class ProvenAnswer:
     def _question(self, low: float, high: float, most: int) -> Screen | None:
         """Return what to ask of the space between two values; None where nothing bounds it."""
         track, own = self._track, self._own
-        seen = track.compare(np.vstack([self._answer.rows, self._others(track.rows)]), [low, high])
+        every = np.vstack([self._answer.rows, self._others(track.rows)])
+        seen = track.compare(every, [low, high, self._start])
         worst = []
-        for loss, feasible in zip(seen.loss, seen.feasible, strict=True):
+        for loss, feasible in zip(seen.loss[:2], seen.feasible, strict=False):
             if feasible[:own].all():
                 worst.append(loss[:own])
             elif track.column is not None and feasible.any():  # the best that is known to fit
@@ -177,7 +177,7 @@ class ProvenAnswer:
                 worst.append(loss[[best]])
             else:
                 return None
-        same = (seen.loss[:, :own] == self._loss).all() and seen.feasible[:, :own].all()
+        same = (seen.loss[:, :own] == seen.loss[2, :own]).all() and seen.feasible[:, :own].all()
         touched = track.entry.touched if same else None
         return Screen(track.entry, low, high, np.maximum(*worst), touched, most)
 

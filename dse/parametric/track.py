@@ -7,14 +7,20 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse import search
 from dse.model.evaluation import distinct
 from dse.model.front import nondominated
 from dse.model.space import Index
 from dse.parametric import rivals
-from dse.parametric.nominal import NominalColumns
-from dse.parametric.perturbed import Compared, PerturbedPart, compare_together, widest
+from dse.parametric.perturbed import (
+    Compared,
+    PerturbedDesigns,
+    PerturbedPart,
+    compare_together,
+    widest,
+)
 from dse.parametric.scale import LogScale
 from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.search.exact.work import CALL, LOOK, spend
@@ -34,13 +40,11 @@ class Track:
         settings: search.SearchSettings,
         limits: tuple[float, float],
         size: float = 0.0,
-        nominal: NominalColumns | None = None,
     ) -> None:
         """Know nothing so far; `settings` say how much a search may take.
 
         `size` is how large a number is that may pass zero.
         """
-        self._nominal = nominal or NominalColumns(entry.problem)
         self.entry = entry
         self.limits = limits
         self.tracked = tracked
@@ -71,7 +75,12 @@ class Track:
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
         """Return how designs (n, d) do at values."""
         wanted = [PerturbedPart(self.entry, values, rows)]
-        return compare_together(self._nominal, self.space, wanted)[0]
+        return compare_together(self.entry.problem, self.space, wanted)[0]
+
+    def least_counts(self, rows: Index, value: float) -> NDArray[np.float64]:
+        """Return the least instances of designs at a value, (n, stages): nothing is evaluated."""
+        part = PerturbedPart(self.entry, (value,), rows)
+        return PerturbedDesigns(self.entry.problem, self.space, [part]).least_counts()
 
     def proves(self, answer: AnswerDesigns) -> bool:
         """Whether designs answer by one loss, or as the whole front: intervals are proven then."""
