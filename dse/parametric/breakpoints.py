@@ -14,11 +14,11 @@ import numpy as np
 
 from dse.errors import ContractError, NotFiniteError, TooLargeError, UnitError
 from dse.model.evaluation import distinct
-from dse.parametric.proven import EFFORT, PRECISE, Breakpoint, ProvenAnswer
+from dse.parametric.proven import EFFORT, PRECISE, ProvenAnswer
 from dse.parametric.scale import NARROW
 from dse.parametric.screen import Screen, screened
 from dse.parametric.track import Track
-from dse.parametric.tracked_answer import AnswerDesigns, answer_instead
+from dse.parametric.tracked_answer import AnswerDesigns, Breakpoint, answer_instead
 from dse.search.exact.work import EffortError
 
 PROBES = 8

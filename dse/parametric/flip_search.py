@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from dse.parametric.flips import (
     NOTHING_FITS,
     SECTION,
     Flips,
-    IntervalEnd,
     Stability,
 )
 from dse.parametric.perturbed import (
@@ -29,12 +29,12 @@ from dse.parametric.perturbed import (
     same_space,
     widest,
 )
-from dse.parametric.proven import EFFORT, Breakpoint, screened_answers
+from dse.parametric.proven import EFFORT, screened_answers
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, composes, screened
 from dse.parametric.track import Track
-from dse.parametric.tracked_answer import TrackedAnswer, answer_among
+from dse.parametric.tracked_answer import Breakpoint, TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
@@ -230,27 +230,19 @@ class _FlipSearch:
         still, rivals = [], {}
         for question, rows in zip(questions, found, strict=True):
             if rows is not None and (rows == own).all():
-                held = [IntervalEnd(holds_to=end) for end in (question.low, question.high)]
+                held = [Breakpoint(holds_to=end) for end in (question.low, question.high)]
                 still.append(_stability(question.entry, held))
             elif rows is not None:
                 rivals[question.entry.name] = rows
         return still, rivals
 
-    def _end(self, track: Track, found: Breakpoint) -> IntervalEnd:
-        becomes: tuple[str, ...] = ()
-        regret = None
-        if found.flips_at is not None and found.beyond is not None:
-            rows = found.beyond.rows
-            becomes = next(iter(parts(track.at(found.flips_at), rows)), (NOTHING_FITS,))
-            regret = self._regret(track, found.flips_at)
-        return IntervalEnd(
-            holds_to=found.holds_to,
-            flips_at=found.flips_at,
-            complete=found.complete,
-            limited=found.limited,
-            becomes=becomes,
-            regret=regret,
-        )
+    def _end(self, track: Track, found: Breakpoint) -> Breakpoint:
+        """Return an end with the answer beyond in words, and what it costs to stay."""
+        if found.flips_at is None or found.beyond is None:
+            return found
+        words = parts(track.at(found.flips_at), found.beyond.rows)
+        becomes = next(iter(words), (NOTHING_FITS,))
+        return replace(found, becomes=becomes, regret=self._regret(track, found.flips_at))
 
     def _regret(self, track: Track, flips_at: float) -> float | None:
         """Return how much worse the answer is than the best design known a tenth beyond a flip.
@@ -280,7 +272,7 @@ class _FlipSearch:
         return None
 
 
-def _stability(entry: Assumption, ends: Sequence[IntervalEnd]) -> Stability:
+def _stability(entry: Assumption, ends: Sequence[Breakpoint]) -> Stability:
     low, high = ends
     return Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
+from dse.parametric.tracked_answer import Breakpoint
 from dse.reports.designs import difference
 from dse.reports.sections import Section, html
 from dse.reports.text import (
@@ -54,22 +55,6 @@ NOT_EVERY_DESIGN = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntervalEnd:
-    """One end of the interval in which an answer holds: `Breakpoint`, and the answer in words.
-
-    `regret` is by how much today's answer is worse a tenth beyond, relative to the best design
-    known: infinite where it is infeasible, None where no number is compared.
-    """
-
-    holds_to: float
-    flips_at: float | None = None
-    complete: bool = True
-    limited: str = ""
-    becomes: tuple[str, ...] = ()
-    regret: float | None = None
-
-
 @dataclass(frozen=True)
 class Stability:
     """How far one assumption may move before the answer changes."""
@@ -77,8 +62,8 @@ class Stability:
     name: str
     quantity: str
     nominal: float
-    low: IntervalEnd
-    high: IntervalEnd
+    low: Breakpoint
+    high: Breakpoint
     fitted: bool = False
 
     @property
@@ -96,11 +81,11 @@ class Stability:
         """Whether anything flips the answer."""
         return any(side.flips_at is not None for side in self.sides)
 
-    def nearest(self, hardly: float = 0.0) -> IntervalEnd:
+    def nearest(self, hardly: float = 0.0) -> Breakpoint:
         """Return the end with the nearest flip, of those with a regret that matters."""
         return min(self.mattering(hardly) or self.sides, key=self.distance_to)
 
-    def mattering(self, hardly: float) -> tuple[IntervalEnd, ...]:
+    def mattering(self, hardly: float) -> tuple[Breakpoint, ...]:
         """Return the ends with flips whose regret is not less, or not known."""
         flips = (side for side in self.sides if side.flips_at is not None)
         return tuple(s for s in flips if s.regret is None or s.regret >= hardly)
@@ -110,13 +95,13 @@ class Stability:
         """Whether its range ends early at either end."""
         return bool(self.low.limited or self.high.limited)
 
-    def change(self, side: IntervalEnd) -> float | None:
+    def change(self, side: Breakpoint) -> float | None:
         """Return the relative change to a flip, None where there is none, or nothing to relate."""
         if side.flips_at is None or side.flips_at * self.nominal <= 0.0:
             return None
         return side.flips_at / self.nominal - 1.0
 
-    def change_text(self, side: IntervalEnd) -> str:
+    def change_text(self, side: Breakpoint) -> str:
         """Return the change to a flip: per cent, a factor, or a step where a number passes zero."""
         relative = self.change(side)
         if relative is None:
@@ -124,7 +109,7 @@ class Stability:
             return f"{'+' if step > 0 else ''}{units.show(step, self.quantity)}"
         return relative_text(relative)
 
-    def distance_to(self, side: IntervalEnd) -> float:
+    def distance_to(self, side: Breakpoint) -> float:
         """Return how far the flip at an end is, as the logarithm of a factor; inf for none."""
         if side.flips_at is None:
             return math.inf
@@ -134,7 +119,7 @@ class Stability:
         return math.log1p(abs(side.flips_at - self.nominal) / (abs(self.nominal) or 1.0))
 
     @property
-    def sides(self) -> tuple[IntervalEnd, IntervalEnd]:
+    def sides(self) -> tuple[Breakpoint, Breakpoint]:
         """Both ends of its interval."""
         return self.low, self.high
 

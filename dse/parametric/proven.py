@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +24,12 @@ from dse.parametric.perturbed import Compared
 from dse.parametric.scale import NARROW, log_distance
 from dse.parametric.screen import Screen, screened
 from dse.parametric.track import Track
-from dse.parametric.tracked_answer import AnswerDesigns, answer_among, answer_instead
+from dse.parametric.tracked_answer import (
+    AnswerDesigns,
+    Breakpoint,
+    answer_among,
+    answer_instead,
+)
 from dse.search.exact.work import EffortError
 
 PRECISE = 1e-7
@@ -39,31 +43,6 @@ SHORTEST = 1e-3
 
 AT_ONCE = 128
 """Designs times values evaluated in about the time that a few take."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Breakpoint:
-    """How far an answer holds, in SI, and the answer beyond.
-
-    Attributes
-    ----------
-    holds_to
-        The last value at which it was found to hold.
-    flips_at
-        The first value at which it was found not to; None when it holds up to the limit.
-    beyond
-        The answer there; of no designs when none is feasible, None where there is no flip.
-    complete
-        Every design was compared; False when only exact searches at some values were.
-    limited
-        Why nothing is known beyond `holds_to`; empty where the range ends as it was given.
-    """
-
-    holds_to: float
-    flips_at: float | None = None
-    beyond: AnswerDesigns | None = None
-    complete: bool = True
-    limited: str = ""
 
 
 class ProvenAnswer:

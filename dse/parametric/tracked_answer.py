@@ -1,8 +1,11 @@
-"""What is tracked as a number moves: the answer that a preference picks, or the whole front."""
+"""What is tracked as a number moves: the answer that a preference picks, or the whole front.
+
+And how far it holds.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +41,42 @@ class TrackedAnswer:
 
 @dataclass(frozen=True)
 class AnswerDesigns:
-    """The designs that answer: what they are, and their rows (n, d)."""
+    """The designs that answer: what they are, by which they are compared, and their rows (n, d)."""
 
     keys: tuple[Key, ...]
-    rows: Index
+    rows: Index = field(compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breakpoint:
+    """How far an answer holds, in SI, and the answer beyond.
+
+    Attributes
+    ----------
+    holds_to
+        The last value at which it was found to hold.
+    flips_at
+        The first value at which it was found not to; None when it holds up to the limit.
+    beyond
+        The answer there; of no designs when none is feasible, None where there is no flip.
+    complete
+        Every design was compared; False when only exact searches at some values were.
+    limited
+        Why nothing is known beyond `holds_to`; empty where the range ends as it was given.
+    becomes
+        The answer beyond in words, where that is wanted.
+    regret
+        By how much the answer is worse a tenth beyond, relative to the best design known: infinite
+        where it is infeasible, None where no number is compared.
+    """
+
+    holds_to: float
+    flips_at: float | None = None
+    beyond: AnswerDesigns | None = None
+    complete: bool = True
+    limited: str = ""
+    becomes: tuple[str, ...] = ()
+    regret: float | None = None
 
 
 def answer_among(problem: Problem, rows: Index, tracked: TrackedAnswer) -> AnswerDesigns:
