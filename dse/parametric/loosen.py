@@ -15,6 +15,8 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +90,7 @@ class Field:
         others = {name: factor * given for name, factor in self.follows}
         return columns | {self.column: given} | others
 
-    def between(self, near: Column, far: Column) -> Column:
+    def between(self, near: Any, far: Any) -> Any:
         """Return values between two: geometric means, whole where the field is."""
         if self.unit.integer:
             return np.floor((near + far) / 2)
@@ -127,19 +129,14 @@ def nearest_feasible(base: Study, field: Field, *, composed: bool) -> tuple[floa
     near = field.tightest(problem)
     if near is None:
         return None
-    if not composed:
-        for far in _steps(problem, field, near) or _rungs(problem, field, near, None):
-            value = _within(problem, field, near, far)
-            if value is not None:
-                return value, True
-            near = far
-        return None
-
-    def within(near: float, far: float) -> float | None:
-        return _within_composed(base, field, near, far)
-
+    if composed:
+        rungs = _rungs(problem, field, near, COMPOSED)
+        within: Within = partial(_within_composed, base, field)
+    else:
+        rungs = _steps(problem, field, near) or _rungs(problem, field, near, None)
+        within = partial(_within, problem, field)
     unsure: TooLargeError | None = None
-    for far in _rungs(problem, field, near, COMPOSED):
+    for far in rungs:
         try:
             value = within(near, far)
         except EffortError:
@@ -148,13 +145,10 @@ def nearest_feasible(base: Study, field: Field, *, composed: bool) -> tuple[floa
             unsure = error
             continue
         if value is not None:
-            found, least = _improved(
-                near,
-                value,
-                within,
-                lambda value: field.moved(value, -NEAREST),
-                lambda near, far: float(field.between(np.full(1, near), np.full(1, far))[0]),
-            )
+            if not composed:
+                return value, True
+            short_of = partial(field.moved, share=-NEAREST)
+            found, least = _improved(near, value, within, short_of, field.between)
             return found, least and unsure is None
         near = far
     if unsure is not None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from dse.model.problem import Problem
 from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, solve
 from dse.parametric.change import NUMBER, Override, Repair, number_words, size_of
 from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
+from dse.parametric.scale import LogScale
 from dse.search.conflicts import any_design
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.field_kinds import Unit, neutral
@@ -59,22 +59,19 @@ def _of_bound(infeasible: Study, place: int, threshold: ConstraintThreshold) -> 
     if found is None:
         return None
     value, least = found
-    for shown in _bound_texts(threshold, value):
-        written = threshold.text(shown)
-        override = (f"constraints.{place}", as_yaml(written))
-        solved = _solved(infeasible, [override])
-        if solved is not None:
-            text, new = (
-                infeasible.problem.constraints[place].text,
-                units.parse(shown, threshold.name),
-            )
-            return replace(
-                _number((override,), written, threshold.name, threshold.value, new, solved),
-                constraints=(text,),
-                violated=(text,),
-                least=least,
-            )
-    return None
+    shown = _bound_texts(threshold, value)
+
+    def override(text: str) -> tuple[Override, ...]:
+        return ((f"constraints.{place}", as_yaml(threshold.text(text))),)
+
+    first = _first_solved(infeasible, shown, override)
+    if first is None:
+        return None
+    text, solved = first
+    new, rule = units.parse(text, threshold.name), infeasible.problem.constraints[place].text
+    written = threshold.text(text)
+    repair = _number(override(text), written, threshold.name, threshold.value, new, solved)
+    return replace(repair, constraints=(rule,), violated=(rule,), least=least)
 
 
 def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
@@ -82,6 +79,18 @@ def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
         return [units.exact_text(value, threshold.name)]
     up = value > threshold.value
     return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
+
+
+def _first_solved(
+    base: Study, texts: Sequence[str], overrides: Callable[[str], tuple[Override, ...]]
+) -> tuple[str, Solved] | None:
+    """Return the first text of a number with which a study has a design, and what it admits."""
+    for text in texts:
+        with suppress(TooLargeError):
+            solved = solve(base, overrides(text))
+            if solved is not None:
+                return text, solved
+    return None
 
 
 def _number(
@@ -92,7 +101,6 @@ def _number(
     value: float,
     solved: Solved,
 ) -> Repair:
-    known: dict[str, Any] = admitted(solved)
     return Repair(
         overrides=overrides,
         written=written,
@@ -102,7 +110,7 @@ def _number(
         name=name,
         nominal=nominal,
         value=value,
-        **known,
+        **admitted(solved),
     )
 
 
@@ -167,10 +175,10 @@ def _confirmed(
 
     A demanded rate also sets how many instances are tried, so the study may need a little more.
     """
-    found = _first_solved(infeasible, field, value)
+    found = _at(infeasible, field, value)
     if found is None:
         further = _further(infeasible, field, value)
-        found = None if further is None else _first_solved(infeasible, field, further)
+        found = None if further is None else _at(infeasible, field, further)
         if found is None:
             return None
     text, solved = found
@@ -188,15 +196,11 @@ def _confirmed(
     )
 
 
-def _first_solved(infeasible: Study, field: Field, value: float) -> tuple[str, Solved] | None:
+def _at(infeasible: Study, field: Field, value: float) -> tuple[str, Solved] | None:
     """Return the shortest text of a value that admits a design, and what it admits."""
     now = field.tightest(infeasible.problem)
     counted = field.unit.counts and now is not None and now.is_integer()
-    for text in _field_texts(field, value, whole=counted):
-        solved = _solved(infeasible, field.overrides(text))
-        if solved is not None:
-            return text, solved
-    return None
+    return _first_solved(infeasible, _field_texts(field, value, whole=counted), field.overrides)
 
 
 def _field_texts(field: Field, value: float, *, whole: bool = False) -> list[str]:
@@ -206,36 +210,18 @@ def _field_texts(field: Field, value: float, *, whole: bool = False) -> list[str
 
 def _further(infeasible: Study, field: Field, value: float) -> float | None:
     """Return the nearest looser value with which the study itself has a design, to 0.01 %."""
-    near, far = value, None
-    for doubling in range(14):
-        further = field.moved(value, SHORT * 2**doubling)
-        if _has_design(infeasible, field, further):
-            far = further
-            break
-        near = further
-    while far is not None and abs(far - near) > 1e-4 * abs(far):
-        middle = (near + far) / 2
-        if field.unit.integer:
-            middle = float(math.floor(middle))
-        if middle in (near, far):
-            break
-        if _has_design(infeasible, field, middle):
-            far = middle
-        else:
-            near = middle
-    return far
 
+    def has_design(value: float) -> bool:
+        changed = changed_study(infeasible, field.overrides(_field_texts(field, value)[-1]))
+        with suppress(TooLargeError):
+            return changed is not None and any_design(changed.problem) is not None
+        return False
 
-def _has_design(infeasible: Study, field: Field, value: float) -> bool:
-    changed = changed_study(infeasible, field.overrides(_field_texts(field, value)[-1]))
-    with suppress(TooLargeError):
-        return changed is not None and any_design(changed.problem) is not None
-    return False
-
-
-def _solved(infeasible: Study, overrides: Sequence[Override]) -> Solved | None:
-    with suppress(TooLargeError):
-        return solve(infeasible, overrides)
+    near = value
+    for far in (field.moved(value, SHORT * 2**doubling) for doubling in range(14)):
+        if has_design(far):
+            return LogScale(field.unit.integer).bisected(far, near, 1e-4, has_design)[0]
+        near = far
     return None
 
 
