@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,6 @@ from dse.study.study import Study
 
 WIDTH = 0.1
 """Each assumption moves alone by this share of its value, either way."""
-
-
-@dataclass(frozen=True)
-class Importance:
-    """The change of an objective, as a share, on either side of an assumption.
-
-    `feasible` says of either side whether the design meets every constraint there.
-    """
-
-    assumption: str
-    fitted: bool
-    change: tuple[float, float]
-    feasible: tuple[bool, bool]
-
-    @property
-    def most(self) -> float:
-        """The larger change; inf where the design is infeasible."""
-        return max(map(abs, self.change)) if all(self.feasible) else float("inf")
 
 
 def importance_facts(study: Study, point: Index, preference: Preference) -> dict[str, Any] | None:
@@ -76,17 +57,20 @@ def importance_facts(study: Study, point: Index, preference: Preference) -> dict
     goal = problem.goals[column]
     moved = []
     for entry, seen in zip(entries, found, strict=False):
-        shares = (seen.loss[:, 0, column] / loss - 1.0).tolist()
-        change = (float(shares[0]), float(shares[1]))
-        feasible = (bool(seen.feasible[0, 0]), bool(seen.feasible[1, 0]))
-        moved.append(Importance(entry.name, entry.fitted, change, feasible))
-    telling = [one for one in moved if one.most > ROUNDING]
-    telling.sort(
-        key=lambda one: (-round(max(map(abs, np.nan_to_num(one.change))), 9), one.assumption)
-    )
+        change = (seen.loss[:, 0, column] / loss - 1.0).tolist()
+        feasible = seen.feasible[:, 0].tolist()
+        most = max(map(abs, np.nan_to_num(change)))
+        if most > ROUNDING or not all(feasible):
+            facts = {
+                "assumption": entry.name,
+                "fitted": entry.fitted,
+                "change": change,
+                "feasible": feasible,
+            }
+            moved.append((-round(most, 9), entry.name, facts))
     return {
         "quantity": goal.name,
         "width": WIDTH,
-        "moved": [asdict(one) for one in telling],
-        "still": len(moved) - len(telling),
+        "moved": [facts for *_, facts in sorted(moved)],
+        "still": len(found) - len(moved),
     }
