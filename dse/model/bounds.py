@@ -26,9 +26,6 @@ from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Failures, Step
 from dse.model.stage import Columns, Wired
 
-Ranges = Mapping[str, tuple[Column, Column]]
-"""Ends of a range of a quantity."""
-
 MARGIN = 1e-9
 """Relative; far above what rounding can do to a bound, far below what designs differ by."""
 
@@ -65,7 +62,7 @@ class Bounds:
 
     @cached_property
     def carried(self) -> tuple[str, ...]:
-        """Quantities that no stage's capacity is below, ready for `floor` and ranges."""
+        """Quantities that no stage's capacity is below, ready for `floor`."""
         return tuple(
             step.name
             for step in self.problem.search_plan
@@ -85,30 +82,21 @@ class Bounds:
                 columns[step.name] = enclosure(step, columns)
         return columns
 
-    def floor(self, columns: Columns, ranges: Ranges) -> Column:
-        """Return what each stage carries at least in a feasible design within `ranges`."""
+    def floor(self, columns: Columns) -> Column:
+        """Return what each stage carries at least in a feasible design."""
         columns, floor = self._with_demands(columns), np.zeros(1)
         for name in self.carried:
             if self.least.get(name) in columns:
                 floor = np.maximum(floor, ends(columns[self.least[name]])[0])
-            if name in ranges:
-                floor = np.maximum(floor, ranges[name][0])
         return floor
 
-    def best(
-        self, columns: Columns, ranges: Ranges, count: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def best(self, columns: Columns, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses (count, m) and violations (count, k) of sets of designs.
 
-        Parameters
-        ----------
-        columns
-            Every input and stage column of each set.
-        ranges
-            Quantities of which only values between two columns are of interest.
+        `columns` are every input and stage column of each set.
         """
         with np.errstate(all="ignore"):
-            columns, outside = self.enclosed(columns, ranges)
+            columns = self.enclosed(columns)
             violation = [
                 ends(enclosure(step, columns))[0] for step in self.problem.requirement_steps
             ]
@@ -116,7 +104,6 @@ class Bounds:
                 ends(rule.expression.enclosed_violation(columns))[0]
                 for rule in self.problem.constraints
             ]
-            violation.append(np.where(outside > 0, np.inf, -1.0))
             pairs = [ends(columns[goal.name]) for goal in self.problem.goals]
             goals = zip(pairs, self.problem.goals, strict=True)
             loss = [-high if goal.maximise else low for (low, high), goal in goals]
@@ -127,16 +114,12 @@ class Bounds:
         losses -= margin * _stacked(open_, count)
         return rounded(losses), _stacked(violation, count) - MARGIN
 
-    def enclosed(
-        self, columns: Columns, ranges: Ranges, *, demanded: bool = True
-    ) -> tuple[Columns, Column]:
-        """Return every column and quantity enclosed; and by how much ranges are missed.
+    def enclosed(self, columns: Columns, *, demanded: bool = True) -> Columns:
+        """Return every column and quantity enclosed; one among the columns stays as it is.
 
-        Arguments are those of `best`; a quantity among the columns stays as it is.  Unless
-        `demanded`, designs that do not reach the demand are enclosed as well.
+        Unless `demanded`, designs that do not reach the demand are enclosed as well.
         """
         columns = self._with_demands(columns)
-        outside = np.full(1, -np.inf)
         reached = self.least if demanded else {}
         for name in set(reached) & set(columns):
             if not is_exact(columns[name]):
@@ -145,12 +128,7 @@ class Bounds:
             if step.name not in columns:
                 columns[step.name] = enclosure(step, columns)
                 self._raise_to(reached, step.name, columns)
-            if step.name in ranges:
-                low, high = ends(columns[step.name])
-                least, most = ranges[step.name]
-                outside = np.maximum(outside, np.maximum(least - high, low - most))
-                columns[step.name] = Enclosure(np.maximum(low, least), np.minimum(high, most))
-        return columns, outside
+        return columns
 
     def _raise_to(self, reached: Mapping[str, str], name: str, columns: Columns) -> None:
         """Let a quantity be at least what it reaches in feasible designs."""

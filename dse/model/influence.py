@@ -145,15 +145,15 @@ class Influence:
         """
         bounds = self.bounds
         with np.errstate(all="ignore"):
-            most, _ = bounds.enclosed(columns, {})
-            level = bounds.floor({name: _highest(most[name]) for name in most}, {})
+            most = bounds.enclosed(columns)
+            level = bounds.floor({name: _highest(most[name]) for name in most})
             level = level * (1.0 + MARGIN)
             carrying = {}
             for name in self.capacities:
                 low, high = ends(columns[name])
                 carrying[name] = Enclosure(np.maximum(low, level), high)
             free = self._undemanded(columns | carrying)
-            columns, _ = bounds.enclosed(free, {}, demanded=False)
+            columns = bounds.enclosed(free, demanded=False)
             met = np.ones(1, dtype=bool)
             for step in filter(_demands, bounds.problem.requirement_steps):
                 met = met & (largest_violation(step, columns) <= 0)
@@ -168,8 +168,8 @@ class Influence:
         """
         problem = self.bounds.problem
         with np.errstate(all="ignore"):
-            free, _ = self.bounds.enclosed(self._undemanded(columns), {}, demanded=False)
-            columns, _ = self.bounds.enclosed(columns, {})
+            free = self.bounds.enclosed(self._undemanded(columns), demanded=False)
+            columns = self.bounds.enclosed(columns)
             want = {name: np.zeros((2, count), dtype=bool) for name in columns}
             for goal in problem.goals:
                 want[goal.name][int(goal.maximise)] = True
@@ -210,7 +210,7 @@ def beside_stages(bounds: Bounds, columns: Columns) -> dict[str, Column]:
     anything = Enclosure(np.zeros(1), np.full(1, np.inf))
     stages = (anything,) * len(bounds.problem.stages)
     with np.errstate(all="ignore"):
-        columns, _ = bounds.enclosed(columns | dict.fromkeys(STAGE_COLUMNS, stages), {})
+        columns = bounds.enclosed(columns | dict.fromkeys(STAGE_COLUMNS, stages))
     pairs = {name: ends(columns[name]) for name in sorted(names)}
     return {name: np.where(low == high, low, np.inf) for name, (low, high) in pairs.items()}
 

@@ -198,14 +198,13 @@ def test_no_design_of_a_set_is_better_than_its_bounds(demand: float) -> None:
     """Losses are those of feasible designs; violations those of every design."""
     asked = problem(demand, "merit <= 4", "cost >= 1")
     low, high = boxes(300)
-    loss, violation = Bounds(asked).best(columns_of(low, high, demand), {}, len(low))
-    assert violation.shape == (300, 4)  # the last is the ranges', of which there are none
-    assert (violation[:, -1] < 0).all()
+    loss, violation = Bounds(asked).best(columns_of(low, high, demand), len(low))
+    assert violation.shape == (300, 3)
     for row in range(len(low)):
         sides = [range(first, last + 1) for first, last in zip(low[row], high[row], strict=True)]
         found = asked.evaluate(np.array(list(product(*sides))))
         assert (found.loss[found.feasible] >= loss[row]).all()
-        assert (found.violation >= violation[row, :-1]).all()
+        assert (found.violation >= violation[row]).all()
 
 
 def test_bounds_are_as_tight_as_by_hand() -> None:
@@ -216,7 +215,7 @@ def test_bounds_are_as_tight_as_by_hand() -> None:
         "demand": np.array([2.0]),
     }
     asked = problem(2.0, "merit <= 4", "cost <= 8")
-    loss, violation = Bounds(asked).best(columns, {}, 3)
+    loss, violation = Bounds(asked).best(columns, 3)
     # reach is 2 at least, as demanded; cost = 2 a + c reach, and merit = 1 - c + a
     cheapest, best = np.array([2 + 2, 0 + 4, 0 + 6]), np.array([2.0, 3.0, -2.0])
     np.testing.assert_allclose(loss[:2, 0], cheapest[:2] * (1 - MARGIN), rtol=1e-11)
@@ -226,54 +225,27 @@ def test_bounds_are_as_tight_as_by_hand() -> None:
     assert MARGIN == 1e-9
     met = [1 - 4 / 2, 1 - 4 / 2, 0.0]
     least_merit = np.array([-1.0, -3.0, -2.0]) / 4 - 1
-    right = np.stack([met, least_merit, cheapest / 8 - 1, [-1.0] * 3], axis=1) - MARGIN
+    right = np.stack([met, least_merit, cheapest / 8 - 1], axis=1) - MARGIN
     np.testing.assert_allclose(violation, right, rtol=1e-11)
-
-
-def test_ranges_cut_quantities_and_show_what_they_miss() -> None:
-    columns = {
-        "a": between([1, 0, 4], [2, 1, 4]),
-        "b": between([0, 0, 0], [2, 0, 0]),
-        "c": np.array([1.0, 1.0, 1.0]),
-        "demand": np.array([0.5]),
-    }
-    ranges = {"reach": (np.array([2.0, 2.0, 1.0]), np.array([3.0, 3.0, 3.0]))}
-    bounds = Bounds(problem(0.5))
-    found, outside = bounds.enclosed(columns, ranges)
-    # a + b is 1 to 4, 0.5 (the demand) to 1, and 4
-    assert ends(found["reach"])[0].tolist() == [2, 2, 4]
-    assert ends(found["reach"])[1].tolist() == [3, 1, 3]
-    assert outside.tolist() == [-2, 1, 1]
-    assert ends(found["cost"])[0].tolist() == [2 + 2, 0 + 2, 8 + 4]
-    loss, violation = bounds.best(columns, ranges, 3)
-    assert violation[:, -1].tolist() == [-1 - MARGIN, inf, inf]
-    assert (violation[:, -1] > 0).tolist() == [False, True, True]
-    assert loss[0, 0] == pytest.approx(4.0)
-    touching = {"reach": (np.array([1.0]), np.array([1.0]))}
-    _, violation = bounds.best(columns, touching, 3)
-    assert (violation[:, -1] > 0).tolist() == [False, False, True]
-    two = {**ranges, "merit": (np.array([-9.0]), np.array([9.0]))}
-    assert bounds.enclosed(columns, two)[1].tolist() == [-2, 1, 1]
 
 
 def test_the_demand_raises_what_it_names_unless_not_demanded() -> None:
     bounds = Bounds(problem(2.0))
     columns = columns_of(np.array([[0, 1, 0]]), np.array([[4, 2, 1]]), 2.0)
-    found, outside = bounds.enclosed(columns, {})
+    found = bounds.enclosed(columns)
     assert ends(found["reach"]) == (2.0, 4.0)
-    assert outside.tolist() == [-inf]
-    free, _ = bounds.enclosed(columns, {}, demanded=False)
+    free = bounds.enclosed(columns, demanded=False)
     assert ends(free["reach"]) == (1.0, 4.0)
     # what is given already is raised where it is open, and left as it is where it is known
-    given, _ = bounds.enclosed(columns | {"reach": between([1.0], [3.0])}, {})
+    given = bounds.enclosed(columns | {"reach": between([1.0], [3.0])})
     assert ends(given["reach"]) == (2.0, 3.0)
     assert ends(given["cost"])[0] == 0.0
-    known, _ = bounds.enclosed(columns | {"reach": np.array([1.0])}, {})
+    known = bounds.enclosed(columns | {"reach": np.array([1.0])})
     assert known["reach"] == 1.0
     rows = columns_of(np.array([[0, 0, 0], [3, 0, 0]]), np.array([[4, 4, 4], [4, 4, 4]]), 2.0)
-    assert ends(bounds.enclosed(rows, {})[0]["reach"])[0].tolist() == [2.0, 3.0]
+    assert ends(bounds.enclosed(rows)["reach"])[0].tolist() == [2.0, 3.0]
     open_demand = columns | {"demand": between([2.0], [3.0])}
-    assert ends(bounds.enclosed(open_demand, {})[0]["reach"])[0] == 2.0
+    assert ends(bounds.enclosed(open_demand)["reach"])[0] == 2.0
 
 
 def test_what_bounds_know_of_a_problem() -> None:
@@ -286,19 +258,11 @@ def test_what_bounds_know_of_a_problem() -> None:
     assert none.wanted == {"a", "b", "c", "reach"}
 
 
-def test_each_stage_carries_what_is_demanded_or_asked_for() -> None:
-    bounds, demand = Bounds(problem()), {"demand": between([2.0], [3.0])}
-
-    def range_of(low: float) -> dict:
-        return {"reach": (np.array([low]), np.array([9.0]))}
-
-    assert bounds.floor({}, {}) == 0.0
-    assert bounds.floor(demand, {}) == 2.0
-    assert bounds.floor(demand, range_of(1.0)) == 2.0
-    assert bounds.floor(demand, range_of(5.0)) == 5.0
-    assert bounds.floor({}, range_of(5.0)) == 5.0
-    assert bounds.floor({}, range_of(-1.0)) == 0.0
-    assert bounds.floor({"demand": between([-1.0], [3.0])}, {}) == 0.0
+def test_each_stage_carries_what_is_demanded() -> None:
+    bounds = Bounds(problem())
+    assert bounds.floor({}) == 0.0
+    assert bounds.floor({"demand": between([2.0], [3.0])}) == 2.0
+    assert bounds.floor({"demand": between([-1.0], [3.0])}) == 0.0
 
 
 def test_a_loss_that_nothing_is_known_of_is_no_bound() -> None:
@@ -308,7 +272,7 @@ def test_a_loss_that_nothing_is_known_of_is_no_bound() -> None:
     named = {record.name: record for record in wild.values()}
     asked = Problem(problem().space, (), wire(named, "ac"), goals)
     columns = {"a": between([0, 1], [1, 2]), "c": np.array([nan, 0.0])}
-    loss, violation = Bounds(asked).best(columns, {}, 2)
+    loss, violation = Bounds(asked).best(columns, 2)
     assert loss[:, 0].tolist() == [-inf, -inf]
     assert loss[0, 1] == -inf
     assert loss[1, 1] == pytest.approx(2.0)

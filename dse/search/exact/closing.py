@@ -165,7 +165,7 @@ class Replacing:
             index = np.concatenate([some[k].designs(rows) for k, rows in chosen])
             which = np.repeat([k for k, _ in chosen], [len(rows) for _, rows in chosen])
             columns = Together(some, which, index).stood_for()
-            loss, violation = self.bounds.best(columns, {}, len(index))
+            loss, violation = self.bounds.best(columns, len(index))
             hopeful = np.asarray((violation <= 0).all(axis=1))
             for k, rows in chosen:
                 own = which == k

@@ -163,7 +163,7 @@ class Composer:
 
     def _batch(self, scenarios: Index) -> Scenarios:
         """Return scenarios (s, d) that are closed together."""
-        return Batch(self.bounds, self.parts, scenarios, {})
+        return Batch(self.bounds, self.parts, scenarios)
 
     def _begin(self, batch: Scenarios) -> None:
         """Find something to compare the bounds of a batch with."""

@@ -233,7 +233,7 @@ def sharing_fleets(
     known = beside_stages(bounds, columns)
     deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
     shared = [columns[name] for name in deciding if name in columns]
-    shared += [*known.values(), bounds.floor(columns, {})]
+    shared += [*known.values(), bounds.floor(columns)]
     table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
     keys, which = np.unique(table, axis=0, return_inverse=True)
     sizes = bounds.problem.space.sizes
@@ -305,7 +305,7 @@ def bounds_of(groups: Sequence[Group], offers: Sequence[Offer]) -> list[tuple[Ma
     """Return the least losses and violations of designs of each group that offer this."""
     found = [(np.empty((0, 0)), np.empty((0, 0)))] * len(groups)
     for influence, columns, count, own in _together(groups, offers):
-        loss, violation = influence.bounds.best(columns, {}, count)
+        loss, violation = influence.bounds.best(columns, count)
         for k, rows in own:
             found[k] = loss[rows], violation[rows]
     return found

@@ -94,8 +94,8 @@ class BetweenComposer(Composer):
 
     def _batch(self, scenarios: Index) -> Scenarios:
         return Pair(
-            Batch(self.bounds, self.parts, scenarios, {}),
-            Batch(self._other_bounds, self._other_parts, scenarios, {}),
+            Batch(self.bounds, self.parts, scenarios),
+            Batch(self._other_bounds, self._other_parts, scenarios),
         )
 
     def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:

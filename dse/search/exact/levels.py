@@ -242,7 +242,7 @@ class LevelSweep:
         columns = self._columns | self._group.influence.enclosed_chain(*zip(*every, strict=True))
         level = low if low is high else Enclosure(low, high)
         columns |= dict.fromkeys((self._capacity, *self._same), level)
-        loss, violation = self._group.influence.bounds.best(columns, {}, len(low))
+        loss, violation = self._group.influence.bounds.best(columns, len(low))
         open_ = (low <= self._top) & ~(violation > 0).any(axis=1)
         open_[open_] = ~self._incumbents.dominated(loss[open_])
         return open_

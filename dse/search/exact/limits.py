@@ -176,7 +176,7 @@ def _bounds(
             stages = list(some[one.name])
             stages[one.stage] = _moved(stages[one.stage], one, values)
             some[one.name] = tuple(stages)
-    return bounds.best(some, {}, len(moves.rows))
+    return bounds.best(some, len(moves.rows))
 
 
 def _moved(enclosed: Any, one: Measure, values: Column) -> Any:

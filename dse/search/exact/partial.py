@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
-from dse.model.bounds import Bounds, Ranges
+from dse.model.bounds import Bounds
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.space import Index
 from dse.model.stage import Columns, StageParts
@@ -119,14 +119,11 @@ class Scenarios(Protocol):
 class Batch:
     """Scenarios that are closed together: their columns, and what is known of each stage."""
 
-    def __init__(
-        self, bounds: Bounds, parts: tuple[StageParts, ...], index: Index, ranges: Ranges
-    ) -> None:
-        """Take scenarios `index` (s, d), and ranges of quantities with one row for each."""
+    def __init__(self, bounds: Bounds, parts: tuple[StageParts, ...], index: Index) -> None:
+        """Take scenarios `index` (s, d)."""
         self.bounds = bounds
         self.parts = parts
         self.index = index
-        self.ranges = ranges
         self._space = bounds.problem.space
         self._wanted = tuple(name for name in STAGE_COLUMNS if name in bounds.wanted)
         self.columns: Columns = self._space.columns(index)
@@ -151,7 +148,7 @@ class Batch:
         ]
         for name in self._wanted if known else ():
             columns[name] = tuple(stage[name] for stage in known)
-        return self.bounds.best(columns, self._ranges(rows.scenario), len(rows))
+        return self.bounds.best(columns, len(rows))
 
     def exact(self, stage: int, rows: PartialDesigns) -> StageColumns:
         """Return the columns of a stage whose axes are all chosen."""
@@ -176,13 +173,7 @@ class Batch:
 
     def floor(self, scenario: NDArray[np.intp]) -> Column:
         """Return what every stage has to carry in the given scenarios."""
-        return self.bounds.floor(_of_all(self.columns, scenario), self._ranges(scenario))
-
-    def _ranges(self, scenario: NDArray[np.intp]) -> Ranges:
-        return {
-            name: (_of(least, scenario), _of(most, scenario))
-            for name, (least, most) in self.ranges.items()
-        }
+        return self.bounds.floor(_of_all(self.columns, scenario))
 
     def _hull(self, part: StageParts) -> StageColumns:
         """Return the enclosures of a stage of which nothing is chosen, a row per scenario."""

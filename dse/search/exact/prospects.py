@@ -144,7 +144,7 @@ class Prospects:
         """Return which parts may lead to the front of a scenario, and bounds of the losses."""
         spend(ROW * count + CALL)
         columns = columns | self.group.influence.enclosed_chain(*zip(*offered, strict=True))
-        loss, violation = self.group.influence.bounds.best(columns, {}, count)
+        loss, violation = self.group.influence.bounds.best(columns, count)
         kept = np.asarray((violation <= 0).all(axis=1))
         kept[kept] = ~self.incumbents.dominated(loss[kept])
         return kept, loss
@@ -155,7 +155,7 @@ class Prospects:
         group, bounds = self.group, self.group.influence.bounds
         if self.ends is None:
             parts = tuple(fleets.part for fleets in group.fleets)
-            self.incumbents.evaluate_reference(seeds(Batch(bounds, parts, group.scenarios, {})))
+            self.incumbents.evaluate_reference(seeds(Batch(bounds, parts, group.scenarios)))
         every = ((one, bounds.problem.space.columns(one[np.newaxis])) for one in group.scenarios)
         return [one for one in every if self._bounded(one[1], self._others, 1)[0][0]]
 
