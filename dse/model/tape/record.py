@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from dse.model.tape.traced import Recorder, Tape, Traced, floats
 
 Inputs = dict[str, Any]
 """A traced column, or a constant, of every column of the study; those of stages as tuples."""
+
+Called = Callable[[Mapping[str, Any]], Any]
+"""What is called with columns by name."""
 
 
 @dataclass
@@ -101,7 +105,9 @@ class Tracer:
             name: settled[name]
             if name in settled
             else self.recorder.opaque(
-                StageColumn(stage, name, tuple(names)), [columns[one] for one in names], name
+                partial(_with_names, partial(_stage_column, stage, name), dict.fromkeys(names, 0)),
+                [columns[one] for one in names],
+                name,
             )
             for name in wanted
         }
@@ -122,7 +128,7 @@ class Tracer:
                     self.made[step.name] = self.recorder.position(found)
                     return found
         self.opaque[step.name] = reason
-        return self._called(OpaqueStep(step, _layout(given)), given)
+        return self._called(step.name, step, given)
 
     def _column(self, result: Any) -> Any:
         """Return what a function returned as a column of floats."""
@@ -135,87 +141,44 @@ class Tracer:
             raise self.recorder.refusal(f"a result of the shape {column.shape}")
         return np.atleast_1d(column.astype(np.float64))
 
-    def _called(self, function: Any, given: Mapping[str, Any]) -> Traced:
+    def _called(self, name: str, function: Called, given: Mapping[str, Any]) -> Traced:
         """Return what an opaque function makes of columns, some in tuples."""
+        counts = {key: len(one) if isinstance(one, tuple) else 0 for key, one in given.items()}
         parts = [part for one in given.values() for part in _parts(one)]
         inputs = [Traced(self.recorder, self.recorder.position(part)) for part in parts]
-        found = self.recorder.opaque(function, inputs, function.name)
-        self.made[function.name] = found.node
+        found = self.recorder.opaque(partial(_with_names, function, counts), inputs, name)
+        self.made[name] = found.node
         return found
 
     def _violation(self, rule: Any, columns: Inputs) -> Any:
         """Return by how much a constraint is missed."""
-        names = sorted(rule.expression.names)
-        given = {name: columns[name] for name in names}
+        given = {name: columns[name] for name in sorted(rule.expression.names)}
         self.recorder.refused = ""
         try:
             found = rule.expression.enclosed_violation(given)
         except TypeError:
             self.opaque[rule.text] = self.recorder.refused
-            return self._called(
-                OpaqueRule(rule.text, rule.expression.violation, tuple(names)), given
-            )
+            return self._called(rule.text, rule.expression.violation, given)
         return found
 
 
-@dataclass(frozen=True)
-class OpaqueStep:
-    """A step that is called with the columns of its arguments, one after the other."""
-
-    step: Step
-    layout: tuple[int, ...]
-
-    @property
-    def name(self) -> str:
-        """The column it makes."""
-        return self.step.name
-
-    def __call__(self, *columns: Column) -> Column:
-        """Return the column that it makes."""
-        left = iter(columns)
-        given: dict[str, Any] = {}
-        for name, count in zip(self.step.arguments, self.layout, strict=True):
-            given[name] = tuple(next(left) for _ in range(count)) if count else next(left)
-        return self.step(given)
+def _with_names(function: Called, counts: Mapping[str, int], *columns: Column) -> Any:
+    """Call a function with columns by their names, so many in each tuple; 0 for a single one."""
+    left = iter(columns)
+    return function(
+        {key: tuple(islice(left, count)) if count else next(left) for key, count in counts.items()}
+    )
 
 
-@dataclass(frozen=True)
-class OpaqueRule:
-    """A constraint that is evaluated with the columns of its quantities."""
-
-    name: str
-    violation: Callable[[Mapping[str, Column]], Column]
-    names: tuple[str, ...]
-
-    def __call__(self, *columns: Column) -> Column:
-        """Return by how much it is missed."""
-        return self.violation(dict(zip(self.names, columns, strict=True)))
-
-
-@dataclass(frozen=True)
-class StageColumn:
-    """A column of a stage, made of the columns of the study that it depends on."""
-
-    stage: Stage
-    name: str
-    names: tuple[str, ...]
-
-    def __call__(self, *columns: Column) -> Column:
-        """Return the column."""
-        fleet = self.stage.fleet(dict(zip(self.names, columns, strict=True)))
-        found: Column = fleet.column(self.name)
-        return found
+def _stage_column(stage: Stage, name: str, columns: Mapping[str, Any]) -> Any:
+    """Return a column of a stage, made of the columns of the study that it depends on."""
+    return stage.fleet(columns).column(name)
 
 
 def _rounded(loss: Any) -> Any:
     """Write down what `dse.model.evaluation.rounded` does to most numbers."""
     carried = loss * SPLIT
     return carried - (carried - loss)
-
-
-def _layout(given: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return how many columns each tuple has; 0 for a single column."""
-    return tuple(len(one) if isinstance(one, tuple) else 0 for one in given.values())
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
