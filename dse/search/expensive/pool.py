@@ -18,9 +18,6 @@ class Pool(Protocol):
     index: Index
     features: Matrix
 
-    def features_of(self, index: Index) -> Matrix:
-        """Return the features of any designs."""
-
     def nearest(self, wanted: Index, most: int) -> Index:
         """Return up to `most` distinct designs that are as `wanted`, or near it."""
 
@@ -38,10 +35,6 @@ class Whole:
         self.features = features.of(self.index)
         self._known = features
         self._taken = 0
-
-    def features_of(self, index: Index) -> Matrix:
-        """Return the features of any designs."""
-        return self._known.of(index)
 
     def nearest(self, wanted: Index, most: int) -> Index:
         """Return the design nearest to each one wanted, in features, none of them twice."""
@@ -73,10 +66,6 @@ class Drawn:
         self._known = features
         self._count = count
         self._refill(np.empty((0, len(search.sizes)), dtype=np.int64), random)
-
-    def features_of(self, index: Index) -> Matrix:
-        """Return the features of any designs."""
-        return self._known.of(index)
 
     def nearest(self, wanted: Index, most: int) -> Index:
         """Return the designs wanted, each once, but those that are known already."""

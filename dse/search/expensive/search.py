@@ -146,7 +146,7 @@ class Learning:
 
     def __init__(self, search: Search, features: Features, seed: int) -> None:
         """Know nothing."""
-        self._search, self.levels = search, Levels(search, features)
+        self._search, self._features, self.levels = search, features, Levels(search, features)
         self._objectives, self._chances = ModelledLosses(search.objective_count), Chances()
         until = search.ending.until
         self._missing = None if until is None else Missing(until.confidence, seed)
@@ -154,7 +154,7 @@ class Learning:
     def batch(self, pool: Pool, seen: _Seen, random: np.random.Generator, count: int) -> Index:
         """Return the rows of the pool to evaluate next; tell the search what its front lacks."""
         search, objectives = self._search, self._objectives
-        features = pool.features_of(seen.index)
+        features = self._features.of(seen.index)
         self._chances.learn(features, seen.violation)
         chance = self._chances.of(pool.features)
         finite, feasible = seen.finite, seen.feasible
