@@ -343,12 +343,9 @@ class Problem:
         """Return the columns of losses and violations, those of stages as tuples."""
         return self._columns(index, self.search_plan, self.requirement_steps)
 
-    def terms(self, index: Index, changed: Mapping[str, Column] | None = None) -> dict[str, Any]:
-        """Return all columns of the designs `index`; those of stages as tuples.
-
-        `changed` replaces columns that the space sets.
-        """
-        return self._columns(index, self.graph.steps, (), changed, every_stage_column=True)
+    def terms(self, index: Index) -> dict[str, Any]:
+        """Return all columns of the designs `index`; those of stages as tuples."""
+        return self._columns(index, self.graph.steps, (), every_stage_column=True)
 
     def _columns(
         self,

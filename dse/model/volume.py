@@ -99,18 +99,6 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
     return _estimated(rows, corner)
 
 
-def own_hypervolume(loss: ArrayLike) -> Volume:
-    """Return the share that a front has of the box between its best values and its own reference.
-
-    Raises
-    ------
-    ContractError
-        As `reference_point`.
-    """
-    losses = some_losses(loss)
-    return hypervolume(losses, reference_point(losses), ideal=losses.min(axis=0))
-
-
 def exact_work(rows: int, objectives: int) -> int:
     """Return the work of an exact hypervolume: n, n^2 / 64, or n choose m - 3 from 5 objectives on.
 

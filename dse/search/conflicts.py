@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse import search
 from dse.contract import Column
@@ -43,10 +42,6 @@ class _Probe(Problem):
         if len(rows):
             raise _FoundError(as_index(points, rows[:1]))
         return evaluation
-
-    def _nonsense(self, found: Evaluation) -> NDArray[np.bool_]:
-        """Accept any loss: without a demand, for instance, an energy per bit may be infinite."""
-        return np.zeros(len(found.loss), dtype=bool)
 
 
 def any_design(problem: Problem) -> Index | None:
