@@ -7,9 +7,6 @@ bounds rise or fall throughout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,53 +17,11 @@ from dse.model.space import Index
 from dse.model.stage import StageParts
 from dse.search.archive import Archive
 from dse.search.exact.compose import Composer
-from dse.search.exact.partial import Batch, PartialDesigns, Scenarios, StageColumns
+from dse.search.exact.partial import Batch, Pair, Scenarios
 from dse.search.exact.work import ROW, EffortError, NotComposedError, TooMuchWorkError, limited
-
-Both = tuple[StageColumns, StageColumns]
-"""The bounds of the columns of a stage at both values."""
 
 MOST_WORK = 40_000_000 * ROW
 """What bounds between two values may take, counted in designs that are evaluated."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The same scenarios at two values."""
-
-    one: Batch
-    other: Batch
-
-    @property
-    def index(self) -> Index:
-        """Scenarios as design points (s, d)."""
-        return self.one.index
-
-    @property
-    def rows(self) -> PartialDesigns:
-        """The scenarios as partial designs that choose nothing else."""
-        return self.one.rows
-
-    def bound(
-        self, rows: PartialDesigns, stages: Mapping[int, Both]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least losses and violations of partial designs at either value."""
-        first = self.one.bound(rows, {stage: both[0] for stage, both in stages.items()})
-        second = self.other.bound(rows, {stage: both[1] for stage, both in stages.items()})
-        return np.fmin(first[0], second[0]), np.fmin(first[1], second[1])
-
-    def exact(self, stage: int, rows: PartialDesigns) -> Both:
-        """Return the columns of a stage whose axes are all chosen."""
-        return self.one.exact(stage, rows), self.other.exact(stage, rows)
-
-    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Both:
-        """Return the bounds of a stage of which the first `chosen` axes are chosen."""
-        return self.one.partial(stage, rows, chosen), self.other.partial(stage, rows, chosen)
-
-    def narrow(self, stage: int, rows: PartialDesigns) -> None:
-        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
-        self.one.narrow(stage, rows)
-        self.other.narrow(stage, rows)
 
 
 class BetweenComposer(Composer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ MOST_ROWS = 2_000_000
 
 StageColumns = Mapping[str, Any]
 """Low and high ends of the columns of one stage."""
+
+Both = tuple[StageColumns, StageColumns]
+"""The bounds of the columns of a stage at two values of a number."""
 
 
 @dataclass(frozen=True)
@@ -88,32 +91,6 @@ def decisions(part: StageParts, stage: int) -> list[Decision]:
         return [Decision(stage, part.places)]
     places = part.places
     return [Decision(stage, places[k : k + 1], places[k + 1 :]) for k in range(len(places))]
-
-
-class Scenarios(Protocol):
-    """Scenarios that are closed together; what bounds a stage is theirs alone to know."""
-
-    @property
-    def index(self) -> Index:
-        """Scenarios as design points (s, d), 0 on the axes of stages."""
-
-    @property
-    def rows(self) -> PartialDesigns:
-        """The scenarios as partial designs that choose nothing else."""
-
-    def bound(
-        self, rows: PartialDesigns, stages: Mapping[int, Any]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least losses and violations of partial designs."""
-
-    def exact(self, stage: int, rows: PartialDesigns) -> Any:
-        """Return what is known of a stage whose axes are all chosen."""
-
-    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Any:
-        """Return what is known of a stage of which the first `chosen` axes are chosen."""
-
-    def narrow(self, stage: int, rows: PartialDesigns) -> None:
-        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
 
 
 class Batch:
@@ -241,6 +218,49 @@ class Batch:
         """Return the enclosures of what may be any of `parts`."""
         every = list(parts)
         return {name: hull([part[name] for part in every]) for name in self._wanted}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same scenarios at two values of a number (`dse.search.exact.interval`)."""
+
+    one: Batch
+    other: Batch
+
+    @property
+    def index(self) -> Index:
+        """Scenarios as design points (s, d)."""
+        return self.one.index
+
+    @property
+    def rows(self) -> PartialDesigns:
+        """The scenarios as partial designs that choose nothing else."""
+        return self.one.rows
+
+    def bound(
+        self, rows: PartialDesigns, stages: Mapping[int, Both]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs at either value."""
+        first = self.one.bound(rows, {stage: both[0] for stage, both in stages.items()})
+        second = self.other.bound(rows, {stage: both[1] for stage, both in stages.items()})
+        return np.fmin(first[0], second[0]), np.fmin(first[1], second[1])
+
+    def exact(self, stage: int, rows: PartialDesigns) -> Both:
+        """Return the columns of a stage whose axes are all chosen."""
+        return self.one.exact(stage, rows), self.other.exact(stage, rows)
+
+    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Both:
+        """Return the bounds of a stage of which the first `chosen` axes are chosen."""
+        return self.one.partial(stage, rows, chosen), self.other.partial(stage, rows, chosen)
+
+    def narrow(self, stage: int, rows: PartialDesigns) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+        self.one.narrow(stage, rows)
+        self.other.narrow(stage, rows)
+
+
+Scenarios = Batch | Pair
+"""Scenarios that are closed together."""
 
 
 def ends_by_scenario(

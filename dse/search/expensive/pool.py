@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Index, Matrix, Search
+from dse.contract import Index, Search
 from dse.model.evaluation import distinct, distinct_rows
 from dse.search.expensive.features import Features
-
-
-class Pool(Protocol):
-    """Designs that have not been evaluated, and their features."""
-
-    index: Index
-    features: Matrix
-
-    def nearest(self, wanted: Index, most: int) -> Index:
-        """Return up to `most` distinct designs that are as `wanted`, or near it."""
-
-    def refresh(self, seen: Index, front: Index, random: np.random.Generator) -> Index:
-        """Return the designs for the next batch, which `index` and `features` then hold."""
 
 
 class Whole:
@@ -82,6 +67,10 @@ class Drawn:
         drawn = self._search.unseen(random, self._count - len(near))
         self.index = distinct(np.concatenate([near, drawn]))
         self.features = self._known.of(self.index)
+
+
+Pool = Whole | Drawn
+"""Designs that have not been evaluated, and their features."""
 
 
 def _neighbours(search: Search, front: Index, random: np.random.Generator, count: int) -> Index:
