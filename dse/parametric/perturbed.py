@@ -204,30 +204,9 @@ def compare_together(
             for table in tables
         )
         if (ask.rows >= np.array(problem.sizes)).any() or space.sizes != problem.sizes:
-            sizes = _sizes_at(ask.entry, ask.values)[:, np.newaxis]
+            sizes = np.array([ask.entry.at(value).sizes for value in ask.values])[:, np.newaxis]
             violation[(ask.rows >= sizes).any(axis=2)] = np.inf
         found.append(Compared(loss, violation, counts))
-    return found
-
-
-def _sizes_at(entry: Assumption, values: Sequence[float]) -> Index:
-    """Return the sizes of the space at values, (v, d).
-
-    Counts only rise or only fall with a number, so sizes that two values share hold between them.
-    """
-    order = np.argsort(values).tolist()
-    ends = [np.array(entry.at(values[order[at]]).sizes) for at in (0, -1)]
-    found = np.empty((len(values), len(ends[0])), dtype=np.int64)
-    found[order[0]], found[order[-1]] = ends
-    parts = [(0, len(order) - 1)]
-    while parts:
-        low, high = parts.pop()
-        if np.array_equal(found[order[low]], found[order[high]]):
-            found[order[low : high + 1]] = found[order[low]]
-        elif high - low > 1:
-            middle = (low + high) // 2
-            found[order[middle]] = entry.at(values[order[middle]]).sizes
-            parts += [(low, middle), (middle, high)]
     return found
 
 
