@@ -22,7 +22,7 @@ from dse.model.preference import Preference, finite
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import described
-from dse.search import Progress, SearchSettings
+from dse.search import SearchSettings
 from dse.study.study import Study
 from dse.uncertainty import draws, inputs
 from dse.uncertainty.certainty import Candidate, Certainty
@@ -35,9 +35,7 @@ PART = 200_000
 class Outcomes:
     """What happens to candidates in every sample."""
 
-    def __init__(
-        self, drawn: Draws, rows: Index, preference: Preference, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, drawn: Draws, rows: Index, preference: Preference) -> None:
         """Evaluate candidates (n, d) in every sample."""
         self.problem: Problem = drawn.problem
         self.rows = rows
@@ -51,10 +49,7 @@ class Outcomes:
         written[tables.sort_order(self.problem, rows, np.empty((width, 0)))] = np.arange(width)
         step = max(1, PART // width)
         for first in range(0, count, step):
-            part = slice(first, min(first + step, count))
-            self._answer(drawn, part, written)
-            if progress is not None:
-                progress(part.stop, count)
+            self._answer(drawn, slice(first, min(first + step, count)), written)
 
     def _answer(self, drawn: Draws, part: slice, written: NDArray[np.float64]) -> None:
         evaluation = drawn.evaluate(self.rows, part)
@@ -171,7 +166,6 @@ def certainty(
     options: SamplingOptions,
     *,
     settings: SearchSettings | None = None,
-    progress: Progress | None = None,
 ) -> Certainty:
     """Return how sure the answer of a study is.
 
@@ -185,8 +179,6 @@ def certainty(
         What to draw.  A study that states no uncertainty is sampled once, as it is.
     settings
         How to search; the study's own.
-    progress
-        Called with (samples answered, samples).
     """
     drawn = _draw(study, options)
     ranked = front[preference.order(study.problem, front)]
@@ -199,7 +191,7 @@ def certainty(
         outcomes = Outcomes(drawn, pool.index, preference)
     searched = len(pool.searched)
     checked, beyond, beyond_answer = pool.check()
-    outcomes = Outcomes(drawn, pool.index, preference, progress)
+    outcomes = Outcomes(drawn, pool.index, preference)
     return Certainty(
         uncertain=drawn.uncertain,
         samples=drawn.count,
