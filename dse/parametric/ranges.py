@@ -13,11 +13,11 @@ from dse.errors import UnitError
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, as_index, blocks
-from dse.parametric.screen import MOST, composes
+from dse.parametric.screen import composes
 from dse.reports.sections import Section
 from dse.reports.text import listed, percent
 from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.interval import may_beat
+from dse.search.exact.interval import MOST, may_beat
 from dse.search.exact.work import CALL, LOOK, EffortError, limited, spend
 from dse.search.settings import Budget
 from dse.study.study import Study
@@ -123,7 +123,7 @@ def _near(problem: Problem, column: int, most: float) -> Index | None:
     worst[0, column] = most
     parts: Iterable[Index] = map(as_index, blocks(problem.sizes, CHUNK))
     if composes(problem):
-        rows = may_beat((problem, problem), worst, column, MOST)
+        rows = may_beat((problem, problem), worst, column)
         spend(LOOK)  # that it says too little may be because the time is over
         if rows is None:
             return None

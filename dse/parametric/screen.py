@@ -35,9 +35,6 @@ from dse.study.assumptions import Assumption
 FEW = 20_000
 """With more designs that may win an interval is divided before they are compared."""
 
-MOST = 400_000
-"""With more rivals an interval is divided before they are listed."""
-
 LISTED = 2_000_000
 """Spaces up to this size are gone through design by design where no fleet is mixed."""
 
@@ -103,7 +100,7 @@ def composes(problem: Problem) -> bool:
 def _composed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index | None:
     one, other = ends
     with limited(designs=screen.most):
-        rows = may_beat((one, other), screen.worst, column, MOST)
+        rows = may_beat((one, other), screen.worst, column)
     spend(LOOK)  # that it says too little may be because the time for all is over
     return None if rows is None else _may_win(rows, ends, screen.worst, column)
 

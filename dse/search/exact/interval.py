@@ -20,6 +20,9 @@ from dse.search.exact.compose import Composer
 from dse.search.exact.partial import Batch, Pair, Scenarios
 from dse.search.exact.work import ROW, EffortError, NotComposedError, TooMuchWorkError, limited
 
+MOST = 400_000
+"""Most designs, and partial designs, that are wanted."""
+
 MOST_WORK = 40_000_000 * ROW
 """What bounds between two values may take, counted in designs that are evaluated."""
 
@@ -32,11 +35,10 @@ class BetweenComposer(Composer):
         ends: tuple[Problem, Problem],
         worst: NDArray[np.float64],
         column: int | None,
-        most: int,
     ) -> None:
         """Take the problem at both values, over one space; see `may_beat` for the rest."""
         super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
-        self.few = self.most = most
+        self.few = self.most = MOST
         self.splits = False
         self.found: list[Index] = []
         self._worst = worst
@@ -69,7 +71,7 @@ class _EnoughError(Exception):
 
 
 def may_beat(
-    ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None, most: int
+    ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None
 ) -> Index | None:
     """Return designs (n, d), all that may beat others between two values among them.
 
@@ -81,15 +83,13 @@ def may_beat(
         The losses (h, m) that the others have at most between the two values.
     column
         The one loss that decides; None when a design is requested unless it is dominated.
-    most
-        The largest number of designs, and of partial designs, that is wanted.
 
     Returns
     -------
     Index or None
-        None when there are more, or when bounds say too little.
+        None when there are more than `MOST`, or when bounds say too little.
     """
-    composer = BetweenComposer(ends, worst, column, most)
+    composer = BetweenComposer(ends, worst, column)
     try:
         with limited(designs=MOST_WORK):
             composer.compose()
