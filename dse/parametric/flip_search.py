@@ -169,7 +169,7 @@ class _FlipSearch:
         ends = self._limits(entry)
         scale_of = abs(entry.value) or max(map(abs, ends))
         track = Track(entry, self.tracked, self.study.settings, ends, scale_of)
-        track.know(entry.value, self.front)
+        track.know(entry.value, self.front, self.answer)
         return track
 
     def _limits(self, entry: Assumption) -> tuple[float, float]:
@@ -263,11 +263,11 @@ class _FlipSearch:
             problem, _ = same_space(track.at(value), track.entry.problem)
             rows = np.vstack([own, track.rows])
             rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
-            feasible = problem.evaluate(rows).feasible
-            if not feasible[0]:
+            found = problem.evaluate(rows)
+            if not found.feasible[0]:
                 return math.inf
-            merit = preference.merit(problem, rows)
-            best = float(merit[feasible].min())
+            merit = preference.merit(problem, rows, found.loss)
+            best = float(merit[found.feasible].min())
             return (float(merit[0]) - best) / abs(best) if best else None
         return None
 

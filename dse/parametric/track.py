@@ -56,11 +56,10 @@ class Track:
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
         self._answers: dict[float, AnswerDesigns] = {}
 
-    def know(self, value: float, front: Index) -> AnswerDesigns:
-        """Take the front (n, d) at a value, and return the answer there."""
-        self._answers[value] = answer_among(self.at(value), front, self.tracked)
+    def know(self, value: float, front: Index, answer: AnswerDesigns) -> None:
+        """Take the front (n, d) at a value, and the answer there."""
+        self._answers[value] = answer
         self.rows = distinct(np.vstack([self.rows, front]))
-        return self._answers[value]
 
     def pick(self, value: float) -> AnswerDesigns:
         """Return the answer at a value, searched exactly once."""
@@ -69,7 +68,7 @@ class Track:
                 front = search.run_search(self.at(value), self._settings).front_index
             finally:
                 spend(LOOK)  # a search that was cut short proves nothing, whatever it says
-            self.know(value, front)
+            self.know(value, front, answer_among(self.at(value), front, self.tracked))
         return self._answers[value]
 
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
