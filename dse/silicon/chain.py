@@ -214,6 +214,7 @@ class LibraryCharacteriser(Characteriser):
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
+                *(("idle: macros give what they gave last",) if idle and held.inside else ()),
                 *(f"made of flip-flops: {one}" for one in memories),
                 *timing.notes,
                 *activity.notes,

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from dse.contract.generators import Vectors
-from dse.errors import Fault
+from dse.errors import Fault, StudyError
 from dse.silicon.library import Cell, CellLibrary
 from dse.silicon.netlist import Netlist
 from dse.silicon.vectors import NOT_COMPARED, bits_written
@@ -62,12 +62,25 @@ def opened_macros(netlist: Netlist, library: CellLibrary) -> Netlist:
 
 
 def with_macros(vectors: Vectors, netlist: Netlist, inside: Mapping[str, Sequence[str]]) -> Vectors:
-    """Return known answers with those of macros, which stand `inside` the description by port."""
+    """Return known answers with those of macros, which stand `inside` the description by port.
+
+    Raises
+    ------
+    StudyError
+        A macro never gives a value that is known.
+    """
+    faults = []
     stimulus, expected, known = dict(vectors.stimulus), dict(vectors.expected), dict(vectors.known)
     for port, cells in inside.items():
         if port in netlist.inputs:
+            if {*cells} == {NOT_COMPARED}:
+                rule = "in no cycle does the module of the macro give a value that is known"
+                remedy = "let one process alone drive it, or write the memory before it is read"
+                faults.append(Fault(where=port, written="", rule=rule, remedy=remedy))
             stimulus[port] = bits_written(cells, len(netlist.inputs[port]))
         elif port in netlist.outputs:
             expected[port] = bits_written(cells, len(netlist.outputs[port]))
             known[port] = np.array([cell != NOT_COMPARED for cell in cells])
+    if faults:
+        raise StudyError(faults)
     return replace(vectors, stimulus=stimulus, expected=expected, known=known)

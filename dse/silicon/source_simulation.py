@@ -107,7 +107,7 @@ def _modules(
             faults.append(Fault(where=name, written=kind, rule=rule, remedy=remedy))
     if faults:
         raise StudyError(faults)
-    script = ("hierarchy -check -top {0}", "proc", "write_rtlil {0}.il")
+    script = ("hierarchy -check -top {0}", "proc", "tee -q -o drivers check", "write_rtlil {0}.il")
     found = {}
     for kind in used:
         whole = run_description(
@@ -118,6 +118,15 @@ def _modules(
             time_limit_s=limit_s,
         )
         found[kind] = whole.output.files[f"{kind}.il"]
+        drivers = re.findall(
+            r"conflicting drivers for \S*?\.\\?([^\s\[]+)", whole.output.files["drivers"]
+        )
+        for signal in dict.fromkeys(drivers):
+            rule = "two processes of the macro's module drive it, which cannot be simulated"
+            remedy = "let one process drive it"
+            faults.append(Fault(where=f"{kind}.{signal}", written="", rule=rule, remedy=remedy))
+    if faults:
+        raise StudyError(faults)
     return found
 
 

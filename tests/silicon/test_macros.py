@@ -253,3 +253,22 @@ def test_the_estimate_of_flip_flops_is_near_what_mapping_takes(library: str) -> 
     for reads, area in enumerate(found, start=1):
         memory = Memory("words", 256, 8, reads, "")
         assert memory.area_m2(flip_flop, gate) == pytest.approx(2048 * area, rel=0.06)
+
+
+MODULES = {
+    "two drivers": (
+        ("endmodule", "  always @(posedge clk) q <= 4'bx;\nendmodule"),
+        "RAM.q: two processes of the macro's module drive it",
+    ),
+    "unknown": (
+        ("words[a] <= d", "words[a] <= 4'bx"),
+        "half[0].one.ram.q: in no cycle does the module of the macro give a value",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MODULES)
+def test_a_module_without_known_values_is_refused(run: Run, what: str) -> None:
+    (old, new), told = MODULES[what]
+    change("ram.v", old, new)
+    assert told in fails(run)
