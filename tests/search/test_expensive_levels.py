@@ -7,10 +7,11 @@ import pytest
 
 from dse.contract import Index, Matrix
 from dse.search.archive import Archive
+from dse.search.expensive.choosing import together
 from dse.search.expensive.features import Features, straight
 from dse.search.expensive.levels import LEAST, LevelModel, Levels
 from dse.search.expensive.pool import Whole
-from dse.search.expensive.process import ModelledLosses
+from dse.search.expensive.process import ModelledLosses, _slope
 from dse.search.expensive.search import improve
 from tests.search.test_expensive import everything, found_after, smooth
 
@@ -70,7 +71,10 @@ def test_before_any_evaluation_a_level_costs_no_more_than_those_that_follow():
     archive = Archive(problem, total=20)
     archive.__class__ = type("Door", (Archive,), {"levels": (rung,)})
     every = everything(problem.sizes)
-    Levels(archive, features).begin(Whole(every, features), every[:50], 4)
+    best = Levels(archive, features).begin(
+        Whole(every, features), every[:50], 4, np.random.default_rng(1)
+    )
+    assert len(best) == 4
     assert 4 < len(rung.done) <= 4 / 0.5
 
 
@@ -116,12 +120,29 @@ def test_a_level_that_fails_everywhere_costs_little_and_changes_no_end():
     assert len(rung.done) >= LEAST
 
 
+def test_the_first_designs_add_the_most_volume_and_ties_lie_far_apart():
+    """Of the line x + y = 1 the middle, then both ends; each is there at eleven places."""
+    x = np.repeat([0.0, 0.5, 1.0], 11)
+    place = np.tile(np.linspace(0, 1, 11), 3)
+    rows = together(np.exp(np.c_[x, 1 - x]), place[:, None], 6, np.random.default_rng(1))
+    assert x[rows[:3]].tolist() in ([0.5, 0.0, 1.0], [0.5, 1.0, 0.0])
+    assert abs(place[rows[1]] - place[rows[0]]) >= 0.5
+    assert len({*rows}) == 6
+
+
+def test_few_designs_that_a_level_thinks_alike_turn_no_slope():
+    low = np.array([0.0, 0.1, 0.2, 0.3])
+    assert 0.5 < _slope(low, 6 * low[::-1], measured=True) < 1
+    assert _slope(low, 6 * low[::-1], measured=False) < -3
+    assert _slope(10 * low, 5 + 20 * low, measured=True) == pytest.approx(2, abs=0.3)
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
 def test_the_slope_over_a_cheaper_level_is_that_of_its_law(power):
     random = np.random.default_rng(1)
     features = random.random((40, 2))
     low = np.exp(3 * features[:, :1] + features[:, 1:])
-    learnt = ModelledLosses(1)
+    learnt = ModelledLosses(1, measured=True)
     learnt.learn(features, 7 * low**power * np.exp(0.01 * np.sin(9 * features[:, :1])), low)
     assert learnt.known[0].slope == pytest.approx(power, abs=0.05)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from dse.contract import Column, Index, Matrix
 from dse.model.evaluation import distinct
 from dse.model.front import nondominated
+from dse.search.expensive.features import straight
 from dse.search.expensive.process import ModelledLosses
 
 REFERENCE = 1.1
@@ -73,6 +74,39 @@ def shortlist(mean: Matrix, chance: Column, random: np.random.Generator) -> Inde
         merit = np.maximum(mean, -9.0) @ weights - 0.3 * chance
         parts.append(np.argpartition(merit, FROM_EACH)[:FROM_EACH])
     return np.unique(np.concatenate(parts))
+
+
+def together(
+    loss: Matrix,
+    features: Matrix,
+    count: int,
+    random: np.random.Generator,
+    variance: Callable[[Index], Matrix] | None = None,
+) -> Index:
+    """Return the rows of `count` designs of losses (n, m), each adding the most hypervolume.
+
+    Of those that add the same it is the one farthest, in features (n, f), from those before.
+    `variance` tells that of some rows, (r, m), on the scales on which losses are modelled.
+    """
+    if not len(loss):
+        return np.arange(0)
+    mean = np.stack([straight(column)(column) for column in loss.T], axis=1)
+    certain = np.ones(len(mean))
+    low, span = goals(mean, mean, certain)
+    rows = shortlist((mean - low) / span, certain, random)
+    mean, features = ((mean - low) / span)[rows], features[rows]
+    unsure = 0.0 if variance is None else np.sqrt(variance(rows)) / span
+    spread = np.zeros(mean.shape) + unsure + 1e-9
+    reference = np.full(mean.shape[1], REFERENCE)
+    distance, chosen = np.full(len(rows), np.inf), np.arange(0)
+    while len(chosen) < min(count, len(rows)):
+        gain = np.round(expected_improvement(mean, spread, mean[chosen], reference), DIGITS)
+        gain[chosen] = -1.0
+        tied = np.flatnonzero(gain == gain.max())
+        one = tied[_best(np.minimum(distance[tied], 1e9), random)]
+        chosen = np.append(chosen, one)
+        distance = np.minimum(distance, ((features - features[one]) ** 2).sum(axis=1))
+    return rows[chosen]
 
 
 def explore(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Fidelity, Index, Matrix, Search
-from dse.model.front import nondominated
+from dse.search.expensive.choosing import together
 from dse.search.expensive.features import Features
 from dse.search.expensive.pool import Pool
 from dse.search.expensive.process import Expected, ModelledLosses
@@ -67,7 +67,7 @@ class LevelModel:
         finite = np.isfinite(self._loss)
         has = np.flatnonzero(finite.any(axis=0))  # it may lack the outputs of an objective
         if len(has) > len(self._has):
-            self._has, self._modelled = has, ModelledLosses(len(has))
+            self._has, self._modelled = has, ModelledLosses(len(has), measured=True)
         known = finite[:, has].all(axis=1)
         if len(has) and known.sum() >= LEAST:
             designs, loss = np.concatenate(self._index)[known], self._loss[known][:, has]
@@ -135,24 +135,25 @@ class Levels:
         found: Matrix = slopes**2 * self._levels[-1].variance(index)
         return found
 
-    def begin(self, pool: Pool, spread: Index, count: int) -> None:
-        """Measure designs that are `spread` at the lowest level, then at all what seems the front.
+    def begin(self, pool: Pool, spread: Index, count: int, random: np.random.Generator) -> Index:
+        """Measure designs that are `spread` at the lowest level, then those that may be the best.
 
-        It costs up to as much as the evaluation of the `count` designs that are chosen by it.
+        Returns up to `count` that are expected to have the most hypervolume together; it costs up
+        to as much as their evaluation.
         """
         lowest = self._levels[0]
         lowest.measure(pool.nearest(spread, max(LEAST, self._left(lowest, count) // 2)))
         while True:
             expected = self.expected(pool.index)
-            front = np.flatnonzero(np.isfinite(expected).all(axis=1))
-            if not len(front):
-                return
-            front = front[nondominated(expected[front])]
-            front = front[~np.all([one.knows(pool.index[front]) for one in self._levels], axis=0)]
-            some = np.linspace(0, len(front) - 1, min(WIDEST, len(front))).round().astype(int)
-            front = front[some]
-            if not self._measure(pool.index[front], count):
-                return
+            known = np.flatnonzero(np.isfinite(expected).all(axis=1))
+            index, loss, features = pool.index[known], expected[known], pool.features[known]
+
+            def unsure(rows: Index, index: Index = index) -> Matrix:
+                return self._levels[-1].variance(index[rows])
+
+            some = together(loss, features, self.width(count), random, unsure)
+            if not len(some) or not self._measure(index[some], count):
+                return index[together(loss, features, count, random)]
 
     def first(self, count: int) -> int:
         """Return how many designs the lowest level measures before it says anything."""

@@ -32,6 +32,9 @@ STEPS = 40
 MOST_NOISE = float(np.exp(0.5))
 """Most variance of the noise, of that of what was observed."""
 
+LESS_NOISE = 0.1
+"""The same where cheaper levels measure: four designs alone could be taken for noise."""
+
 JITTER = 1e-8
 """Of the variance: noise that is always there, so that a factor exists."""
 
@@ -40,7 +43,8 @@ MOST_FITTED = 300
 means are those of all."""
 
 FAITH = 2.0
-"""By so many designs it is as if a slope of 1 had been seen."""
+"""By so many designs it is as if a slope of 1 had been seen of a model; of a level the slope is
+normal about 1 with deviation 1, as a front that it predicts may be too narrow to tell it."""
 
 BLOCK = 8_192
 """Designs that are predicted at a time."""
@@ -217,11 +221,12 @@ def _loss(
     ]
 
 
-def _slope(prior: Column, y: Column) -> float:
-    """Return rho, the slope of y over what was expected, with `FAITH` designs that say 1."""
+def _slope(prior: Column, y: Column, *, measured: bool) -> float:
+    """Return rho, the slope of y over what was expected, drawn towards 1."""
     away = prior - prior.mean()
-    squares = float(away @ away) * (1.0 + FAITH / len(y))
-    return 1.0 + float(away @ (y - prior)) / squares if squares > 0 else 1.0
+    squares = float(away @ away)
+    doubt = float((y - prior).var(ddof=1)) if measured else squares * FAITH / len(y)
+    return 1.0 + float(away @ (y - prior)) / (squares + doubt) if squares + doubt > 0 else 1.0
 
 
 Expected = Callable[[Index], Matrix]
@@ -253,8 +258,9 @@ class ModelledLosses:
     designs seen better when each is omitted.
     """
 
-    def __init__(self, count: int) -> None:
-        """Know nothing of so many losses."""
+    def __init__(self, count: int, *, measured: bool = False) -> None:
+        """Know nothing of so many losses; `measured` where cheaper levels tell what is expected."""
+        self._measured = measured
         self._parameters: dict[tuple[int, bool], Column] = {}
         self.known: list[ModelledLoss] = []
         self.count = count
@@ -275,7 +281,7 @@ class ModelledLosses:
             plain = self._process(k, False, features, y, noise)
             found = ModelledLoss(scale, plain, 0.0)
             if np.isfinite(prior).all():
-                slope = _slope(prior, y)
+                slope = _slope(prior, y, measured=self._measured)
                 about = self._process(k, True, features, y - slope * prior, noise)
                 if (about.leave_one_out() ** 2).sum() < (plain.leave_one_out() ** 2).sum():
                     found = ModelledLoss(scale, about, slope)
@@ -298,6 +304,7 @@ class ModelledLosses:
         return means
 
     def _process(self, k: int, about: bool, features: Matrix, y: Column, noise: Column) -> Process:
-        process = fitted(features, y, self._parameters.get((k, about)), known=noise)
+        most, start = LESS_NOISE if self._measured else MOST_NOISE, self._parameters.get((k, about))
+        process = fitted(features, y, start, noise=most, known=noise)
         self._parameters[k, about] = process.parameters
         return process

@@ -124,18 +124,18 @@ def _first(
     if warm:
         wanted.insert(0, extremes(search, random))
     if levels.any:
-        spread = [*wanted, between(search, random, levels.first(few))]
-        levels.begin(pool, np.concatenate(spread), few)
+        spread = np.concatenate([*wanted, between(search, random, levels.first(few))])
+        best = levels.begin(pool, spread, few, random)
+        if len(best):
+            levels.climb(best)
+            return best
     expected = levels.expected(pool.index)
     known = np.flatnonzero(np.isfinite(expected).all(axis=1))
     if len(known):
-        if levels.any:
-            wanted, most = wanted[-1:], few
         front = known[nondominated(expected[known])]
         front = front[np.argsort(expected[front, 0], kind="stable")]
-        count = min(few if levels.any else FROM_EXPECTED, len(front))
-        place = np.linspace(0, len(front) - 1, count).round().astype(int)
-        wanted.insert(0, pool.index[front[place]])
+        place = np.linspace(0, len(front) - 1, min(FROM_EXPECTED, len(front)))
+        wanted.insert(0, pool.index[front[place.round().astype(int)]])
     found = pool.nearest(np.concatenate(wanted), most)
     levels.climb(found)
     return found
@@ -147,7 +147,8 @@ class Learning:
     def __init__(self, search: Search, features: Features, seed: int) -> None:
         """Know nothing."""
         self._search, self._features, self.levels = search, features, Levels(search, features)
-        self._objectives, self._chances = ModelledLosses(search.objective_count), Chances()
+        self._objectives = ModelledLosses(search.objective_count, measured=self.levels.any)
+        self._chances = Chances()
         until = search.ending.until
         self._missing = None if until is None else Missing(until.confidence, seed)
 
