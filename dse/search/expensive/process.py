@@ -225,8 +225,8 @@ def _slope(prior: Column, y: Column, *, measured: bool) -> float:
     """Return rho, the slope of y over what was expected, drawn towards 1."""
     away = prior - prior.mean()
     squares = float(away @ away)
-    doubt = float((y - prior).var(ddof=1)) if measured else squares * FAITH / len(y)
-    return 1.0 + float(away @ (y - prior)) / (squares + doubt) if squares + doubt > 0 else 1.0
+    squares = squares + (y - prior).var(ddof=1) if measured else squares * (1.0 + FAITH / len(y))
+    return 1.0 + float(away @ (y - prior)) / float(squares) if squares > 0 else 1.0
 
 
 Expected = Callable[[Index], Matrix]
