@@ -16,9 +16,9 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, Designs
 from dse.study import models, schema, tables
 from dse.study.core_law import AGREEMENT, BIT_PER_BYTE
+from dse.study.figures import Figures, Form, as_is
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
-from dse.study.tables import Figures, Form, as_is
 
 _POWER = "power"
 _RATES = ("bandwidth", "throughput", "rate")
