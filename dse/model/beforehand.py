@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -45,8 +46,8 @@ class Beforehand:
         if pairs and COUNTED < problem.size <= MOST_CODES and not problem.continuous:
             self.pool = _joined(problem.sizes, pairs)
         every = [] if self.pool is None else [(tuple(range(len(axes))), self.pool)]
-        self._allowed = every or pairs
-        said = self.rules or self.steps or self._allowed
+        self.allowed = every or pairs
+        said = self.rules or self.steps or self.allowed
         self.any = bool(said) and measured.judged_before
 
     def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
@@ -54,6 +55,14 @@ class Beforehand:
         plan = self._problem.graph.closure(names)
         taken = {*names}.union(*(step.arguments for step in plan))
         return taken.isdisjoint(self._measured.outputs)
+
+    @property
+    def alone(self) -> Problem:
+        """The problem of these rules, of all designs of the space; nothing of it is measured."""
+        bound = [(one, self._problem.graph.bind(one)) for one in self._problem.requirements]
+        kept = tuple(one for one, step in bound if step is not None and step in self.steps)
+        constraints = tuple(self.rules)
+        return replace(self._problem, measured=None, constraints=constraints, requirements=kept)
 
     def excluded(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) miss a rule whatever would be measured of them."""
@@ -64,8 +73,8 @@ class Beforehand:
     def _lacking(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) the pool lacks, or a pair of axes."""
         lacking = np.zeros(len(points), dtype=bool)
-        index = as_index(points) if self._allowed else None
-        for places, rows in self._allowed:
+        index = as_index(points) if self.allowed else None
+        for places, rows in self.allowed:
             sizes = [self._problem.sizes[place] for place in places]
             pairs = (np.asarray(index)[:, list(places)], rows)
             codes = (np.ravel_multi_index(tuple(one.T), sizes) for one in pairs)

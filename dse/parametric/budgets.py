@@ -104,15 +104,21 @@ def needed_by(problem: Problem) -> Needed | None:
     """Return what the bounds of a problem would have to be.
 
     None where it has none of a single quantity, more than `MOST_BOUNDS`, or no design without them,
-    and where that takes too long.
+    and where that takes too long.  Where designs are measured, those of what is not measured.
     """
     bounds = tuple(_bounds(problem))
+    before = problem.beforehand
+    if before is not None:
+        if before.allowed or not before.any:
+            return None
+        bounds = tuple(one for one in bounds if problem.constraints[one.place] in before.rules)
     goals = tuple(dict.fromkeys(bound.goal for bound in bounds))
     if not bounds or len(goals) > MOST_BOUNDS:
         return None
-    places = {bound.place for bound in bounds}
-    rest = [rule for place, rule in enumerate(problem.constraints) if place not in places]
-    relaxed = replace(problem, goals=goals, constraints=tuple(rest))
+    limited = [problem.constraints[bound.place] for bound in bounds]
+    searched = problem if before is None else before.alone
+    rest = tuple(rule for rule in searched.constraints if rule not in limited)
+    relaxed = replace(searched, goals=goals, constraints=rest)
     try:
         outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
     except TooLargeError:

@@ -65,7 +65,7 @@ def run_study(
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, stop))]
-    _require_any_measured(answers)
+    _require_any_measured(answers, may_measure=options.measures)
     settings = options.apply(answers[0].study.settings)
     if document.measures:
         from dse.runs.measurements import recorded_of
@@ -85,7 +85,7 @@ def _working(
     return Working(options, stop, progress, spending)
 
 
-def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
+def _require_any_measured(answers: Sequence[SolvedStudy], *, may_measure: bool) -> None:
     """Raise `MeasurementError` where not a single design is measured: the budget was too small."""
     measured = [one.outcome for one in answers if one.study.problem.measured is not None]
     if measured and not any(
@@ -95,7 +95,8 @@ def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
             f"no design is measured: {measured[0].certificate.reason}; raise search.budget"
         )
     unknown = [one.ledger.unknown and not one.evaluated for one in measured]
-    if measured and all(one.certificate.finished for one in measured) and all(unknown):
+    finished = all(one.certificate.finished for one in measured)
+    if measured and not may_measure and finished and all(unknown):
         raise MeasurementError(
             "none of these designs has been measured, and only `dse run` measures designs"
         )

@@ -294,6 +294,8 @@ class Archive:
             tried += len(drawn) if self._excluded is None else 0
         if count and not found:  # hardly any design is left
             self.total = self.evaluated
+            if not self.evaluated:
+                self.evaluate(drawn)  # all excluded: for what they miss, nothing is measured
         return np.array([*found.values()][:count], dtype=np.int64).reshape(-1, len(sizes))
 
     def outcome(self, certificate: Certificate | None = None) -> Outcome:

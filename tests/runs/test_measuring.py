@@ -14,9 +14,11 @@ import pytest
 import dse
 from dse.contract.evaluators import Measurer, measurer
 from dse.errors import DseError, InfeasibleError, MeasurementError, StudyError
+from dse.model import beforehand
 from dse.plugins import registry
 from dse.runs.finished import plot_run
 from dse.runs.result import Result
+from dse.search import archive
 from tests.conftest import STUDIES
 
 UNROLL, CLOCK_MHZ = (1, 2, 4, 8, 16), (100, 200, 400)
@@ -370,12 +372,33 @@ def test_a_check_says_how_many_designs_rules_on_axes_leave() -> None:
     assert "up to 9 designs" in said
 
 
-def test_where_rules_on_axes_exclude_all_designs_nothing_is_measured_and_they_conflict() -> None:
+@pytest.mark.parametrize("counted_before", [True, False])
+def test_where_rules_on_axes_exclude_all_designs_nothing_is_measured_and_they_conflict(
+    counted_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where designs are too many to count what is excluded: random ones say what they miss."""
+    monkeypatch.setattr(beforehand, "COUNTED", 100 if counted_before else 0)
+    monkeypatch.setattr(archive, "MOST_DRAWN", 10_000)
     counted = Counted()
     with pytest.raises(InfeasibleError, match="no design meets: unroll >= 17") as caught:
         dse.run(study(constraints=["unroll >= 17", "power <= 30 mW"]), evaluate=counted)
     assert "power" not in str(caught.value).partition("no design meets")[2]
     assert counted.calls == []
+
+
+def test_bounds_of_what_is_not_measured_are_explained_without_listing_designs() -> None:
+    """1.2e13 designs; what is measured of them limits no fleet."""
+    text = """
+workload: {rate: 100 Gbit/s}
+stages: [{core: des, fleet: mixed, instances: {from: 0, to: 99}}]
+axes: {unroll: [1, 2, 4, 8], width: [8, 16, 32]}
+evaluate: {outputs: {latency: ns}}
+objectives: {area: minimise}
+constraints: [latency <= 1 ns, power <= 1 mW]
+"""
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(text, evaluate=lambda unroll, width: {"latency": unroll / width})
+    assert "takes at least 25.25 mW of power (proven)\nnearest design: 3 u16" in str(caught.value)
 
 
 def test_a_method_that_proves_measures_all_unless_a_budget_is_set() -> None:
