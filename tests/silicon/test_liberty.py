@@ -246,6 +246,14 @@ def test_a_file_that_unpacks_without_end_is_a_fault(
         read_liberty(tmp_path / "bomb.lib.gz")
 
 
+def test_watts_in_lower_case_are_watts(tmp_path: Path) -> None:
+    (tmp_path / "toy.lib").write_text(TOY.read_text().replace('"1nW"', '"1nw"'))
+    found = read_liberty(tmp_path / "toy.lib").cells
+    assert {one: found[one].leakage_w for one in found} == {
+        one: cell.leakage_w for one, cell in toy().cells.items()
+    }
+
+
 def test_a_wire_load_goes_on_with_its_slope() -> None:
     wire = WireLoad("w", (1e-15, 3e-15), 5e-16)
     assert wire.of(np.array([0, 1, 2, 4])) == pytest.approx([0, 1e-15, 3e-15, 4e-15])
