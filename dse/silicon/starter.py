@@ -96,4 +96,4 @@ def _axes(parameters: Mapping[str, str]) -> Iterator[str]:
         value = int(bits, 2) if set(bits) <= {"0", "1"} else 0
         if 0 < value < 1 << 20:
             yield f"  {name}: [{value}, {2 * value}]    # {value} in the source"
-    yield "  target: [100 MHz, 200 MHz, 400 MHz]"
+    yield "  target: [fastest, half, quarter]"
