@@ -28,7 +28,7 @@ from dse.silicon.memories import memories_in, too_large
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
-from dse.silicon.source_simulation import held_vectors
+from dse.silicon.source_simulation import Held, held_vectors
 from dse.silicon.targets import TARGET, Target, target_mhz
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
@@ -151,10 +151,10 @@ class LibraryCharacteriser(Characteriser):
 
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
-        design, conditions = task.design, self.conditions
-        held = held_vectors(task, conditions, macros_of(self.mapping_library))
-        vectors, memories = held.vectors, memories_in(held.described)
-        faults = [*too_large(memories, conditions.memory_bit, self.least_areas_m2)]
+        design = task.design
+        held = held_vectors(task, self.conditions, macros_of(self.mapping_library))
+        memories = memories_in(held.described)
+        faults = [*too_large(memories, self.conditions.memory_bit, self.least_areas_m2)]
         if faults:
             raise StudyError(faults)
         target_s = self._target_s(task, held.reads)
@@ -163,54 +163,24 @@ class LibraryCharacteriser(Characteriser):
         if self.mapped_with:
             check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
-        period = period_of(timing.period_s, conditions.period_s)
-        whole = opened_macros(netlist, self.library)
-        answers = with_macros(vectors, whole, held.inside)
-        activity = simulate_gates(
-            whole,
-            self.library,
-            timing,
-            clock=design.clock,
-            stimulus=answers.stimulus,
-            warm_up=_settled_in(vectors, design.latency_cycles),
-            period_s=period,
-            idle=_idle_cycles(design),
-            vouched=True,  # `period_of` refuses one that is shorter than the least
-        )
-        check_answers(task, answers, activity)
-        activity = activity.of_first(netlist.net_count)
+        period = period_of(timing.period_s, self.conditions.period_s)
+        activity = self._simulated(task, netlist, timing, period, held)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
             for one in (activity, activity.idle)
             if one is not None
         )
         if self.keep is not None:
-            corner = f"_{Path(self.library_files[0]).name.partition('.')[0]}" * bool(
-                self.mapped_with
-            )
-            write_design(
-                self.keep / f"{task.row}{corner}",
-                netlist,
-                self.library,
-                timing,
-                activity,
-                clock=design.clock,
-                period_s=period,
-                library_files=self.library_files,
-                wire=conditions.wire,
-            )
+            self._hand_over(self.keep, task, netlist, timing, activity, period)
+        mapped_s = target_s if target_s > FASTEST_S else self.fastest_s[design.name]
         return CharacterisedDesign(
             name=design.name,
             parameters=dict(design.parameters),
             figures=self._figures(task, netlist, timing, power)
             | self._counts(netlist, buffered.buffers, design.clock)
             | {"idle_power_w": idle.dynamic.total_w},
-            facts={
-                **self._facts(task, mapped, vectors, activity),
-                TARGET: target_mhz(
-                    1.0 / (target_s if target_s > FASTEST_S else self.fastest_s[design.name])
-                ),
-            },
+            facts=self._facts(task, mapped, held.vectors, activity)
+            | {TARGET: target_mhz(1.0 / mapped_s)},
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
@@ -221,6 +191,49 @@ class LibraryCharacteriser(Characteriser):
                 *power.notes,
                 *self.library.notes,
             ),
+        )
+
+    def _simulated(
+        self, task: DesignTask, netlist: Netlist, timing: Timing, period_s: float, held: Held
+    ) -> Activity:
+        """Return how often nets change while a netlist gives the known answers."""
+        whole = opened_macros(netlist, self.library)
+        answers = with_macros(held.vectors, whole, held.inside)
+        activity = simulate_gates(
+            whole,
+            self.library,
+            timing,
+            clock=task.design.clock,
+            stimulus=answers.stimulus,
+            warm_up=_settled_in(held.vectors, task.design.latency_cycles),
+            period_s=period_s,
+            idle=_idle_cycles(task.design),
+            vouched=True,  # `period_of` refuses one that is shorter than the least
+        )
+        check_answers(task, answers, activity)
+        return activity.of_first(netlist.net_count)
+
+    def _hand_over(
+        self,
+        folder: Path,
+        task: DesignTask,
+        netlist: Netlist,
+        timing: Timing,
+        activity: Activity,
+        period_s: float,
+    ) -> None:
+        """Write a design for other tools; one of another corner has its name."""
+        corner = Path(self.library_files[0]).name.partition(".")[0]
+        write_design(
+            folder / (f"{task.row}_{corner}" if self.mapped_with else task.row),
+            netlist,
+            self.library,
+            timing,
+            activity,
+            clock=task.design.clock,
+            period_s=period_s,
+            library_files=self.library_files,
+            wire=self.conditions.wire,
         )
 
     def _counts(self, netlist: Netlist, buffers: int, clock: str) -> dict[str, float]:
