@@ -144,10 +144,10 @@ def test_a_page_asks_for_no_other_file(tmp_path: Path) -> None:
 def test_a_page_is_read_without_scripts(tmp_path: Path) -> None:
     result = dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
     text = dse.report(result).read_text(encoding="utf-8")
-    told = " ".join(Reader(text).texts)
-    assert f"Take {dse.answer(result, flips=False).pick.line}." in told
-    assert "This is the Pareto front: every design of the study is accounted for." in told
-    (front,) = re.findall(r'without-script told">(.*?)</div></div>', text, re.DOTALL)
+    prose = " ".join(Reader(text).texts)
+    assert f"Take {dse.answer(result, flips=False).pick.line}." in prose
+    assert "This is the Pareto front: every design of the study is accounted for." in prose
+    (front,) = re.findall(r'without-script prose">(.*?)</div></div>', text, re.DOTALL)
     assert front.count("<tr>") == 1 + len(result.front)
 
 

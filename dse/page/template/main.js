@@ -54,7 +54,7 @@ function drawAgain() {
 
 // What scrolls sideways on this screen is scrolled with keys, too.
 function letScroll() {
-  for (const box of document.querySelectorAll(".told")) {
+  for (const box of document.querySelectorAll(".prose")) {
     if (box.scrollWidth > box.clientWidth) Object.assign(box, { tabIndex: 0, role: "region", ariaLabel: "wider than the screen" });
   }
 }

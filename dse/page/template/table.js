@@ -136,8 +136,8 @@ function tableLine(some, picked) {
   if (data.runs.length > 1) cells.unshift(element("td", {}, data.runs[data.run[row]]));
   for (const column of tableColumns) {
     const { facts, values } = columns[column];
-    const told = [...new Set(some.map((one) => show(values[one], facts)))];
-    const text = told.length > 1 ? `${told.slice(0, -1).join(", ")} or ${told[told.length - 1]}` : told[0];
+    const distinct = [...new Set(some.map((one) => show(values[one], facts)))];
+    const text = distinct.length > 1 ? `${distinct.slice(0, -1).join(", ")} or ${distinct[distinct.length - 1]}` : distinct[0];
     cells.push(element("td", { class: facts.number ? "number" : "" }, text));
   }
   const line = element("tr", { class: picked ? "recommended" : state.admitted[row] ? "" : "limited" }, ...cells);
