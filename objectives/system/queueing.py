@@ -19,6 +19,9 @@ from dse.contract import Column
 LEAST_LOAD = 1e-6
 """Below it the decay rate stays what it is here: nobody waits."""
 
+LEAST_WAIT = 1e-12
+"""In services: less is rounding of the time that it adds to, and counts as no wait."""
+
 Services = tuple[tuple[Column | float, float], ...]
 """Services of mean 1, each with its share of all."""
 
@@ -44,8 +47,9 @@ def station_wait_s(
 
     ``W = rho^(sqrt(2 (k' + 1)) - 1) / (k (1 - rho)) S (c_a2 + c_s2) / 2 J`` with
     ``k' = max(1, k / max(1, (1 + c_a2) / 2))`` and J of `_kraemer_langenbach_belz`; 0 where nothing
-    varies.  For one server and Poisson arrivals that is Pollaczek-Khinchine's, which is exact.
-    J takes `shape_cv2` in place of a c_s2 that falls where the service rises.
+    varies, and below `LEAST_WAIT`.  For one server and Poisson arrivals that is
+    Pollaczek-Khinchine's, which is exact.  J takes `shape_cv2` in place of a c_s2 that falls where
+    the service rises.
 
     The exponent is Sakasegawa's.  Counting fewer servers where arrivals come in bursts is ours:
     without it waits for 16 servers at a load of 0.8 and c_a2 = 4 come out 46 % too low, with it 16.
@@ -65,6 +69,7 @@ def station_wait_s(
     wait = wait * (service_s / servers) * (varied / 2.0)
     shape = service_cv2 if shape_cv2 is None else shape_cv2
     wait = wait * _kraemer_langenbach_belz(rho, arrival_cv2, shape)
+    inside = inside & (wait > LEAST_WAIT * service_s)
     return np.where(inside, wait, np.where((load >= 1) & (varied > 0), np.inf, 0.0))
 
 

@@ -55,6 +55,12 @@ def test_many_servers_wait_nearly_as_crommelin_says(servers: int) -> None:
         assert abs(wait(load, servers) - exact) < max(within * exact, 0.005), (load, servers)
 
 
+def test_a_wait_that_is_rounding_of_the_service_is_none() -> None:
+    """64 cores of which 0.68 are busy: M/D/64 waits 1e-90 services, the exponent gives 2e-23."""
+    assert wait(0.68 / 64, 64.0) == 0
+    assert wait([1.9e-12, 2.1e-12]).tolist() == [0, pytest.approx(1.05e-12, rel=1e-12)]
+
+
 def test_bursts_count_fewer_servers() -> None:
     """0.339 +- 0.004 of the service for 16 servers at a load of 0.8 and c_a2 = 4, simulated with
     1.5 million arrivals; Sakasegawa's exponent alone gives 0.183."""

@@ -74,7 +74,8 @@ def station_wait(per_s: float, busy: float, servers: float, cv2: float) -> float
         less = math.exp(-2 / 3 * (1 - rho) / rho * (1 - cv2) ** 2 / cv2)
     else:
         less = math.exp(-(1 - rho) * (cv2 - 1) / cv2)
-    return busy / servers * rho**exponent / (1 - rho) * cv2 / 2 * less
+    wait = busy / servers * rho**exponent / (1 - rho) * cv2 / 2 * less
+    return wait if wait > 1e-12 * busy else 0.0
 
 
 def beyond(wait: float, load: float, per_s: float, cv2: float) -> float:
