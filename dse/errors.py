@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -74,13 +74,35 @@ class StudyError(DseError):
         super().__init__("\n".join(shown))
 
 
+def _faults(error: DseError) -> Sequence[Fault]:
+    if isinstance(error, StudyError):
+        return error.faults
+    return [Fault(where="", written="", rule=str(error), remedy="")]
+
+
+def results_of(*steps: Callable[[], Any]) -> list[Any]:
+    """Return the results of steps that do not need each other.
+
+    Raises
+    ------
+    StudyError
+        The faults of all steps at once.
+    """
+    found: list[Any] = []
+    faults: list[Fault] = []
+    for step in steps:
+        try:
+            found.append(step())
+        except DseError as error:
+            faults += _faults(error)
+    if faults:
+        raise StudyError(faults)
+    return found
+
+
 def faults_of(error: DseError) -> Iterator[dict[str, str | int]]:
     """Yield each fault of an error as plain data; line and column are 0 where there is none."""
-    if not isinstance(error, StudyError):
-        faults: Iterable[Fault] = [Fault(where="", written="", rule=str(error), remedy="")]
-    else:
-        faults = error.faults
-    for fault in faults:
+    for fault in _faults(error):
         yield {
             "file": fault.file,
             "line": fault.line,

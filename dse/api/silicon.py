@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import Count, Duration, Paths, Seed, Size, Values, paths, public, texts
-from dse.errors import ArgumentError, StudyError
+from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
@@ -197,7 +197,7 @@ def characterise(
         There is no Yosys.
     """
     from dse.silicon import requests
-    from dse.silicon.characterisers import of_library
+    from dse.silicon.characterisers import check_library_files, of_library
     from dse.silicon.corners import at_supplies
     from dse.silicon.network import read_network, with_network
     from dse.silicon.targets import DEFAULT, rows_apart, target_of
@@ -213,18 +213,19 @@ def characterise(
         memory=memory,
         gate_clocks=gate_clocks,
     )
-    wanted_for = [target_of(text) for text in requests.between_commas(targets)]
+    request = _request(hardware, over, tasks=tasks, seed=seed)
+    joined = () if joined_by is None else (Path(joined_by),)
+    wanted_for, wanted, networks, supplies_v, _ = results_of(
+        lambda: [target_of(text) for text in requests.between_commas(targets)],
+        lambda: request.design_tasks(conditions.time_limit_s),
+        lambda: [read_network(path) for path in joined],
+        lambda: requests.supplies(supply, others, clock, joined_by),
+        lambda: check_library_files([*files, *others]),
+    )
     if not wanted_for and clock is None:
         wanted_for = [*DEFAULT]
-    request = _request(hardware, over, tasks=tasks, seed=seed)
-    if joined_by is not None and others:
-        raise StudyError([requests.ONE_SUPPLY])
-    wanted = request.design_tasks(conditions.time_limit_s)
-    joined = () if joined_by is None else (Path(joined_by),)
     if out is not None:
         request.check_output(Path(out), wanted, (*files, *others, *joined))
-    networks = [read_network(path) for path in joined]
-    supplies_v = requests.supplies(supply, others, clock)
     characterisers = of_library(
         files, others, conditions, kept, None if keep is None else Path(keep)
     )
@@ -274,13 +275,18 @@ def characterise_device(
         As `characterise`; or there is no such device, or its program is not installed.
     """
     from dse.silicon.characterisers import of_device
+    from dse.silicon.device_chain import FAMILIES
+    from dse.silicon.devices import device_called
 
     conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit)
     request = _request(hardware, over, tasks=tasks, seed=seed)
-    wanted = request.design_tasks(conditions.time_limit_s)
+    wanted, place = results_of(
+        lambda: request.design_tasks(conditions.time_limit_s),
+        lambda: device_called(device, FAMILIES),
+    )
     if out is not None:
         request.check_output(Path(out), wanted, ())
-    characterisers = of_device(device, placements, conditions, kept)
+    characterisers = of_device(place, placements, conditions, kept)
     (found,) = _tables(request, wanted, characterisers, jobs=jobs, progress=progress)
     return _written(found, out)
 

@@ -9,8 +9,8 @@ from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.silicon.chain import LibraryCharacteriser
 from dse.silicon.characteriser import Characteriser, KeptResults
-from dse.silicon.device_chain import FAMILIES, DeviceCharacteriser
-from dse.silicon.devices import device_called
+from dse.silicon.device_chain import DeviceCharacteriser
+from dse.silicon.devices import Device
 from dse.silicon.figures import Conditions
 
 
@@ -28,7 +28,7 @@ def of_library(
     StudyError
         A file is not there.
     """
-    _check_library_files([*files, *corners])
+    check_library_files([*files, *corners])
     nominal = tuple(map(str, files))
     pairs = [(nominal, ()), *(((str(one),), nominal) for one in corners)]
     return [
@@ -44,17 +44,17 @@ def of_library(
 
 
 def of_device(
-    name: str, placements: int, conditions: Conditions, kept: KeptResults | None
+    device: Device, placements: int, conditions: Conditions, kept: KeptResults | None
 ) -> list[Characteriser]:
     """Return what places and routes on a device.
 
     Raises
     ------
     StudyError
-        There is no such device, or its program is not installed.
+        Its program is not installed.
     """
     found = DeviceCharacteriser(
-        device=device_called(name, FAMILIES),
+        device=device,
         placements=placements,
         conditions=conditions,
         kept=kept,
@@ -63,8 +63,14 @@ def of_device(
     return [found]
 
 
-def _check_library_files(files: Sequence[str | Path]) -> None:
-    """Refuse files of a library that are not there, all at once."""
+def check_library_files(files: Sequence[str | Path]) -> None:
+    """Refuse files of a library that are not there.
+
+    Raises
+    ------
+    StudyError
+        All of them at once.
+    """
     missing = [Path(file) for file in files if not Path(file).is_file()]
     faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
     if faults or not files:

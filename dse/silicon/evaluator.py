@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dse.contract.evaluators import InfeasibleDesign, Setup, Value, measurer
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, results_of
 from dse.files.json import read_bytes
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
-from dse.silicon.characterisers import of_library
+from dse.silicon.characterisers import check_library_files, of_library
 from dse.silicon.corners import at_supplies
 from dse.silicon.figures import SUPPLY, CharacterisedDesign, Conditions, positive_quantity
 from dse.silicon.requests import FIGURES, Request, Verilog
@@ -200,11 +201,13 @@ def _prepared(setup: Setup) -> Characterising:
     digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
     for design in _each_value(setup.axes):
         said = Said(setup, design)
-        said.conditions(), said.targets()
-        of_library(said.libraries(), said.corners(), Conditions(), None)
-        for file in (*said.libraries(), *said.corners()):
+        files = (*said.libraries(), *said.corners())
+        tasks, *_ = results_of(
+            said.design_tasks, said.conditions, said.targets, partial(check_library_files, files)
+        )
+        for file in files:
             digests[file] = hashlib.sha256(read_bytes(Path(file))).hexdigest()
-        for task in said.design_tasks():
+        for task in tasks:
             digests |= _read(task)
     beside = f"{setup.folder}/"
     return Characterising(

@@ -35,7 +35,7 @@ FIGURES = {
 }
 """What one task of a user's own hardware is, and the quantity."""
 
-ONE_SUPPLY = Fault(
+_ONE_SUPPLY = Fault(
     where="joined_by",
     written="",
     rule="a table of networks has one supply voltage",
@@ -248,7 +248,10 @@ def between_commas(given: str | Sequence[str]) -> list[str]:
 
 
 def supplies(
-    given: str | Sequence[str], corners: Sequence[str | Path], clock: str | None
+    given: str | Sequence[str],
+    corners: Sequence[str | Path],
+    clock: str | None,
+    joined_by: str | Path | None,
 ) -> list[float]:
     """Return supply voltages (V), written as numbers.
 
@@ -256,7 +259,7 @@ def supplies(
     ------
     StudyError
         One is no number above 0, there are no libraries to fit laws to, or all voltages are to
-        have one clock.
+        have one clock or one table of networks.
     """
     faults = []
     texts = between_commas(given)
@@ -270,6 +273,8 @@ def supplies(
     if corners and clock:
         rule, remedy = "with --corner each voltage has a clock of its own", "leave it out"
         faults.append(Fault(where="clock", written=clock, rule=rule, remedy=remedy))
+    if corners and joined_by is not None:
+        faults.append(_ONE_SUPPLY)
     if faults:
         raise StudyError(faults)
     return [*dict.fromkeys(map(float, texts))]

@@ -6,10 +6,10 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from dse.errors import DseError, Fault, StudyError
+from dse.errors import Fault, StudyError, results_of
 from dse.files.document import no_such
 from dse.files.json import read_bytes
 
@@ -56,18 +56,8 @@ class Sources:
         StudyError
             Files that are not there, or include each other without end; all at once.
         """
-        found: dict[Path, str] = {}
-        faults: list[Fault] = []
-        for file in self.files:
-            try:
-                found |= with_included(Path(file), self.include)
-            except StudyError as error:
-                faults += error.faults
-            except DseError as error:
-                faults.append(Fault(where="", written="", rule=str(error), remedy=""))
-        if faults:
-            raise StudyError(faults)
-        return found
+        each = (partial(with_included, Path(file), self.include) for file in self.files)
+        return {path: text for texts in results_of(*each) for path, text in texts.items()}
 
     @property
     def is_wholly_named(self) -> bool:

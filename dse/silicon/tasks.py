@@ -6,14 +6,14 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from dse.contract.generators import Design, Generator, Value, Vectors
-from dse.errors import ArgumentError, DseError, Fault, StudyError, nearest
+from dse.errors import ArgumentError, Fault, StudyError, nearest, results_of
 from dse.plugins import registry
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
@@ -134,16 +134,7 @@ class OwnHardware:
         StudyError
             What is wrong with them, all at once.
         """
-        found: list[WrittenVectors] = []
-        faults: list[Fault] = []
-        for parameters in self.chosen:
-            try:
-                found.append(self._vectors(parameters))
-            except DseError as error:
-                faults += _faults(error)
-        if faults:
-            raise StudyError(faults)
-        return found
+        return results_of(*(partial(self._vectors, parameters) for parameters in self.chosen))
 
     def _vectors(self, parameters: Mapping[str, Value]) -> WrittenVectors:
         path = _placed(self.check, parameters)
@@ -268,18 +259,7 @@ def written_by_hand(
     StudyError
         A file cannot be read, or a table of answers has a fault; all at once.
     """
-    faults: list[Fault] = []
-    texts: list[str] = [*own.sources.define]
-    try:
-        texts += own.sources.texts.values()
-    except StudyError as error:
-        faults += error.faults
-    try:
-        vectors = own.vectors
-    except StudyError as error:
-        raise StudyError([*faults, *error.faults]) from None
-    if faults:
-        raise StudyError(faults)
+    texts, vectors = results_of(lambda: own.sources.texts, lambda: own.vectors)
     found = []
     for place, parameters in enumerate(own.chosen):
         name = "_".join(f"{key}{value}" for key, value in parameters.items()) or own.top
@@ -287,7 +267,7 @@ def written_by_hand(
         design = Design(
             name=name,
             parameters=parameters,
-            verilog="\n".join(texts),
+            verilog="\n".join([*own.sources.define, *texts.values()]),
             top=own.top,
             clock=own.clock,
             payload_bit=figures["payload_bit"],
@@ -309,10 +289,3 @@ def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
         remedy = nearest("", parameters) if parameters else "leave them out"
         fault = Fault(where="check", written=repr(written), rule=rule, remedy=remedy)
         raise StudyError([fault]) from None
-
-
-def _faults(error: DseError) -> Iterator[Fault]:
-    if isinstance(error, StudyError):
-        yield from error.faults
-    else:
-        yield Fault(where="", written="", rule=str(error), remedy="")
