@@ -131,7 +131,7 @@ def run(
     study, overrides
         As in `load`.
     out
-        Output folder.  Nothing is written when it is None.
+        Output folder.  Nothing is kept when it is None, nor what failed measurements print.
     method
         Search method (see `dse list methods`).
     seed

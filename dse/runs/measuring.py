@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dse import search
@@ -60,8 +60,8 @@ class Working:
     Attributes
     ----------
     options
-        By how many workers, or which cluster, in which folder (None: a temporary one, which stays
-        where a design failed), and in which file other processes see how far it is.
+        By how many workers, or which cluster, in which folder (None: a temporary one, of which
+        nothing stays), and in which file other processes see how far it is.
     stop
         Polled while measurements run: whether they are to end.
     progress
@@ -179,23 +179,31 @@ def opened_bench(
     from dse.evaluators import attempts  # processes, only where something is measured
     from dse.evaluators.dask import Cluster
 
-    options = working.options
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
-    folder.mkdir(exist_ok=True)
-    evaluator = bench.evaluator
+    options, evaluator = working.options, bench.evaluator
     crew: Workers
     if options.dask is None:
         crew = attempts.workers_for(evaluator, options.workers or said.workers)
     else:
         crew = Cluster(evaluator, options.dask)
+    with _working_folder(options.folder) as folder, crew as workers:
+        ask = _Asking(bench, workers, said, folder, working, planned)
+        with bench.measuring(ask, workers.size, working.spending):
+            yield
+
+
+@contextmanager
+def _working_folder(kept: Path | None) -> Iterator[Path]:
+    if kept is None:
+        temporary = TemporaryDirectory(prefix="dse-measuring-", ignore_cleanup_errors=True)
+        with temporary as name:
+            yield Path(name)
+        return
+    kept.mkdir(exist_ok=True)
     try:
-        with crew as workers:
-            ask = _Asking(bench, workers, said, folder, working, planned)
-            with bench.measuring(ask, workers.size, working.spending):
-                yield
+        yield kept
     finally:
         with suppress(OSError):  # unless it holds folders of designs that failed
-            folder.rmdir()
+            kept.rmdir()
 
 
 @dataclass
@@ -227,7 +235,7 @@ class _Asking:
         self._stop_if_failing()
         spending, done = self.working.spending, 0
         stop, before = self.working.stop or (lambda: False), len(self.bench.taken)
-        failed = len(self.bench.failures)
+        failed, kept = len(self.bench.failures), self.working.options.folder is not None
         from dse.evaluators import attempts
         from dse.evaluators.limits import FOLDERS_KEPT
 
@@ -240,7 +248,7 @@ class _Asking:
             stop=stop,
             may_begin=spending.may_begin,
             watch=self._watch,
-            most_kept=FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir()),
+            most_kept=FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir()) if kept else 0,
         )
         for done, (position, measurement) in enumerate(found, 1):
             failed += measurement.failed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,20 @@ def test_failures_are_told_with_their_causes(tmp_path: Path) -> None:
     assert "13 of 15 designs are measured; results compare" in notes
     assert not ((result.front["unroll"] == 1) & (result.front["clock_hz"] == 1e8)).any()
     assert dse.verify(tmp_path / "run").holds
+
+
+def test_failures_leave_nothing_where_no_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = ["sh", "-c", "echo licence >&2; test {unroll} = 4 && echo area = 1"]
+    asked: dict[str, Any] = {"axes": {"unroll": [4, 8]}, "objectives": {"area": "minimise"}}
+    asked["evaluate"] = {"command": program, "outputs": {"area": "um2"}, "retries": 0}
+    assert "with the message 'licence'" in " ".join(dse.run(asked).manifest["notes"])
+    asked["axes"] = {"unroll": [8]}
+    with pytest.raises(MeasurementError, match="with the message 'licence'"):
+        dse.run(asked)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_the_first_failure_may_end_the_search() -> None:
