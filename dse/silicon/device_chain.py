@@ -67,8 +67,11 @@ class DeviceCharacteriser(Characteriser):
             yield f"clock: {median}; its period rounded up to 3 digits"
         if self.placements > 1:
             yield "clock_uncertainty: standard deviation of the placements' clocks"
-        counted = " and ".join(one.counted for one in self.device.family.blocks.values())
-        yield f"area_lc: logic cells, without {counted}"
+        family = self.device.family
+        counted = " and ".join(one.counted for one in family.blocks.values() if one.counted)
+        parts = " and ".join(one.called for one in family.logic)
+        most = f", the larger of {parts}" if family.logic[1:] else ""
+        yield f"area_lc: logic cells{most}, without {counted}"
         yield "ports: a register at each bit holds it to the clock; area_lc is without these"
         yield "power: not known"
         yield "each design has a device to itself; on a full one wires are longer and clocks lower"
@@ -153,6 +156,6 @@ class DeviceCharacteriser(Characteriser):
             **of_one_task(design),
             "least_period_s": 1.0 / median,
             "flip_flops": sum(state is not None for state in states),
-            **placed[0].blocks,
+            **placed[0].counted,
             **spread,
         }

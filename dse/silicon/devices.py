@@ -39,14 +39,9 @@ class LookUpTable:
     inputs: tuple[str, ...]
     output: str
 
-    def cell(self, name: str, written: str) -> Cell:
-        """Return a cell with the function that is written."""
-        ones = [place for place, bit in enumerate(reversed(written)) if bit == "1"]
-        products = (
-            " ".join(f"{'' if k >> i & 1 else '!'}{pin}" for i, pin in enumerate(self.inputs))
-            for k in ones
-        )
-        function = " + ".join(products) or "0"
+    def cell(self, name: str, parameters: Mapping[str, str]) -> Cell:
+        """Return a cell with the function that its parameter has."""
+        function = sum_of_products(parameters[self.parameter], self.inputs)
         return cell_of(name, self.inputs, {self.output: function})
 
 
@@ -61,25 +56,48 @@ class DeviceBlock:
     reported
         What the report calls it.
     counted
-        What the table does.
+        What the table does; empty for one that takes logic cells.
     """
 
     clocks: tuple[str, ...]
-    reported: str
-    counted: str
+    reported: str = ""
+    counted: str = ""
 
     def cell(self, name: str, written: Mapping[str, Any]) -> Cell:
         """Return a cell with the pins that an instance, as Yosys writes it, has connected."""
         pins: dict[str, Pin] = {}
         buses = {}
         for port, bits in written["connections"].items():
-            names = tuple(f"{port}[{bit}]" for bit in range(len(bits)))
-            if len(bits) > 1:
-                buses[port] = names
-            for pin in names if len(bits) > 1 else (port,) * len(bits):
+            several = tuple(f"{port}[{bit}]" for bit in range(len(bits)))
+            buses[port] = several if bits[1:] else (port,) * len(bits)
+            for pin in buses[port]:
                 direction = written["port_directions"][port]
                 pins[pin] = Pin(pin, direction, clock=port in self.clocks)
         return Cell(name=name, area_m2=0.0, leakage_w=0.0, pins=pins, buses=buses)
+
+
+@dataclass(frozen=True)
+class LogicPart:
+    """A part of each logic cell, which designs fill.
+
+    Attributes
+    ----------
+    called
+        As the table calls it.
+    reported
+        What fills it, as the report calls it: what fills one, and what fills two.
+    of_port
+        How many the register at a port's bit takes.
+    """
+
+    called: str
+    reported: tuple[str, ...]
+    of_port: int
+
+    def filled(self, counts: Mapping[str, int], registers: int) -> int:
+        """Return how many a design fills, without so many registers at its ports."""
+        used = sum(counts[kind] * size for size, kind in enumerate(self.reported, 1))
+        return used - self.of_port * registers
 
 
 @dataclass(frozen=True)
@@ -105,8 +123,8 @@ class DeviceFamily:
         Verilog of Yosys in which these have their functions.
     program, arguments
         What places and routes.
-    logic_cell
-        What the report calls the cells that logic takes.
+    logic
+        Parts of a logic cell; a design takes as many cells as it fills of the fullest part.
     cells
         Functions of all other cells that netlists may have.
     table
@@ -120,7 +138,7 @@ class DeviceFamily:
     synthesis: tuple[str, str]
     program: str
     arguments: tuple[str, ...]
-    logic_cell: str
+    logic: tuple[LogicPart, ...]
     cells: Mapping[str, Cell]
     table: LookUpTable
     blocks: Mapping[str, DeviceBlock]
@@ -150,6 +168,22 @@ class Device:
             options += self.family.multipliers.get(self.name, "")
         first, second = self.family.synthesis
         return first.format(top=top, options=options), second.format(top=top, options=options)
+
+
+def sum_of_products(written: str, inputs: Sequence[str]) -> str:
+    """Return the function whose value for entry k is bit k of what is written, highest first.
+
+    Examples
+    --------
+    >>> sum_of_products("1000", ("A", "B"))
+    'A B'
+    """
+    products = (
+        " ".join(f"{'' if k >> i & 1 else '!'}{pin}" for i, pin in enumerate(inputs))
+        for k, bit in enumerate(reversed(written))
+        if bit == "1"
+    )
+    return " + ".join(products) or "0"
 
 
 def cell_of(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> Cell:
@@ -193,19 +227,19 @@ def read_device_netlist(
     StudyError
         It is no netlist of cells; see `read_netlist`.
     """
-    data, table = json.loads(mapped), family.table
-    cells = dict(family.cells)
+    data, cells = json.loads(mapped), dict(family.cells)
+    by_parameters = {family.table.kind: family.table.cell}
     for cell in data["modules"][top]["cells"].values():
-        if cell["type"] == table.kind:
-            written = cell["parameters"][table.parameter]
-            cell["type"] = f"{table.kind} {written}"
+        kind = cell["type"]
+        if kind in by_parameters:
+            parameters = cell["parameters"]
+            cell["type"] = " ".join((kind, *parameters.values()))
             if cell["type"] not in cells:
-                cells[cell["type"]] = table.cell(cell["type"], written)
-        elif cell["type"] in family.blocks:
-            block = family.blocks[cell["type"]]
+                cells[cell["type"]] = by_parameters[kind](cell["type"], parameters)
+        elif kind in family.blocks:
             ports = (port for port, bits in cell["connections"].items() if bits)
-            cell["type"] = " ".join((cell["type"], *ports))
-            cells.setdefault(cell["type"], block.cell(cell["type"], cell))
+            cell["type"] = " ".join((kind, *ports))
+            cells.setdefault(cell["type"], family.blocks[kind].cell(cell["type"], cell))
     library = CellLibrary(
         name=family.name,
         voltage_v=0.0,

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dse.silicon.devices import DeviceBlock, DeviceFamily, LookUpTable, Primitive, cell_of
+from dse.silicon.devices import (
+    DeviceBlock,
+    DeviceFamily,
+    LogicPart,
+    LookUpTable,
+    Primitive,
+    cell_of,
+)
 from dse.silicon.library import Cell, FlipFlop
 
 _DEVICES = ("lp384", "lp1k", "lp4k", "lp8k", "hx1k", "hx4k", "hx8k", "up3k", "up5k")
@@ -57,7 +64,7 @@ ICE40 = DeviceFamily(
     ),
     program="nextpnr-ice40",
     arguments=("--timing-allow-fail",),
-    logic_cell="ICESTORM_LC",
+    logic=(LogicPart("logic_cells", ("ICESTORM_LC",), of_port=1),),
     cells={cell.name: cell for cell in (_CARRY, *_flip_flops())},
     table=LookUpTable("SB_LUT4", "LUT_INIT", ("I0", "I1", "I2", "I3"), "O"),
     blocks={

@@ -31,13 +31,13 @@ class Placement:
         The highest, from the slowest path between registers, those of the ports included.
     logic_cells
         Of the core, without the registers at its ports.
-    blocks
-        How many of each kind, as the table calls them.
+    counted
+        How many blocks of each kind and parts of logic cells, as the table calls them.
     """
 
     clock_hz: float
     logic_cells: int
-    blocks: Mapping[str, int]
+    counted: Mapping[str, int]
 
 
 def program_of(device: Device) -> str:
@@ -164,17 +164,17 @@ def _written(one: Primitive, nets: Mapping[str, int | str]) -> dict[str, Any]:
 def _raise_too_large(output: Output, device: Device) -> None:
     """Raise what a device has too little of, if the log says so."""
     faults = []
+    names = {one.reported: one.counted for one in device.family.blocks.values()}
+    parts = {one.reported[0]: one for one in device.family.logic}
     for kind, needed, there in dict.fromkeys(_USED.findall(output.log)):
         if int(needed) > int(there):
-            blocks = {one.reported: one.counted for one in device.family.blocks.values()}
-            what = blocks.get(kind, kind).replace("_", " ")
-            written = f"{needed} {what}"
-            if kind == device.family.logic_cell:
-                what = "logic cells"
-                written = f"{needed} {what}, registers at its ports included"
+            what = parts[kind].called if kind in parts else names.get(kind, kind)
+            written = f"{needed} {what.replace('_', ' ')}"
+            if kind in parts and parts[kind].of_port:
+                written += ", registers at its ports included"
             rule = f"{device.full_name} has {there}"
             remedy = "take a larger device, or leave this design out"
-            faults.append(_fault(what.replace(" ", "_"), written, rule, remedy))
+            faults.append(_fault(what, written, rule, remedy))
     if faults:
         raise StudyError(faults)
 
@@ -185,7 +185,7 @@ def _reported(written: str, device: Device, registers: int) -> Placement:
         report = json.loads(written)
         clocks = [float(one["achieved"]) for one in report["fmax"].values()]
         counts = {kind: int(one["used"]) for kind, one in report["utilization"].items()}
-        used = counts[device.family.logic_cell]
+        logic = {one.called: one.filled(counts, registers) for one in device.family.logic}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         rule = f"its report cannot be read: {type(error).__name__} {error}"
         remedy = "use nextpnr 0.4 or later"
@@ -194,9 +194,9 @@ def _reported(written: str, device: Device, registers: int) -> Placement:
         rule = "no path between registers, so that no clock is too fast"
         remedy = "clock the design"
         raise StudyError([_fault("clock", "", rule, remedy)])
-    kinds = device.family.blocks.values()
-    blocks = {one.counted: counts.get(one.reported, 0) for one in kinds}
-    return Placement(min(clocks) * 1e6, used - registers, blocks)
+    kinds = (one for one in device.family.blocks.values() if one.counted)
+    counted = {one.counted: counts.get(one.reported, 0) for one in kinds}
+    return Placement(min(clocks) * 1e6, max(logic.values()), {**logic, **counted})
 
 
 def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
