@@ -263,7 +263,7 @@ def characterise_device(
     Parameters
     ----------
     device
-        A field-programmable gate array, for which nextpnr is installed: ice40:hx8k.
+        A field-programmable gate array, for which nextpnr is installed: ice40:hx8k or ecp5:25k.
     placements
         Times that a device is filled; the median clock counts.
     hardware, over, clock, out, tasks, seed, mapping_tool, time_limit, cache, cache_limit, jobs
@@ -272,7 +272,9 @@ def characterise_device(
     Raises
     ------
     dse.errors.StudyError
-        As `characterise`; or there is no such device, or its program is not installed.
+        As `characterise`; or there is no such device.
+    dse.errors.MissingLibraryError
+        There is no Yosys, or no nextpnr for the device.
     """
     from dse.silicon.characterisers import of_device
     from dse.silicon.device_chain import FAMILIES

@@ -189,7 +189,7 @@ def characterise(
     hardware : NAME|FILE.v...
         A generator (des, fft, jacobi, ...), or files of Verilog.
     device
-        In place of a library, an FPGA: ice40:hx8k.
+        In place of a library, an FPGA: ice40:hx8k or ecp5:25k.
     """
     reached = [0, 0]
 

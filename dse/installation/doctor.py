@@ -92,6 +92,7 @@ PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
     "docs": "the documents as a site",
     "fast": "machine code that evaluates many designs",
+    "fpga": "designs placed and routed on FPGAs, by nextpnr",
     "parquet": "evaluations of runs as Parquet instead of CSV",
     "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",

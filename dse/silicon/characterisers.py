@@ -50,7 +50,7 @@ def of_device(
 
     Raises
     ------
-    StudyError
+    MissingLibraryError
         Its program is not installed.
     """
     found = DeviceCharacteriser(

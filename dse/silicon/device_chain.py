@@ -18,7 +18,7 @@ from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.ice40 import ICE40
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist, check_netlist
-from dse.silicon.place_and_route import Placement, place_and_route, program_of, version_of
+from dse.silicon.place_and_route import Placement, command_of, place_and_route, version_of
 from dse.silicon.source_simulation import Held, held_vectors, netlist_answers
 from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
@@ -46,11 +46,11 @@ class DeviceCharacteriser(Characteriser):
     @property
     def placer(self) -> str:
         """What places and routes, and its version."""
-        return f"{self.device.family.program} {version_of(program_of(self.device))}"
+        return version_of(command_of(self.device))
 
     def check(self) -> None:
         """Refuse a device whose program is not installed."""
-        program_of(self.device)
+        command_of(self.device)
 
     def depends_on(self) -> Mapping[str, Any]:
         """Return the device and what places."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, MissingLibraryError, StudyError
 from dse.silicon.devices import Device, Primitive
 from dse.silicon.programs import Output, raise_errors, run_program
 
@@ -40,29 +43,41 @@ class Placement:
     counted: Mapping[str, int]
 
 
-def program_of(device: Device) -> str:
-    """Return the path of what places and routes for a device.
+def found_command(program: str) -> tuple[str, ...]:
+    """Return what runs a program that places and routes; nothing where it is not installed.
+
+    It is the one of the PATH, or else that of the extra, which is compiled to WebAssembly.
+    """
+    path = shutil.which(program)
+    if path:
+        return (path,)
+    name = program.replace("-", "_")
+    code = f"import sys, yowasp_{name}; sys.exit(yowasp_{name}.run_{name}(sys.argv[1:]))"
+    return (sys.executable, "-P", "-c", code) if find_spec(f"yowasp_{name}") else ()
+
+
+def command_of(device: Device) -> tuple[str, ...]:
+    """Return what runs the program that places and routes for a device.
 
     Raises
     ------
-    StudyError
+    MissingLibraryError
         It is not installed.
     """
     program = device.family.program
-    found = shutil.which(program)
-    if found is None:
-        rule = f"{program} is not on the PATH, which places and routes for this device"
-        remedy = f"install nextpnr: the package {program} of Debian, or OSS CAD Suite"
-        raise StudyError([_fault("device", device.full_name, rule, remedy)])
+    found = found_command(program)
+    if not found:
+        instead = f", or put a {program} on the PATH"
+        raise MissingLibraryError("placing and routing", program, "fpga", instead)
     return found
 
 
 @cache
-def version_of(program: str) -> str:
-    """Return the version of a program, found once."""
-    output = run_program((program, "--version"), {}, what="asking for a version", time_limit_s=60.0)
-    version = re.search(r"Version ([^\s)]+)", output.log)
-    return version[1] if version else "of unknown version"
+def version_of(command: tuple[str, ...]) -> str:
+    """Return what a program calls itself, and its version, found once."""
+    output = run_program((*command, "--version"), {}, what="asking for it", time_limit_s=600.0)
+    found = re.search(r'([^\s"]+)"? -- .*Version (?:nextpnr-)?([^\s)]+)', output.log)
+    return f"{found[1]} {found[2]}" if found else f"{Path(command[0]).name} of unknown version"
 
 
 def place_and_route(
@@ -89,8 +104,10 @@ def place_and_route(
 
     Raises
     ------
+    MissingLibraryError
+        The program is not there.
     StudyError
-        The program is not there, the design does not fit, or there was another error.
+        The design does not fit, or there was another error.
     ToolTimeError
         It took too long.
     """
@@ -102,7 +119,7 @@ def _placed(text: str, device: Device, registers: int, seed: int, time_limit_s: 
     family = device.family
     output = run_program(
         (
-            program_of(device),
+            *command_of(device),
             *family.devices[device.name],
             *("--json", "design.json", "--seed", str(seed), "--report", "report.json"),
             *family.arguments,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import stat
 import sys
 from collections.abc import Callable
@@ -20,7 +19,7 @@ import pytest
 
 import dse
 from dse.contract.generators import bits_of, numbers_of
-from dse.errors import StudyError
+from dse.errors import MissingLibraryError, StudyError
 from dse.silicon import place_and_route, source_simulation
 from dse.silicon.answers import settled_answers
 from dse.silicon.characterisation import Characterisation
@@ -30,7 +29,9 @@ from dse.silicon.yosys import chosen_yosys, found_yosys, run_yosys
 from tests.silicon.test_characterise import TASK, VERILOG, in_folder_of_hash, vectors
 
 pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
-real = pytest.mark.skipif(not shutil.which("nextpnr-ice40"), reason="needs nextpnr-ice40")
+real = pytest.mark.skipif(
+    not place_and_route.found_command("nextpnr-ice40"), reason="needs nextpnr-ice40"
+)
 
 STAND_IN = """#!{python}
 import json, sys
@@ -281,9 +282,12 @@ def test_faults_of_a_description(run: Run, stand_in: Callable[..., None], line: 
 
 def test_without_nextpnr_the_package_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place_and_route.shutil, "which", lambda program: None)
-    assert fails(run) == (
-        "device: ice40:hx1k; nextpnr-ice40 is not on the PATH, which places and routes for this "
-        "device; install nextpnr: the package nextpnr-ice40 of Debian, or OSS CAD Suite"
+    monkeypatch.setattr(place_and_route, "find_spec", lambda module: None)
+    with pytest.raises(MissingLibraryError) as raised:
+        run()
+    assert str(raised.value) == (
+        "placing and routing needs nextpnr-ice40, which is not installed; "
+        'pip install "accel-dse[fpga]", or put a nextpnr-ice40 on the PATH'
     )
 
 
