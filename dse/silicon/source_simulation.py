@@ -212,20 +212,24 @@ def _replayed(
 
 
 def _witness(clock: str, vectors: Vectors, cycles: int) -> str:
-    """Return inputs as Yosys replays them: a step for each cycle, and the edge after the last."""
+    """Return what Yosys replays: inputs change while the clock is high, after its edge.
+
+    A reset without a clock that ended with the edge would let it through.
+    """
+    widths = {**{port: bits.shape[1] for port, bits in vectors.stimulus.items()}, clock: 1}
     signals = [
-        {"path": [f"\\{port}"], "offset": 0, "width": bits.shape[1], "init_only": False}
-        for port, bits in vectors.stimulus.items()
+        {"path": [f"\\{port}"], "offset": 0, "width": width, "init_only": False}
+        for port, width in widths.items()
     ]
     none = np.zeros((vectors.cycles, 0), np.bool_)
-    rows = np.concatenate([none, *vectors.stimulus.values()], axis=1)[:cycles]
-    rows = np.concatenate([rows, rows[-1:]])[:, ::-1]
-    edge = {"path": [f"\\{clock}"], "edge": "posedge", "offset": 0}
+    rows = np.concatenate([none, *vectors.stimulus.values()], axis=1)[:cycles, ::-1]
+    texts = ("".join("01"[bit] for bit in row) for row in rows.astype(int))
+    steps = [f"{level}{text}" for text in texts for level in "101"]
     return json.dumps(
         {
             "format": "Yosys Witness Trace",
-            "clocks": [edge],
+            "clocks": [],
             "signals": signals,
-            "steps": [{"bits": "".join("01"[bit] for bit in row)} for row in rows.astype(int)],
+            "steps": [{"bits": bits} for bits in steps[1:]],
         }
     )

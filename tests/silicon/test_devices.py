@@ -227,6 +227,20 @@ def test_a_wrong_answer_is_refused(
     assert "found 0x9b86; the netlist gives another answer" in fails(run)
 
 
+def test_a_reset_that_is_1_at_an_edge_holds_through_it(
+    run: Run, stand_in: Callable[..., None]
+) -> None:
+    """It has no clock, and ends after the edge, as every input changes (IEEE 1364-2005, 9.2)."""
+    stand_in()
+    text = "module top (input clk, r, output reg [3:0] q);\n"
+    text += "  always @(posedge clk, posedge r) if (r) q <= 0; else q <= q + 1;\nendmodule\n"
+    Path("top.v").write_text(text)
+    Path("top.csv").write_text("r,q\n1,0\n1,0\n0,0\n0,1\n0,2\n1,0\n0,0\n0,1\n")
+    figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
+    (one,) = run("top.v", top="top", over=(), check="top.csv", **figures).designs
+    assert one.facts["tasks"] == "8"
+
+
 def test_what_is_kept_is_not_placed_again(run: Run, stand_in: Callable[..., None]) -> None:
     stand_in()
     assert [run().kept, run().kept, run(placements=2).kept] == [0, 1, 0]
