@@ -51,6 +51,7 @@ COLUMNS = (
     ("settled_energy_pj", "settled_energy_j", 1e12),
     ("least_period_ns", "least_period_s", 1e9),
     ("cells", "cells", 1.0),
+    ("look_up_tables", "look_up_tables", 1.0),
     ("flip_flops", "flip_flops", 1.0),
     ("buffers", "buffers", 1.0),
     ("macros", "macros", 1.0),

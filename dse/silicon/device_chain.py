@@ -14,6 +14,7 @@ from dse.silicon.characteriser import Characteriser, script_sha256
 from dse.silicon.clocks import clocks_of
 from dse.silicon.description import elaborating, run_description
 from dse.silicon.devices import Device, read_device_netlist, with_plain_tables
+from dse.silicon.ecp5 import ECP5
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.ice40 import ICE40
 from dse.silicon.library import CellLibrary
@@ -24,7 +25,7 @@ from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.yosys import chosen_yosys
 
-FAMILIES = (ICE40,)
+FAMILIES = (ICE40, ECP5)
 """Families that are known."""
 
 
@@ -87,9 +88,7 @@ class DeviceCharacteriser(Characteriser):
         clocks_of(netlist, library, design.clock)
         if any(library.cells[one.cell].buses for one in netlist.instances):
             plain = with_plain_tables(written, self.device.family, top=design.top)
-            found = netlist_answers(
-                plain, self.device.family.models, vectors, design, self.conditions
-            )
+            found = netlist_answers(plain, self.device.family, vectors, design, self.conditions)
         else:
             found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
         check_answers(task, vectors, found)

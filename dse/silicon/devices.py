@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.library import Cell, CellLibrary, Pin
 from dse.silicon.netlist import Netlist, read_netlist
+
+MakesCell = Callable[[str, Mapping[str, str]], Cell]
 
 
 @dataclass(frozen=True)
@@ -119,14 +121,15 @@ class DeviceFamily:
         Option for one that multiplies, by the devices that have multipliers.
     blocks
         Cells that are more than logic.
-    models
-        Verilog of Yosys in which these have their functions.
+    models, own_models
+        Verilog of Yosys in which these have their functions, and of those that it lacks.
     program, arguments
         What places and routes.
     logic
         Parts of a logic cell; a design takes as many cells as it fills of the fullest part.
-    cells
-        Functions of all other cells that netlists may have.
+    cells, by_parameters
+        Functions of all other cells that netlists may have; of those whose parameters set them, by
+        kind, a function that makes the cell of a name.
     table
         The look-up table.
     launch, capture
@@ -147,6 +150,8 @@ class DeviceFamily:
     multipliers: Mapping[str, str]
     launch: tuple[Primitive, ...]
     capture: tuple[Primitive, ...]
+    by_parameters: Mapping[str, MakesCell] = field(default_factory=dict)
+    own_models: str = ""
 
 
 @dataclass(frozen=True)
@@ -228,11 +233,11 @@ def read_device_netlist(
         It is no netlist of cells; see `read_netlist`.
     """
     data, cells = json.loads(mapped), dict(family.cells)
-    by_parameters = {family.table.kind: family.table.cell}
+    by_parameters = {**family.by_parameters, family.table.kind: family.table.cell}
     for cell in data["modules"][top]["cells"].values():
         kind = cell["type"]
         if kind in by_parameters:
-            parameters = cell["parameters"]
+            parameters = {name: text.strip() for name, text in cell["parameters"].items()}
             cell["type"] = " ".join((kind, *parameters.values()))
             if cell["type"] not in cells:
                 cells[cell["type"]] = by_parameters[kind](cell["type"], parameters)

@@ -15,6 +15,7 @@ from dse.errors import Fault, StudyError
 from dse.silicon.answers import Answers
 from dse.silicon.clocks import clock_input
 from dse.silicon.description import Reading, elaborating, reading, run_description
+from dse.silicon.devices import DeviceFamily
 from dse.silicon.figures import Conditions
 from dse.silicon.library import Cell
 from dse.silicon.macros import macro_faults
@@ -157,20 +158,19 @@ def _answers(vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> Answers:
 
 
 def netlist_answers(
-    written: str, models: str, vectors: Vectors, design: Design, conditions: Conditions
+    written: str, family: DeviceFamily, vectors: Vectors, design: Design, conditions: Conditions
 ) -> Answers:
     """Return the answers of a netlist, JSON of Yosys, whose cells have functions in Verilog.
 
-    Unlike `settled_answers`, registers begin as `models` say.
+    Unlike `settled_answers`, registers begin as models of the family say.
     """
     script = [
-        *("read_json mapped.json", f"read_verilog -defer {models}"),
+        *("read_json mapped.json", f"read_verilog -defer {family.models} own.v"),
         *(f"hierarchy -check -top {design.top}", "proc", "flatten"),
     ]
+    files = {"mapped.json": written, "own.v": family.own_models}
     yosys, limit_s = chosen_yosys(conditions.tool), conditions.time_limit_s
-    columns = _replayed(
-        script, {"mapped.json": written}, vectors, vectors.cycles, design, yosys, limit_s
-    )
+    columns = _replayed(script, files, vectors, vectors.cycles, design, yosys, limit_s)
     return _answers(vectors, columns)
 
 

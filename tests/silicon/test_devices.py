@@ -23,6 +23,7 @@ from dse.errors import MissingLibraryError, StudyError
 from dse.silicon import place_and_route, source_simulation
 from dse.silicon.answers import settled_answers
 from dse.silicon.characterisation import Characterisation
+from dse.silicon.device_chain import FAMILIES
 from dse.silicon.devices import Device, read_device_netlist
 from dse.silicon.ice40 import ICE40
 from dse.silicon.yosys import chosen_yosys, found_yosys, run_yosys
@@ -36,7 +37,7 @@ real = pytest.mark.skipif(
 STAND_IN = """#!{python}
 import json, sys
 if "--version" in sys.argv:
-    sys.exit("nextpnr-ice40 -- Next Generation Place and Route (Version 0.0-stand-in)")
+    sys.exit("nextpnr -- Next Generation Place and Route (Version 0.0-stand-in)")
 (module,) = json.load(open("design.json"))["modules"].values()
 kinds = [cell["type"] for cell in module["cells"].values()]
 used = len(kinds)
@@ -73,12 +74,14 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
 
     def install(there: int = 10000, utilization: str = "", kind: str = "ICESTORM_LC") -> None:
         counted = utilization or '{"ICESTORM_LC": {"used": used}}'
-        program = tmp_path / "bin" / "nextpnr-ice40"
-        program.parent.mkdir(exist_ok=True)
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
         text = STAND_IN.format(python=sys.executable, there=there, utilization=counted, kind=kind)
-        program.write_text(text)
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+        for family in FAMILIES:
+            program = folder / family.program
+            program.write_text(text)
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
         place_and_route.version_of.cache_clear()
 
     return install
@@ -156,7 +159,7 @@ def test_the_clock_is_the_median_of_placements(run: Run, stand_in: Callable[...,
     spread = np.std([90.0, 120.0, 100.0], ddof=1) / 100.0
     assert one.figures["clock_uncertainty"] == pytest.approx(spread)
     assert one.facts["clocks"] == "90 MHz, 120 MHz, 100 MHz"
-    assert one.facts["placer"] == "nextpnr-ice40 0.0-stand-in"
+    assert one.facts["placer"] == "nextpnr 0.0-stand-in"
     assert one.facts["tasks"] == "19"
     assert "power: not known" in Path("hash.csv").read_text()
     assert "power is not known" in run().text()
@@ -358,7 +361,9 @@ def blocks(cycles: int = 300, wrong: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(("device", "multipliers"), [("ice40:hx1k", 0), ("ice40:up5k", 1)])
+@pytest.mark.parametrize(
+    ("device", "multipliers"), [("ice40:hx1k", 0), ("ice40:up5k", 1), ("ecp5:25k", 1)]
+)
 def test_memories_and_products_take_blocks_with_the_same_answers(
     run: Run,
     stand_in: Callable[..., None],
@@ -366,8 +371,11 @@ def test_memories_and_products_take_blocks_with_the_same_answers(
     device: str,
     multipliers: int,
 ) -> None:
-    counted = '{"ICESTORM_LC": {"used": 99}, "ICESTORM_RAM": {"used": kinds.count("SB_RAM40_4K")}, '
-    counted += '"ICESTORM_DSP": {"used": kinds.count("SB_MAC16")}}'
+    other = {"SB_RAM40_4K": "ICESTORM_RAM", "SB_MAC16": "ICESTORM_DSP", "DP16KD": "DP16KD"}
+    other |= {"MULT18X18D": "MULT18X18D"}
+    logic = dict.fromkeys(("ICESTORM_LC", "TRELLIS_COMB", "TRELLIS_FF", "TRELLIS_RAMW"), 99)
+    used = ", ".join(f"{name!r}: kinds.count({kind!r})" for kind, name in other.items())
+    counted = f"{{name: {{'used': used}} for name, used in {{**{logic}, {used}}}.items()}}"
     stand_in(utilization=counted)
     Path("top.v").write_text(BLOCKS)
     Path("top.csv").write_text(blocks())
@@ -376,7 +384,7 @@ def test_memories_and_products_take_blocks_with_the_same_answers(
     (one,) = run("top.v", out="top_out.csv", **options).designs
     assert (one.figures["block_rams"], one.figures["multipliers"]) == (1, multipliers)
     table = Path("top_out.csv").read_text()
-    assert "area_lc: logic cells, without block_rams and multipliers" in table
+    assert "without block_rams and multipliers\n" in table
     Path("top.csv").write_text(blocks(wrong=8))
     monkeypatch.setattr(source_simulation, "MOST_CYCLES", 200)
     told = fails(lambda: run("top.v", **options))
