@@ -81,8 +81,9 @@ def answer(
     overrides
         As in `load`.
     all
-        Show everything, not only what fits one screen.  Without it, as on the command line, what
-        any other choice would cost is not searched, and there are no `others`.
+        Show everything, not only what fits one screen.  A caller has it by default, as ``--json``
+        does, for `others` and ``text(all=True)``; the command prints one screen by default.
+        Without it what any other choice would cost is not searched, and there are no `others`.
     flips
         Show every flip point, or none (default: the nearest).  The nearest are shown if the front
         is proven.
