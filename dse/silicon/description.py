@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
+from dse.silicon.drivers import CHECK, driven_twice, driver_faults, dumping_drivers
 from dse.silicon.netlist import placed
 from dse.silicon.programs import Output, raise_errors
 from dse.silicon.sources import Sources
@@ -233,14 +234,14 @@ def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault
 def elaborating(top: str) -> Iterator[str]:
     """Yield the commands after reading: hierarchy, processes, no latches.
 
-    What has no driver is looked for in a copy without logic that no output needs.
+    What has no driver, or two, is looked for in a copy without logic that no output needs.
     """
     yield f"hierarchy -check -top {top}"
     yield "proc"
     yield f"tee -q -o latches dump {_LATCHES}"
     yield f"select -assert-none {_LATCHES}"
     yield from ("design -push-copy", "flatten", "opt_clean -purge")
-    yield from ("tee -q -o undriven check", "design -pop")
+    yield from (CHECK, "design -pop")
 
 
 def run_description(
@@ -257,26 +258,25 @@ def run_description(
     Raises
     ------
     StudyError
-        Latches, wires without a driver, loops (of a file ``check``) and errors; where it is
-        known, with file and line.
+        Latches, wires without a driver or with several, loops (of a file ``check``) and errors;
+        where it is known, with file and line.
     """
     given = {**reads.files, **(files or {})}
     refused: StudyError | None = None
     for way in reads.ways:
         whole = [*way, f"tee -q -o {_WAS_READ} ls", *script]
-        output = run_yosys(yosys, whole, given, time_limit_s=time_limit_s)
-        for written, place in reads.places.items():
-            texts = {name: text.replace(written, place) for name, text in output.files.items()}
-            output = replace(output, log=output.log.replace(written, place), files=texts)
+        output = _run(yosys, whole, given, reads.places, time_limit_s)
         if refused is not None and _WAS_READ not in output.files:
             raise refused
-        twice = re.search(
-            r"conflicting drivers for \S*?\.\\?(\S+)", output.files.get("floating", "")
-        )
+        twice = [*driven_twice(output.files.get("floating", ""))]
         if twice and way is not reads.ways[-1]:
-            rule = f"two drivers of {twice[1]}, as where two processes call one static function"
+            rule = f"two drivers of {twice[0]}, as where two processes call one static function"
             refused = StudyError([Fault(where="", written="", rule=rule, remedy="")])
             continue
+        if driven_twice(checked := output.files.get("undriven", "")):
+            dump = dumping_drivers(whole, checked)
+            again = _run(yosys, dump, given, reads.places, time_limit_s) if dump else output
+            raise StudyError(driver_faults(checked, again.files.get("place", "")))
         try:
             _raise_faults(yosys, output, way, given, done=done, time_limit_s=time_limit_s)
         except StudyError as error:
@@ -293,6 +293,20 @@ def run_description(
             f"slang does not read it: {refused.faults[0]}" if refused else reads.refused,
         )
     raise refused or StudyError([])
+
+
+def _run(
+    yosys: Yosys,
+    script: Sequence[str],
+    files: Mapping[str, str],
+    places: Mapping[str, str],
+    time_limit_s: float,
+) -> Output:
+    output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
+    for written, place in places.items():
+        texts = {name: text.replace(written, place) for name, text in output.files.items()}
+        output = replace(output, log=output.log.replace(written, place), files=texts)
+    return output
 
 
 def _raise_faults(

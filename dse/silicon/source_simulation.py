@@ -16,6 +16,7 @@ from dse.silicon.answers import Answers
 from dse.silicon.clocks import clock_input
 from dse.silicon.description import Reading, elaborating, reading, run_description
 from dse.silicon.devices import DeviceFamily
+from dse.silicon.drivers import driven_twice
 from dse.silicon.figures import Conditions
 from dse.silicon.library import Cell
 from dse.silicon.macros import macro_faults
@@ -119,10 +120,7 @@ def _modules(
             time_limit_s=limit_s,
         )
         found[kind] = whole.output.files[f"{kind}.il"]
-        drivers = re.findall(
-            r"conflicting drivers for \S*?\.\\?([^\s\[]+)", whole.output.files["drivers"]
-        )
-        for signal in dict.fromkeys(drivers):
+        for signal in driven_twice(whole.output.files["drivers"]):
             rule = "two processes of the macro's module drive it, which cannot be simulated"
             remedy = "let one process drive it"
             faults.append(Fault(where=f"{kind}.{signal}", written="", rule=rule, remedy=remedy))

@@ -389,6 +389,38 @@ def test_faults_of_a_description_have_a_place_and_a_remedy(
     assert remedy in told
 
 
+DRIVEN_TWICE = """\
+module part (input clk, a, b, output reg [1:0] r);
+  always @(posedge clk) r <= {r[0], a};
+  always @(posedge clk) r <= {b, r[1]};
+endmodule
+module top (input clk, a, b, output reg q, output [1:0] r, output y);
+  always @(posedge clk) q <= a;
+  part one (.clk(clk), .a(a), .b(b), .r(r));
+  assign y = a;
+  assign y = b;
+  always @(posedge clk) if (b) q <= 0;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("tool", [one.name for one in found_yosys()])
+def test_signals_with_several_drivers_are_refused_at_once_before_they_are_simulated(
+    run: Run, tool: str, tmp_path: Path
+) -> None:
+    (tmp_path / "top.v").write_text(DRIVEN_TWICE)
+    (tmp_path / "top.csv").write_text("a,b,q,r,y\n1,0,0,-,-\n1,0,1,-,-\n")
+    figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
+    own = dse.verilog("top.v", top="top", check="top.csv", **figures)
+    told = fails(lambda: dse.characterise(own, library=TOY, mapping_tool=tool))
+    remedy = "drive it; let one process or assignment do so"
+    assert told.replace(f"{tmp_path}/", "").splitlines() == [
+        f"top: a: input a and input b {remedy}",
+        f"top.v:2:3: r: top.v:2 and top.v:3 {remedy}",
+        f"top.v:6:3: q: top.v:6 and top.v:10 {remedy}",
+    ]
+
+
 def test_what_ends_later_in_the_simulation_than_in_the_timing_is_told_in_the_table(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
