@@ -142,6 +142,8 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
         reader.fault(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
     elif kind == "study":
         reader.fault(path, context["rule"], context["remedy"])
+    elif kind == "string_type" and isinstance(lookup(reader.document.data, path), list):
+        reader.fault(path, "it must be one name", "write one; `axes` compares several")
     elif kind == "literal_error":
         expected = context["expected"]
         reader.fault(path, f"it must be {expected}", "write one of them")

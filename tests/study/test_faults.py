@@ -71,6 +71,11 @@ CASES = {  # what is replaced, by what, and what the user reads
         "study.yaml:1:30: workload.granuarity: this key is not known here; "
         "did you mean 'granularity'?",
     ),
+    "several names for one": (
+        "sparc_t4_engine",
+        "[sparc_t4_engine, apu]",
+        "study.yaml:5:3: interface.device: it must be one name; write one; `axes` compares several",
+    ),
     "misspelt core": (
         "core: des",
         "core: dse",
