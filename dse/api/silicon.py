@@ -125,6 +125,7 @@ def characterise(
     gate_clocks: Count | None = None,
     joined_by: str | Path | None = None,
     keep: str | Path | None = None,
+    place: str | Path | None = None,
     mapping_tool: str | None = None,
     time_limit: Duration = "3600 s",
     cache: bool = True,
@@ -178,10 +179,13 @@ def characterise(
         characterised in the same library.
     keep : FOLDER
         Write the netlist, critical path, constraints and activity of each design here.
+    place : FLOW
+        Place and route with OpenROAD: the folder flow of OpenROAD-flow-scripts.  Area, clock and
+        leakage are then those of the routed design.
     mapping_tool
         pyosys or yosys (default: the first installed).
     time_limit
-        Longest time to map one design, and of a testbench.
+        Longest time to map one design, to place it, and of a testbench.
     cache
         Keep results, and use those of earlier runs.
     cache_limit
@@ -199,6 +203,7 @@ def characterise(
     from dse.silicon import requests
     from dse.silicon.characterisers import check_library_files, of_library
     from dse.silicon.corners import at_supplies
+    from dse.silicon.flow import flow_in
     from dse.silicon.network import read_network, with_network
     from dse.silicon.targets import DEFAULT, rows_apart, target_of
 
@@ -215,19 +220,20 @@ def characterise(
     )
     request = _request(hardware, over, tasks=tasks, seed=seed)
     joined = () if joined_by is None else (Path(joined_by),)
-    wanted_for, wanted, networks, supplies_v, _ = results_of(
+    wanted_for, wanted, networks, supplies_v, _, flow = results_of(
         lambda: [target_of(text) for text in requests.between_commas(targets)],
         lambda: request.design_tasks(conditions.time_limit_s),
         lambda: [read_network(path) for path in joined],
         lambda: requests.supplies(supply, others, clock, joined_by),
         lambda: check_library_files([*files, *others]),
+        lambda: None if place is None else flow_in(Path(place), files, others),
     )
     if not wanted_for and clock is None:
         wanted_for = [*DEFAULT]
     if out is not None:
         request.check_output(Path(out), wanted, (*files, *others, *joined))
     characterisers = of_library(
-        files, others, conditions, kept, None if keep is None else Path(keep)
+        files, others, conditions, kept, None if keep is None else Path(keep), flow
     )
     tables = _tables(request, wanted, characterisers, wanted_for, jobs=jobs, progress=progress)
     found = at_supplies(tables, supplies_v) if others else tables[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shlex
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,6 +103,16 @@ PURPOSES: Mapping[str, str] = {
 }
 """What the extras are for; one that is not here is shown without."""
 
+PROGRAMS: Mapping[str, str] = {
+    "yosys": "mapping of hardware, where the extra rtl is not installed",
+    "iverilog": "testbenches",
+    "fst2vcd": "waves in .fst",
+    "nextpnr-ice40": "placing in an iCE40",
+    "nextpnr-ecp5": "placing in an ECP5",
+    "openroad": "placing standard cells",
+}
+"""Programs of others, and what for."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -140,6 +151,9 @@ def diagnose() -> Diagnosis:
             extra: {"for": PURPOSES.get(extra, ""), "missing": _missing(wanted)}
             for extra, wanted in needed.items()
             if extra
+        },
+        "programs": {
+            name: {"for": purpose, "path": shutil.which(name)} for name, purpose in PROGRAMS.items()
         },
         "findings": findings,
     }
@@ -230,6 +244,10 @@ def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
     )
     if any(one["missing"] for _, one in extras):
         yield f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"'
+    yield table_text(
+        [(name, one["for"], one["path"] or "-") for name, one in facts["programs"].items()],
+        ("program", "what for", "path"),
+    )
     findings = facts["findings"]
     yield "\n".join([f"broken ({len(findings)})", *findings]) if findings else "nothing is broken"
 

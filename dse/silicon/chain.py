@@ -19,6 +19,7 @@ from dse.silicon.clock_gates import gated_counts, sized_gates
 from dse.silicon.description import Reading
 from dse.silicon.fan_out import BufferedNetlist, spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
+from dse.silicon.flow import Flow, Routed, placed_and_routed, platform_of, with_routed
 from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
@@ -55,11 +56,14 @@ class LibraryCharacteriser(Characteriser):
         cells.
     keep
         Folder for the netlist of each design and what other tools need with it.
+    flow
+        What places and routes each design.
     """
 
     library_files: tuple[str, ...]
     mapped_with: tuple[str, ...] = ()
     keep: Path | None = None
+    flow: Flow | None = None
 
     @cached_property
     def library(self) -> CellLibrary:
@@ -106,8 +110,10 @@ class LibraryCharacteriser(Characteriser):
         return _hashes(self.library_files)
 
     def check(self) -> None:
-        """Read the library and refuse a wire load that it does not have."""
+        """Read the library; refuse a wire load that it lacks, or one that the flow cannot place."""
         self.wire()
+        if self.flow is not None:
+            platform_of(self.library)
 
     @cached_property
     def fastest_s(self) -> dict[str, float]:
@@ -124,8 +130,9 @@ class LibraryCharacteriser(Characteriser):
         return None if name is None else library.wire_loads[name]
 
     def depends_on(self) -> Mapping[str, Any]:
-        """Return hashes of the files of both libraries."""
-        return {"library": self.library_sha256, "mapped_with": _hashes(self.mapped_with)}
+        """Return hashes of the files of both libraries, and what places."""
+        files = {"library": self.library_sha256, "mapped_with": _hashes(self.mapped_with)}
+        return files | ({"flow": [self.flow.version, self.flow.sha256]} if self.flow else {})
 
     def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield files, clocks and wires."""
@@ -163,7 +170,9 @@ class LibraryCharacteriser(Characteriser):
         if self.mapped_with:
             check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
-        period = period_of(timing.period_s, self.conditions.period_s)
+        routed = self._routed(task, netlist, timing, target_s)
+        least_s = max(timing.period_s, routed.period_s if routed else 0.0)
+        period = period_of(least_s, self.conditions.period_s)
         activity = self._simulated(task, netlist, timing, period, held)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
@@ -172,15 +181,17 @@ class LibraryCharacteriser(Characteriser):
         )
         if self.keep is not None:
             self._hand_over(self.keep, task, netlist, timing, activity, period)
+        figures = self._figures(task, netlist, least_s, power)
         mapped_s = target_s if target_s > FASTEST_S else self.fastest_s[design.name]
         return CharacterisedDesign(
             name=design.name,
             parameters=dict(design.parameters),
-            figures=self._figures(task, netlist, timing, power)
+            figures=(with_routed(figures, routed) if routed else figures)
             | self._counts(netlist, buffered.buffers, design.clock)
             | {"idle_power_w": idle.dynamic.total_w},
             facts=self._facts(task, mapped, held.vectors, activity)
-            | {TARGET: target_mhz(1.0 / mapped_s)},
+            | {TARGET: target_mhz(1.0 / mapped_s)}
+            | ({"placer": routed.placer} if routed else {}),
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
@@ -190,7 +201,23 @@ class LibraryCharacteriser(Characteriser):
                 *activity.notes,
                 *power.notes,
                 *self.library.notes,
+                *(routed.notes if routed else ()),
             ),
+        )
+
+    def _routed(
+        self, task: DesignTask, netlist: Netlist, timing: Timing, target_s: float
+    ) -> Routed | None:
+        """Return a design as the flow routes it, for the clock that it was mapped for or has."""
+        if self.flow is None:
+            return None
+        return placed_and_routed(
+            self.flow,
+            netlist,
+            self.library,
+            clock=task.design.clock,
+            period_s=max(target_s, period_of(timing.period_s, 0.0)),
+            time_limit_s=self.conditions.time_limit_s,
         )
 
     def _simulated(
@@ -296,7 +323,7 @@ class LibraryCharacteriser(Characteriser):
         return mapped, found[best]
 
     def _figures(
-        self, task: DesignTask, netlist: Netlist, timing: Timing, power: Power
+        self, task: DesignTask, netlist: Netlist, least_s: float, power: Power
     ) -> dict[str, float]:
         design = task.design
         area = _area_m2(netlist, self.library)
@@ -311,7 +338,7 @@ class LibraryCharacteriser(Characteriser):
             "settled_power_w": power.settled.total_w,
             "energy_j": power.dynamic.total_w * task_s,
             "settled_energy_j": power.settled.total_w * task_s,
-            "least_period_s": timing.period_s,
+            "least_period_s": least_s,
             **{
                 f"{units.stem(one)}_uncertainty": share for one, share in before_placement().items()
             },

@@ -163,7 +163,7 @@ class Characterisation(Printable):
     def text(self) -> str:
         """Return the figures as a table, the spread over targets, and the notes."""
         first = self.designs[0].facts
-        placed = "placer" in first
+        placed = "area_lc" in self.designs[0].figures
         shown = _OF_DEVICES if placed else _OF_CELLS
         rows = [
             (

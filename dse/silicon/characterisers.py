@@ -12,6 +12,7 @@ from dse.silicon.characteriser import Characteriser, KeptResults
 from dse.silicon.device_chain import DeviceCharacteriser
 from dse.silicon.devices import Device
 from dse.silicon.figures import Conditions
+from dse.silicon.flow import Flow
 
 
 def of_library(
@@ -20,6 +21,7 @@ def of_library(
     conditions: Conditions,
     kept: KeptResults | None,
     keep: Path | None = None,
+    flow: Flow | None = None,
 ) -> list[Characteriser]:
     """Return what maps to a library of standard cells, and what characterises other corners of it.
 
@@ -36,6 +38,7 @@ def of_library(
             library_files=own,
             mapped_with=mapped_with,
             keep=keep,
+            flow=flow,
             conditions=conditions,
             kept=kept,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dse.algebra import units
@@ -46,15 +46,31 @@ def write_design(
     wire
         Wire load of the library; without it wires have no capacitance, whatever the library says.
     """
+    placing = files_for_placing(netlist, library, clock=clock, period_s=period_s)
     files = {
-        NETLIST: _verilog(netlist, library),
-        CONSTRAINTS: _constraints(netlist, clock, period_s),
         ACTIVITY: _saif(netlist, library, activity, period_s),
         CRITICAL_PATH: [_path_text(netlist, timing)],
         SCRIPT: _script(netlist, library_files, wire),
     }
-    for name, lines in files.items():
-        write_text(folder / name, "\n".join(lines) + "\n")
+    for name, text in (placing | {name: _text(lines) for name, lines in files.items()}).items():
+        write_text(folder / name, text)
+
+
+def files_for_placing(
+    netlist: Netlist, library: CellLibrary, *, clock: str, period_s: float
+) -> dict[str, str]:
+    """Return netlist and constraints, with times in the library's unit.
+
+    Ports have no hold constraint: their outer registers would need the clock tree's delay.
+    """
+    return {
+        NETLIST: _text(_verilog(netlist, library)),
+        CONSTRAINTS: _text(_constraints(netlist, clock, period_s / library.time_unit_s)),
+    }
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"
 
 
 def bits(netlist: Netlist) -> tuple[dict[int, str], list[tuple[str, str]]]:
@@ -113,12 +129,12 @@ def _verilog(netlist: Netlist, library: CellLibrary) -> Iterator[str]:
     yield "endmodule"
 
 
-def _constraints(netlist: Netlist, clock: str, period_s: float) -> Iterator[str]:
+def _constraints(netlist: Netlist, clock: str, period: float) -> Iterator[str]:
     others = " ".join(f"{{{port}}}" for port in netlist.inputs if port != clock)
-    yield f"create_clock -name {{{clock}}} -period {period_s * 1e9:.12g} [get_ports {{{clock}}}]"
+    yield f"create_clock -name {{{clock}}} -period {period:.12g} [get_ports {{{clock}}}]"
     if others:
-        yield f"set_input_delay 0 -clock {{{clock}}} [get_ports [list {others}]]"
-    yield f"set_output_delay 0 -clock {{{clock}}} [all_outputs]"
+        yield f"set_input_delay -max 0 -clock {{{clock}}} [get_ports [list {others}]]"
+    yield f"set_output_delay -max 0 -clock {{{clock}}} [all_outputs]"
 
 
 def _saif(
@@ -170,7 +186,6 @@ def _script(netlist: Netlist, library_files: Sequence[str], wire: str | None) ->
         yield f"read_liberty {{{Path(file).resolve()}}}"
     yield f"read_verilog {NETLIST}"
     yield f"link_design {{{netlist.top}}}"
-    yield "set_cmd_units -time ns"
     yield f"read_sdc {CONSTRAINTS}"
     yield f"set_wire_load_model -name {{{wire}}}" if wire else "set_load 0 [get_nets *]"
     yield "report_checks -path_delay max -digits 4"

@@ -105,6 +105,7 @@ def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) 
             for group in library.all("wire_load")
             for wire in [_wire_load(group, text, units)]
         },
+        time_unit_s=units.second,
     )
 
 
@@ -193,4 +194,5 @@ def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
         sources={name: digest for part in parts for name, digest in part.sources.items()},
         wire_loads={name: wire for part in parts for name, wire in part.wire_loads.items()},
         notes=notes,
+        time_unit_s=first.time_unit_s,
     )

@@ -237,7 +237,10 @@ class WireLoad:
 
 @dataclass(frozen=True)
 class CellLibrary:
-    """Cells of one process at one corner; `sources` has the sha256 of each file by its name."""
+    """Cells of one process at one corner; `sources` has the sha256 of each file by its name.
+
+    Times of other tools are in the `time_unit_s` of the first file.
+    """
 
     name: str
     voltage_v: float
@@ -247,3 +250,4 @@ class CellLibrary:
     sources: Mapping[str, str]
     wire_loads: Mapping[str, WireLoad]
     notes: tuple[str, ...] = ()
+    time_unit_s: float = 1e-9

@@ -52,7 +52,7 @@ def test_an_installation_that_is_well() -> None:
 def test_json_says_the_same() -> None:
     done = run("--json")
     facts = json.loads(done.stdout)
-    assert list(facts) == ["platform", "libraries", "plug_ins", "extras", "findings"]
+    assert list(facts) == ["platform", "libraries", "plug_ins", "extras", "programs", "findings"]
     assert facts["findings"] == []
     assert {"numpy", "moocore", "typer"} <= set(facts["libraries"])
     (own,) = facts["plug_ins"]["core"]
