@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.cells import Cells
+from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index, Space, as_index, blocks, coarsened
 from dse.parametric import rivals
@@ -74,9 +75,11 @@ def screened(problem: Problem, wanted: Sequence[Screen], column: int | None) -> 
     `column` is the one loss that decides, None where designs win that are not dominated.
     """
     found: list[Index | None] = [None] * len(wanted)
+    hosts: list[Index] = []
     together: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
     for place, screen in enumerate(wanted):
         ends = same_space(*(screen.entry.at(value) for value in (screen.low, screen.high)))
+        hosts.append(_hosts_that_may_win(screen, ends, column))
         if any(map(composes, ends)):
             found[place] = _composed(screen, ends, column)
         elif column is None:
@@ -88,7 +91,17 @@ def screened(problem: Problem, wanted: Sequence[Screen], column: int | None) -> 
         cells = _Descent(problem.renumbered(space=space), [wanted[k] for k in places], column or 0)
         for place, rows in zip(places, cells.found(), strict=True):
             found[place] = rows
-    return found
+    return [
+        rows if rows is None or not len(alone) else distinct(np.vstack([rows, alone]))
+        for rows, alone in zip(found, hosts, strict=True)
+    ]
+
+
+def _hosts_that_may_win(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index:
+    """Return of the designs of the host alone, which no cell has, those that may win."""
+    alone = ends[0].hosts
+    found = _may_win(alone, ends, screen.worst, column) if len(alone) else alone
+    return alone if found is None else found
 
 
 def composes(problem: Problem) -> bool:

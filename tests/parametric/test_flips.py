@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dse
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
 from dse.parametric import breakpoints, rivals
@@ -35,6 +36,11 @@ axes:
   interface.in_flight: [1, 4, 16]
 objectives: {total_power: minimise, area: minimise}
 """
+WITH_HOST = (
+    BEHIND_INTERFACES.replace("core: des, designs: [u8, u16]", "core: fft, designs: [r2, r4]")
+    .replace("axes:", "interface: {link: 4 GB/s, host_cores: 64, host_power: 40 W}\naxes:")
+    .replace("1500 B}", "1500 B, kernel: fft64}")
+)
 
 
 SINGLE = ("power", "area", "total_power")
@@ -56,7 +62,8 @@ def prepared(text: str, write, seed: int | None = None) -> study.Study:
 
 def answer(problem, preference):
     """Return the name of the best of all designs, found without a search."""
-    evaluation = everything(problem)
+    points = np.vstack([everything(problem).points, problem.hosts])
+    evaluation = problem.evaluate(np.ascontiguousarray(points))
     rows = evaluation.points[evaluation.feasible]
     loss = evaluation.loss[evaluation.feasible]
     if not len(rows):
@@ -78,6 +85,7 @@ def answer(problem, preference):
         (f"{MIXED}tolerance: 10 %", "power", 6),
         (BEHIND_INTERFACES, "total_power", 4),
         (BEHIND_INTERFACES, "area_m2 * total_power_w", 5),
+        (WITH_HOST, "total_power", 7),
     ],
 )
 def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
@@ -127,6 +135,19 @@ def test_a_space_too_large_to_ask_has_the_same_flips_as_one_that_is_not(
         for ours, theirs in ((entry.low, other.low), (entry.high, other.high)):
             assert theirs.becomes == ours.becomes, entry.name
             assert theirs.holds_to == pytest.approx(ours.holds_to, rel=0.02), entry.name
+
+
+def test_the_host_alone_flips_answers_among_assumptions_that_are_checked_together() -> None:
+    """By hand: records of TLS, by a core of 96, take what the engine takes: cheap is the host."""
+    front = dse.run(STUDIES / "tls_100gbps.yaml").front
+    busy = 100e9 / (8 * 16384) * (103.82e-9 + 38.6968e-12 * 16384)
+    found = find_flips(
+        study.prepare(study.read_study(STUDIES / "tls_100gbps.yaml")), only=["interface"]
+    )
+    (entry,) = (one for one in found.found if one.name == "interface.host_power")
+    assert len(found.found) > 1
+    assert entry.low.becomes == ("the host alone",)
+    assert entry.low.flips_at == pytest.approx(front["total_power_w"].min() * 96 / busy, rel=1e-3)
 
 
 def test_an_answer_that_the_rate_outgrows_is_infeasible_beyond(write) -> None:
