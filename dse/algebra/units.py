@@ -130,9 +130,10 @@ def factor(unit: str) -> tuple[Fraction, str]:
 def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     """Return one factor and unit label that suit a column in SI: divide by the factor.
 
-    The largest value gets one to three digits before the point.  Areas are in um2 below
-    0.01 mm2; bits, bytes, operations, tasks and cycles are not prefixed below 10 000, and bytes
-    are in KiB, MiB, ... when all are whole multiples.
+    The largest value gets one to three digits before the point.  Zero has no scale: it has no
+    prefix, an area is in mm2.  Other areas are in um2 below 0.01 mm2; bits, bytes, operations,
+    tasks and cycles are not prefixed below 10 000, and bytes are in KiB, MiB, ... when all are
+    whole multiples.
     """
     unit = suffix(name)
     sizes = [abs(float(value)) for value in values if math.isfinite(value)]
@@ -320,7 +321,7 @@ def _binary_prefix(sizes: list[float]) -> str:
 def _decimal_prefix(largest: float, base: Base, *, alone: bool) -> str:
     size = _rounded(largest)
     if base.power == 2:
-        return "m" if size >= 1e-8 else "u"
+        return "m" if size >= 1e-8 or (alone and size == 0.0) else "u"
     if size == 0.0 or (alone and base.counted and size < 10_000):
         return ""
     prefixes: list[str] = sorted(["", *base.prefixes], key=lambda prefix: DECIMAL[prefix])

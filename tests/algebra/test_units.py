@@ -303,6 +303,8 @@ def test_no_unit_stands_for_another(wanted):
         (0.02525, "power_w", "25.25 mW"),
         (0.999996, "power_w", "1 W"),
         (0.0, "power_w", "0 W"),
+        (0.0, "area_m2", "0 mm2"),
+        (0.0, "buffer_area_m2_per_bit", "0 um2/bit"),
         (-0.02525, "power_w", "-25.25 mW"),
         (1e11, "rate_bit_per_s", "100 Gbit/s"),
         (123456789.0, "rate_bit_per_s", "123.5 Mbit/s"),

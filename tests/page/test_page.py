@@ -92,6 +92,7 @@ def test_a_front_of_the_host_alone_has_a_page(tmp_path: Path) -> None:
     result = dse.run(STUDIES / "storage_xts_100gbps.yaml", out=tmp_path / "run", plots=False)
     held = data_of(dse.report(result))
     assert unpacked(held["described"]) == ["the host alone"]
+    assert held["columns"]["area_m2"]["zero"] == "mm2"  # as in the text
     assert not held["columns"]["interface.in_flight"]["varies"]  # nothing is in flight
 
 

@@ -129,7 +129,7 @@ def test_a_worker_that_is_killed_is_an_accident_and_so_is_less_area_than_none() 
     assert found.manifest["certificate"]["reason"] == ["every design was requested, and 3 failed"]
     causes = " ".join(found.manifest["measured"]["causes"])
     assert "its worker died: it was ended by SIGKILL" in causes
-    assert "what it returns: area: -4 um2 is beyond its least, 0 um2" in causes
+    assert "what it returns: area: -4 um2 is beyond its least, 0 mm2" in causes
 
 
 def test_an_accident_is_tried_again_once(write: Callable[..., Path], tmp_path: Path) -> None:
