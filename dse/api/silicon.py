@@ -159,9 +159,8 @@ def characterise(
         taken, and for it logic is mapped.
     targets : CLOCKS
         Clocks that each design is mapped for: "fastest, 400 MHz" (default: that of `clock`, else
-        "fastest, half, quarter": of the fastest that a design has).  Each is a row,
-        and those with the same figures are one; for slower clocks logic is smaller and takes less
-        energy.
+        "fastest, half, quarter": of the fastest that a design has).  Each is a row unless another
+        is no worse by 1 %; for slower clocks logic is smaller and takes less energy.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
     tasks

@@ -30,7 +30,7 @@ from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
 from dse.silicon.source_simulation import Held, held_vectors
-from dse.silicon.targets import TARGET, Target, target_mhz
+from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
@@ -182,7 +182,6 @@ class LibraryCharacteriser(Characteriser):
         if self.keep is not None:
             self._hand_over(self.keep, task, netlist, timing, activity, period)
         figures = self._figures(task, netlist, least_s, power)
-        mapped_s = target_s if target_s > FASTEST_S else self.fastest_s[design.name]
         return CharacterisedDesign(
             name=design.name,
             parameters=dict(design.parameters),
@@ -190,7 +189,6 @@ class LibraryCharacteriser(Characteriser):
             | self._counts(netlist, buffered.buffers, design.clock)
             | {"idle_power_w": idle.dynamic.total_w},
             facts=self._facts(task, mapped, held.vectors, activity)
-            | {TARGET: target_mhz(1.0 / mapped_s)}
             | ({"placer": routed.placer} if routed else {}),
             notes=(
                 *filter(None, [mapped.refused]),
@@ -289,7 +287,7 @@ class LibraryCharacteriser(Characteriser):
     def _mapped(
         self, task: DesignTask, reads: Reading, target_s: float
     ) -> tuple[Mapped, BufferedNetlist]:
-        """Return the smallest netlist that meets a target, else the fastest."""
+        """Return the smallest netlist that meets a target, else of the fastest to three digits."""
         library, conditions, design = self.mapping_library, self.conditions, task.design
         mapped = map_description(
             reads,
@@ -298,7 +296,6 @@ class LibraryCharacteriser(Characteriser):
             target_period_s=target_s,
             usable=self.usable,
             most_fan_out=conditions.most_fan_out,
-            recovers_area=target_s > FASTEST_S,
             gate_clocks=conditions.gate_clocks,
             tool=conditions.tool,
             time_limit_s=conditions.time_limit_s,
@@ -317,9 +314,10 @@ class LibraryCharacteriser(Characteriser):
             analyse(one.netlist, library, clock=design.clock, wire=wire).period_s for one in found
         ]
         areas_m2 = [_area_m2(one.netlist, library) for one in found]
-        best = min(range(len(found)), key=lambda at: (max(each_s[at], target_s), areas_m2[at]))
+        periods_s = [period_of(max(one_s, target_s), 0.0) for one_s in each_s]
+        best = min(range(len(found)), key=lambda at: (periods_s[at], areas_m2[at]))
         if target_s == FASTEST_S:
-            self.fastest_s[design.name] = period_of(each_s[best], 0.0)
+            self.fastest_s[design.name] = periods_s[best]
         return mapped, found[best]
 
     def _figures(

@@ -277,7 +277,10 @@ def characterise_all(
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
     if targets and [*targets] != [FASTEST]:
-        designs = [at_target(one, task.row) for one, task in zip(designs, wanted, strict=True)]
+        designs = [
+            at_target(one, task.target or FASTEST)
+            for one, task in zip(designs, wanted, strict=True)
+        ]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
 
 

@@ -21,12 +21,12 @@ from dse.silicon.netlist import (
 from dse.silicon.usable_cells import UsableCells, usable_cells
 from dse.silicon.yosys import chosen_yosys, full_name
 
-_FOR_DELAY = "dch,-f;map,-B,0.9,-D,{0};"
-_SMALLER = (
+_WAYS = (
+    "dch,-f;map,-B,0.9,-D,{0};",
     "scorr;dc2;dch,-f;map,-B,0.9,-D,{0};",
     "scorr;dc2;strash;&get,-n;&dch,-f;&nf;&put;",
 )
-"""Logic to cells within the target, for abc: what is fastest, and what is often less area."""
+"""Logic to cells within the target, for abc: each is the fastest or the smallest of some logic."""
 
 _ABC = (
     "strash;&get,-n;&fraig,-x;&put;{how}topo;buffer,-c,-p,-N,{1};topo;"
@@ -42,7 +42,7 @@ class Mapped:
     Attributes
     ----------
     netlists
-        Flat, of cells of the library; first the one that is mapped for delay.
+        Flat, of cells of the library, each mapped in another way.
     tool
         Program and version.
     script
@@ -71,7 +71,6 @@ class _Wanted:
     top: str
     target_period_s: float
     most_fan_out: int
-    ways: tuple[str, ...]
     gating: tuple[str, ...]
 
 
@@ -83,7 +82,6 @@ def map_description(
     target_period_s: float,
     usable: UsableCells | None = None,
     most_fan_out: int = 16,
-    recovers_area: bool = False,
     gate_clocks: int = 0,
     tool: str | None = None,
     time_limit_s: float = 3600.0,
@@ -108,8 +106,6 @@ def map_description(
         As `usable_cells` returns it, by default all of the library that can be used.
     most_fan_out
         Inputs that a gate drives without buffers.
-    recovers_area
-        Whether netlists follow that may be smaller, or slower than the target.
     gate_clocks
         Flip-flops with one enable that get a clock gate; 0 for no gates.
     tool
@@ -128,17 +124,16 @@ def map_description(
     """
     yosys = chosen_yosys(tool)
     usable = usable or usable_cells(library)
-    ways = (_FOR_DELAY, *_SMALLER * recovers_area)
     gates = tuple(gating(library, gate_clocks)) if gate_clocks else ()
-    wanted = _Wanted(top, target_period_s, most_fan_out, ways, gates)
+    wanted = _Wanted(top, target_period_s, most_fan_out, gates)
     _check_wanted(wanted, usable, library)
     given = {"usable.lib": usable.liberty} | ({ENABLES: enables()} if gates else {})
     script = [*_script(wanted)]
     output, way, refused = run_description(
-        yosys, reads, script, given, done=_file(len(ways) - 1), time_limit_s=time_limit_s
+        yosys, reads, script, given, done=_file(len(_WAYS) - 1), time_limit_s=time_limit_s
     )
     netlists = []
-    for place in range(len(ways)):
+    for place in range(len(_WAYS)):
         netlist = read_netlist(output.files[_file(place)], top=wanted.top, library=library)
         netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
         check_netlist(netlists[-1], library)
@@ -160,9 +155,8 @@ def _script(wanted: _Wanted) -> Iterator[str]:
     yield "tee -q -o check check"
     yield from wanted.gating
     yield "dfflibmap -liberty usable.lib"
-    if len(wanted.ways) > 1:
-        yield "design -save unmapped"
-    for place, way in enumerate(wanted.ways):
+    yield "design -save unmapped"
+    for place, way in enumerate(_WAYS):
         if place:
             yield "design -load unmapped"
         target_ps = f"{wanted.target_period_s * 1e12:.6g}"

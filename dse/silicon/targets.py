@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.algebra import units
@@ -11,11 +11,16 @@ from dse.contract.generators import Value
 from dse.errors import Fault, StudyError
 from dse.silicon.figures import SUPPLY, CharacterisedDesign, positive_quantity
 
-TARGET = "target_mhz"
+TARGET = "target"
 """Column of the clock that a design was mapped for, where there are several."""
 
 SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
 """What is written for a share of the fastest clock that a design has."""
+
+_NEAR = 0.01
+"""Of area, energy and clock: no figure before placement is surer."""
+
+_NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
 
 _IN_WORDS = {1.0: "the fastest", 0.5: "half of it", 0.25: "a quarter of it"}
 
@@ -36,11 +41,18 @@ class Target:
     share: float = 1.0
 
     @property
+    def name(self) -> str:
+        """What is written for it, with six digits of a clock."""
+        if self.clock_hz:
+            return f"{self.clock_hz * 1e-6:.6g} MHz"
+        return next(name for name, share in SHARES.items() if share == self.share)
+
+    @property
     def suffix(self) -> str:
         """What the name of its row ends with; nothing for the fastest."""
         if self.clock_hz:
-            return f"_for_{target_mhz(self.clock_hz)}mhz"
-        return "".join(f"_{name}" for name, one in SHARES.items() if one == self.share < 1)
+            return f"_for_{self.name.replace(' ', '').lower()}"
+        return f"_{self.name}" if self.share < 1 else ""
 
     def text(self) -> str:
         """Return it as remarks have it."""
@@ -66,11 +78,6 @@ def target_of(written: str) -> Target:
     return Target(clock_hz=positive_quantity(written, "clock_hz", "targets"))
 
 
-def target_mhz(target_hz: float) -> str:
-    """Return a clock as rows are called by it."""
-    return f"{target_hz * 1e-6:.6g}"
-
-
 def check_targets(targets: Sequence[Target]) -> None:
     """Refuse targets whose rows would have one name.
 
@@ -94,21 +101,39 @@ def check_targets(targets: Sequence[Target]) -> None:
         raise StudyError(faults)
 
 
-def at_target(one: CharacterisedDesign, row: str) -> CharacterisedDesign:
+def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
     """Return a design with the clock that it was mapped for as a parameter."""
-    parameters = {**one.parameters, TARGET: one.facts[TARGET]}
-    return replace(one, name=row, parameters=parameters, facts={**one.facts, "of": one.name})
+    parameters = {**one.parameters, TARGET: target.name}
+    name = f"{one.name}{target.suffix}"
+    return replace(one, name=name, parameters=parameters, facts={**one.facts, "of": one.name})
 
 
 def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[CharacterisedDesign]:
-    """Yield the first of the rows of a design whose figures are the same for several targets."""
-    seen = set()
+    """Yield of the rows of a design the first, and those that no other comes near.
+
+    Near is `_NEAR`: at most so much more area and energy, and so much less clock.  What has such
+    rows by it says so.
+    """
+    groups: dict[tuple[tuple[str, Value], ...], list[CharacterisedDesign]] = {}
     for one in designs:
-        stated = {name: value for name, value in one.parameters.items() if name != TARGET}
-        key = (*stated.items(), *one.figures.items())
-        if key not in seen:
-            yield one
-        seen.add(key)
+        stated = ((name, value) for name, value in one.parameters.items() if name != TARGET)
+        groups.setdefault(tuple(stated), []).append(one)
+    for first, *others in groups.values():
+        kept = {first.name: first}
+        for one in sorted(others, key=lambda one: one.figures["energy_j"]):
+            near = next((by for by in kept.values() if _is_near(by.figures, one.figures)), None)
+            if near is None:
+                kept[one.name] = one
+            elif _NO_ROW not in near.notes:
+                kept[near.name] = replace(near, notes=(*near.notes, _NO_ROW))
+        yield from (kept[one.name] for one in (first, *others) if one.name in kept)
+
+
+def _is_near(by: Mapping[str, float], one: Mapping[str, float]) -> bool:
+    """Return whether figures are near others, or better."""
+    slower = one["clock_hz"] / by["clock_hz"]
+    more = (by[name] / one[name] for name in ("area_m2", "energy_j"))
+    return max(slower, *more) <= 1.0 + _NEAR
 
 
 def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
