@@ -42,11 +42,17 @@ def rows_of(name: str) -> dict[str, dict[str, str]]:
     return {row["design"]: row for row in csv.DictReader(x for x in lines if x[0] != "#")}
 
 
+def fastest_of(name: str) -> dict[str, dict[str, str]]:
+    """Return the rows that are mapped as fast as they get."""
+    rows = rows_of(name).items()
+    return {design: row for design, row in rows if row.get("target", "fastest") == "fastest"}
+
+
 # area (um2), clock (MHz), dynamic power (mW), leakage (uW), energy of a task (pJ)
 GOLDEN = {
-    ("des_sky130", "u1"): (10296.12, 436.6812, 10.03114, 0.004871485, 367.5409),
+    ("des_sky130", "u1"): (10147.23, 444.4444, 9.918428, 0.00471817, 357.0634),
     ("des_sky130", "u16"): (115887.4, 641.0256, 161.6155, 0.05048604, 252.1202),
-    ("des_ihp130", "u16"): (209107.3, 719.4245, 116.6303, 2.343213, 162.1161),
+    ("des_ihp130", "u16"): (201577.3, 719.4245, 113.4682, 2.273435, 157.7208),
     ("des_asap7", "u16"): (1674.79, 3508.772, 17.96939, 1.323996, 5.121277),
     ("fft_sky130", "r8"): (487725.3, 149.7006, 492.3843, 0.2666433, 3289.127),
     ("fft_ihp130", "r4"): (877319.3, 237.5297, 238.7502, 10.73652, 1005.138),
@@ -54,22 +60,22 @@ GOLDEN = {
     ("jacobi_sky130", "n4"): (110604.8, 281.6901, 119.2998, 0.05485344, 26.46965),
     ("jacobi_ihp130", "n4"): (183985.6, 335.5705, 70.10928, 2.107051, 13.05785),
     ("aes128_sky130", "u1_table"): (73337.84, 305.8104, 57.73433, 0.03302049, 1887.913),
-    ("aes128_asap7", "u10"): (6004.161, 1157.407, 42.03911, 5.241662, 36.32179),
-    ("aes128_gcm_asap7", "u5_d64"): (5222.95, 251.8892, 45.1644, 4.759381, 358.6053),
-    ("aes128_gcm_asap7", "u10_d128"): (8739.033, 719.4245, 30.29186, 7.304285, 42.10568),
-    ("ascon_aead_asap7", "u4"): (1708.82, 934.5794, 13.84981, 1.47323, 29.63858),
+    ("aes128_asap7", "u10"): (5843.197, 1184.834, 41.35308, 5.229452, 34.902),
+    ("aes128_gcm_asap7", "u5_d64"): (5097.022, 263.1579, 43.3735, 4.661673, 329.6386),
+    ("aes128_gcm_asap7", "u10_d128"): (9095.952, 1142.857, 38.1067, 8.136206, 33.34336),
+    ("ascon_aead_asap7", "u4"): (1719.026, 980.3922, 14.217, 1.509387, 29.00267),
     ("ascon_hash_asap7", "u1"): (449.5451, 2237.136, 3.198027, 0.3418031, 17.15422),
-    ("ascon_hash_asap7", "u3"): (1134.791, 1170.96, 9.234145, 0.9576646, 31.54384),
-    ("ascon_hash_asap7", "u4"): (1501.521, 990.099, 12.24901, 1.253294, 37.11451),
+    ("ascon_hash_asap7", "u3"): (1079.284, 1215.067, 8.526917, 0.8830411, 28.07061),
+    ("ascon_hash_asap7", "u4"): (1159.737, 1002.004, 9.045809, 1.067991, 27.08315),
     ("ascon_hash_ihp130", "u4"): (140847.5, 223.7136, 51.25419, 1.685173, 687.3186),
     ("ascon_hash_sky130", "u3"): (77874.69, 255.102, 87.9113, 0.03997505, 1378.449),
-    ("chacha20_asap7", "u4"): (2595.634, 222.7171, 19.59122, 2.390781, 439.8229),
-    ("crc32_asap7", "w512"): (858.6454, 2369.668, 6.887621, 0.8284825, 2.906576),
-    ("sha2_256_asap7", "u4"): (1514.395, 367.6471, 8.400493, 1.251199, 388.4388),
-    ("aes128_xts_asap7", "u5"): (3460.884, 246.9136, 44.15274, 3.223132, 357.6372),
+    ("chacha20_asap7", "u4"): (2570.556, 224.7191, 19.27992, 2.42151, 428.9782),
+    ("crc32_asap7", "w512"): (680.6965, 2538.071, 6.360099, 0.7252132, 2.505879),
+    ("sha2_256_asap7", "u4"): (1529.588, 367.6471, 8.403861, 1.280944, 388.5945),
+    ("aes128_xts_asap7", "u5"): (3695.039, 257.732, 46.66325, 3.575459, 362.1068),
     ("sha3_256_asap7", "u3"): (5000.503, 1000, 49.25246, 4.278798, 394.0197),
-    ("sha3_256_asap7", "u6"): (10213.57, 568.1818, 114.8137, 8.743193, 808.2885),
-    ("aes256_asap7", "u14"): (8426.176, 1152.074, 59.52737, 7.321764, 51.66975),
+    ("sha3_256_asap7", "u6"): (7053.104, 568.1818, 70.43952, 6.675175, 495.8942),
+    ("aes256_asap7", "u14"): (8065.539, 1179.245, 57.34857, 7.084301, 48.63159),
     ("crc32_sky130", "w512"): (86342.81, 500, 102.8576, 0.04706532, 205.7152),
     ("crc32_ihp130", "w512"): (93730.09, 507.6142, 39.59614, 1.207069, 78.0044),
     ("ascon_aead_sky130", "u4"): (116724.4, 202.0202, 156.2704, 0.05914085, 1547.077),
@@ -156,10 +162,10 @@ COLUMN = {"stages": "latency_cycles"}
 def test_a_law_is_as_far_off_as_is_said_and_built_like_the_table(name: str) -> None:
     law = core_of(name).models["law"]
     table = core_of(name).models["table"]
-    rows = rows_of(name)
     shipped = FAMILIES[name.rpartition("_")[0]].law
     assert shipped is not None
-    plain = [row for row in rows.values() if shipped.described.items() <= row.items()]
+    rows = fastest_of(name).values()
+    plain = [row for row in rows if shipped.described.items() <= row.items()]
     (parameter,) = law.parameters
     column = COLUMN.get(parameter.name, parameter.name)
     said = law.function(**{parameter.name: np.array([float(row[column]) for row in plain])})
@@ -201,21 +207,21 @@ def off_a_line(over: Sequence[float], values: Sequence[float]) -> float:
 
 
 def test_energy_of_rounds_in_a_cycle_goes_with_their_square() -> None:
-    """Of Ascon, within 0.5 %; area is a line within 2 %, and the period only within 5 %."""
-    rows = [*rows_of("ascon_aead_asap7").values()]
+    """Of Ascon, within 2.4 %; area is a line within 0.1 %, and the period within 1 %."""
+    rows = [*fastest_of("ascon_aead_asap7").values()]
     rounds = [float(row["unroll"]) for row in rows]
     of_cycle = [float(row["energy_pj"]) / float(row["cycles_per_task"]) for row in rows]
     squares = [number**2 for number in rounds]
-    assert off_a_line(squares, of_cycle) == pytest.approx(0.005, abs=0.001)
-    assert off_a_line(rounds, [float(row["area_um2"]) for row in rows]) < 0.02
+    assert off_a_line(squares, of_cycle) == pytest.approx(0.023, abs=0.001)
+    assert off_a_line(rounds, [float(row["area_um2"]) for row in rows]) < 0.001
     periods = [1 / float(row["clock_mhz"]) for row in rows]
-    assert off_a_line(rounds, periods) == pytest.approx(0.05, abs=0.002)
+    assert off_a_line(rounds, periods) == pytest.approx(0.008, abs=0.001)
 
 
 def test_no_line_goes_through_the_areas_of_checksums() -> None:
-    rows = [*rows_of("crc32_asap7").values()]
+    rows = [*fastest_of("crc32_asap7").values()]
     bits, areas = ([float(row[name]) for row in rows] for name in ("word_bit", "area_um2"))
-    assert off_a_line(bits, areas) > 0.25
+    assert off_a_line(bits, areas) > 0.2
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -224,7 +230,7 @@ def test_lines_are_those_that_fit_core_finds(library: str) -> None:
         TABLES / f"des_{library}.csv",
         over="unroll",
         forms={"area": "affine", "clock": "affine", "leakage_power": "affine"},
-        settings={"parameters.structure": "pipelined"},
+        settings={"parameters.structure": "pipelined", "parameters.target": "fastest"},
     )
     laws, at = found.to_dict()["laws"], np.array([1.0, 3.0])
     law = core_of(f"des_{library}").models["law"].function(unroll=at)
@@ -233,7 +239,7 @@ def test_lines_are_those_that_fit_core_finds(library: str) -> None:
         np.testing.assert_allclose(getattr(law, quantity), start + slope * at, rtol=1e-9)
 
 
-GLITCHES = {"sky130": 2.33, "ihp130": 1.98, "asap7": 2.73}
+GLITCHES = {"sky130": 2.238, "ihp130": 1.800, "asap7": 2.542}
 """Energy of a block with four rounds in a cycle over that with one."""
 
 
@@ -274,12 +280,11 @@ def test_a_study_of_des_takes_our_core_by_its_name(name: str, library: str, tmp_
 
 
 def test_aes_at_100_gbit_per_s_by_hand() -> None:
-    """Two blocks in 10 cycles of 0.985 ns are 26 Gbit/s, so four u2; u10 takes one per 0.864 ns."""
-    front = dse.run(STUDIES / "aes_100gbps.yaml").front
-    counts = front[["aes.aes128_asap7_u2", "aes.aes128_asap7_u1_table", "aes.aes128_asap7_u10"]]
-    assert counts.to_numpy().tolist() == [[4, 0, 0], [0, 5, 0], [0, 0, 1]]
-    assert front["area_m2"].iloc[0] == pytest.approx(4 * 1361e-12, rel=1e-3)
-    assert front["power_w"].iloc[2] == pytest.approx(36.32e-12 * 100e9 / 128 + 5.24e-6, rel=1e-3)
+    """A block in each cycle of 0.996 ns is 128.5 Gbit/s: one u10, mapped for half its clock."""
+    (row,) = dse.run(STUDIES / "aes_100gbps.yaml").front.to_dict("records")
+    assert row["aes.aes128_asap7_u10_half"] == row["instances"] == 1
+    assert row["area_m2"] == pytest.approx(4502e-12, rel=1e-3)
+    assert row["power_w"] == pytest.approx(27.005e-12 * 100e9 / 128 + 4.21e-6, rel=1e-3)
 
 
 def test_what_is_not_placed_is_as_unsure_as_public_runs_say() -> None:

@@ -30,7 +30,7 @@ PARTS = (
 def test_a_fresh_characterisation_gives_the_shipped_table_and_its_front(tmp_path: Path) -> None:
     for number, over in enumerate(PARTS):
         part = tmp_path / f"{number}.csv"
-        dse.characterise("des", library=FILES, over=over, targets="fastest", out=part, cache=False)
+        dse.characterise("des", library=FILES, over=over, gate_clocks=8, out=part, cache=False)
     parts = [pd.read_csv(tmp_path / f"{number}.csv", comment="#") for number in range(len(PARTS))]
     made = pd.concat(parts).set_index("design")
     shipped = pd.read_csv(ROOT / "cores" / "tables" / f"{TABLE}.csv", comment="#")

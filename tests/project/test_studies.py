@@ -63,25 +63,28 @@ def test_mixed_fleets_are_found(shipped: Front) -> None:
     assert front["power_w"][0] * 1e3 == pytest.approx(25.76, abs=0.005)
 
 
-OWN = {  # library: designs on the front, least area (um2), least power (mW)
-    "des_sky130": (6, 305_076, 393.94),
-    "des_ihp130": (3, 476_752, 253.31),
-    "des_asap7": (4, 1_113, 8.00),
+OWN = {  # library: designs on the front, least area (um2), least power (mW) and what takes it
+    "des_sky130": (11, 303_536, 341.82, {"des.u16_quarter": 4}),
+    "des_ihp130": (3, 461_018, 242.46, {"des.u16_half": 3}),
+    "des_asap7": (4, 1_086, 7.19, {"des.u16_half": 1}),
 }
 
 
 @pytest.mark.parametrize("core", OWN)
 def test_our_own_cores_at_100_gbit_per_s(core: str, shipped: Front) -> None:
-    """One u16 or more take the least power in each library, as in the paper's process."""
+    """All rounds in hardware take the least power in each library, as in the paper's process.
+
+    Mapped for less than the fastest clock, though.
+    """
     whole = shipped("des_100gbps_by_synthesis")
     front = whole[whole["des.core"] == core]
-    count, area_um2, power_mw = OWN[core]
+    count, area_um2, power_mw, fleet = OWN[core]
     assert len(front) == count
     assert front["area_m2"].min() * 1e12 == pytest.approx(area_um2, abs=0.5)
     least = front.loc[front["power_w"].idxmin()]
     assert least["power_w"] * 1e3 == pytest.approx(power_mw, abs=0.005)
     counts = {name: least[name] for name in front if name.startswith("des.u") and least[name]}
-    assert counts == {"des.u16": 1 if core == "des_asap7" else 3}
+    assert counts == fleet
 
 
 def test_settop_box_takes_one_u1(shipped: Front) -> None:
@@ -240,7 +243,7 @@ class TestToday:
         )
         handed = die["total_power_w"] - inline["total_power_w"]
         assert handed == pytest.approx(records * 50e-9 * core_w, rel=1e-3)
-        cores, buffers = 2 * 8739.033e-12, 2 * 8 * 32 * 16384 * 0.045e-12
+        cores, buffers = 2 * 7989.811e-12, 2 * 8 * 32 * 16384 * 0.045e-12
         assert inline["area_m2"] == pytest.approx(cores + buffers, rel=1e-6)
 
     @pytest.mark.parametrize(("share", "device"), [("6 %", "nic_inline"), ("8 %", "dsa_batch")])
@@ -260,11 +263,9 @@ class TestToday:
 
     def test_a_hash_takes_as_many_cores_as_its_rounds_say(self, shipped: Front) -> None:
         best = shipped("hash_100gbps").sort_values("total_power_w").iloc[0]
-        assert best["hash.sha3_256_asap7_u1"] == 2  # 1088 bit in 24 cycles of 1.88 GHz: 85 Gbit/s
+        assert best["hash.sha3_256_asap7_u1_half"] == 2  # 1088 bit in 24 cycles of 1.25 GHz: 56.5
         best = shipped("hash_100gbps", hash__provides="sha256").sort_values("total_power_w").iloc[0]
-        assert (
-            best["sha256.sha2_256_asap7_u1"] == 12
-        )  # 512 bit in 65 cycles of 1.145 GHz: 9.02 Gbit/s
+        assert best["sha256.sha2_256_asap7_u2_half"] == 15  # 512 bit in 33 cycles of 440 MHz: 6.8
 
 
 def test_lightweight_ciphers_by_hand(shipped: Front) -> None:
