@@ -158,7 +158,8 @@ def placed_and_routed(
     )
     output = run_program(
         (
-            *("make", "--file", str(flow.folder / "Makefile"), "DESIGN_CONFIG=config.mk"),
+            *("make", "--no-print-directory", "--file", str(flow.folder / "Makefile")),
+            "DESIGN_CONFIG=config.mk",
             f"{logs}6_report.log",  # what follows makes the file for a fab, with KLayout
         ),
         {**placing, "config.mk": "\n".join(_settings(flow, platform)) + "\n"},
