@@ -77,6 +77,8 @@ class CoreMetrics:
     ----------
     area_m2, area_ge, area_lc
         Silicon area, gate equivalents, logic cells of an FPGA: one or several, which never mix.
+    block_rams, multipliers
+        Blocks of an FPGA that an instance takes.
     dynamic_power_w, leakage_power_w
         Switching power at `clock_hz`; leakage power.  Both or none.
     clock_hz
@@ -100,6 +102,8 @@ class CoreMetrics:
     area_m2: Column = field(default_factory=lambda: _NO_FIGURES)
     area_ge: Column = field(default_factory=lambda: _NO_FIGURES)
     area_lc: Column = field(default_factory=lambda: _NO_FIGURES)
+    block_rams: Column = field(default_factory=lambda: _NO_FIGURES)
+    multipliers: Column = field(default_factory=lambda: _NO_FIGURES)
     clock_hz: Column
     dynamic_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
     leakage_power_w: Column = field(default_factory=lambda: _NO_FIGURES)

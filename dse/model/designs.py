@@ -61,6 +61,9 @@ class Designs:
 AREAS = ("area_m2", "area_ge", "area_lc")
 """Metrics of the area; a core has figures of one of them at least."""
 
+BLOCKS = ("block_rams", "multipliers")
+"""Metrics of what an FPGA has in blocks; a core may have figures of none."""
+
 POWERS = ("dynamic_power_w", "leakage_power_w")
 """Metrics of power; a core has figures of both or of none."""
 
@@ -70,9 +73,10 @@ _POSITIVE = (*AREAS, "clock_hz", "cycles_per_task", "payload_bit")
 def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> None:
     """Raise `ContractError` unless every metric is a finite, sensible column of its design.
 
-    An area, or all power, may be NaN for every design.
+    An area, blocks, or all power, may be NaN for every design.
     """
-    missing = {name for name in (*AREAS, *POWERS) if np.isnan(getattr(metrics, name)).all()}
+    omitted = (*AREAS, *BLOCKS, *POWERS)
+    missing = {name for name in omitted if np.isnan(getattr(metrics, name)).all()}
     if missing.issuperset(AREAS):
         raise ContractError(f"core {core!r} has no figures of area; give {' or '.join(AREAS)}")
     if not missing.issuperset(POWERS):

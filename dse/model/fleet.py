@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
-from dse.model.designs import AREAS, Designs
+from dse.model.designs import AREAS, BLOCKS, Designs
 
 WHOLE = 1e-9
 """What rounding may have added to a whole number."""
@@ -255,6 +255,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_area_m2": lambda fleet: fleet.total(fleet.designs.metrics.area_m2),
     "stage_area_ge": lambda fleet: fleet.total(fleet.designs.metrics.area_ge),
     "stage_area_lc": lambda fleet: fleet.total(fleet.designs.metrics.area_lc),
+    "stage_block_rams": lambda fleet: fleet.total(fleet.designs.metrics.block_rams),
     STAGE_CAPACITY: lambda fleet: fleet.capacity_bit_per_s,
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
@@ -273,6 +274,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         / fleet.clock
     ),
     "stage_leakage_power_w": lambda fleet: fleet.total(fleet.designs.metrics.leakage_power_w),
+    "stage_multipliers": lambda fleet: fleet.total(fleet.designs.metrics.multipliers),
     "stage_peak_bit_per_s": lambda fleet: fleet.peak_bit_per_s,
     "stage_payload_bit": lambda fleet: fleet.largest(fleet.designs.metrics.payload_bit),
     "stage_read_byte_per_bit": lambda fleet: fleet.mean(
@@ -302,6 +304,9 @@ Instances start tasks in rounds: ``stage_round_bit`` of payload together, and ag
 AREA_COLUMNS = tuple(f"stage_{name}" for name in AREAS)
 """Stage columns of the area in units that never mix; a core has figures of one of them at least."""
 
+BLOCK_COLUMNS = tuple(f"stage_{name}" for name in BLOCKS)
+"""Stage columns of an FPGA's blocks, which nobody misses of other cores."""
+
 POWER_COLUMNS = (
     "stage_dynamic_energy_j_per_bit",
     "stage_dynamic_power_w",
@@ -312,6 +317,7 @@ POWER_COLUMNS = (
 _FIGURES = dict(zip(AREA_COLUMNS, AREAS, strict=True)) | dict(
     zip(POWER_COLUMNS, ("dynamic_power_w", "dynamic_power_w", "leakage_power_w"), strict=True)
 )
+_FIGURES |= dict(zip(BLOCK_COLUMNS, BLOCKS, strict=True))
 _FIGURES |= dict.fromkeys(("stage_clock_hz", "stage_clock_limit"), "clock_hz")
 _FIGURES |= {
     "stage_read_byte_per_bit": "read_byte",

@@ -29,6 +29,8 @@ QUANTITIES: Mapping[str, str] = {
     "area": "area_m2",
     "area_ge": "area_ge",
     "area_lc": "area_lc",
+    "block_rams": "block_rams",
+    "multipliers": "multipliers",
     "clock": "clock_hz",
     "dynamic_power": "dynamic_power_w",
     "leakage_power": "leakage_power_w",

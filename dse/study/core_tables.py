@@ -7,13 +7,14 @@ per task and bandwidth, total power and its parts) has to agree with itself to `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
 from dse.files.document import stage_name
-from dse.model.designs import AREAS, Designs
+from dse.model.designs import AREAS, BLOCKS, Designs
 from dse.study import models, schema, tables
 from dse.study.core_law import AGREEMENT, BIT_PER_BYTE
 from dse.study.figures import Figures, Form, as_is
@@ -31,6 +32,7 @@ ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
 
 KNOWN = (
     *("area", "clock", "payload", "cycles_per_task", "cycles_per_block", *_RATES),
+    *BLOCKS,
     *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
 )
 """Figures of a core, as a study calls them in `values`."""
@@ -86,6 +88,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     ]
     return CoreMetrics(
         **_areas(figures),
+        **_given(figures, BLOCKS, zero=True),
         clock_hz=clock,
         dynamic_power_w=dynamic,
         leakage_power_w=leakage,
@@ -101,10 +104,14 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
 
 def _areas(figures: Figures) -> dict[str, Column]:
     """Return the area in m2, in gate equivalents, in logic cells: several are several figures."""
-    found = {name: figures.one([(name, as_is)], distinct=False) for name in AREAS}
-    given = {name: column for name, column in found.items() if column is not None}
     forms: list[Form] = [(name, as_is) for name in AREAS]
-    return given or {AREAS[0]: figures.need("the area", "area_um2", forms)}
+    return _given(figures, AREAS) or {AREAS[0]: figures.need("the area", "area_um2", forms)}
+
+
+def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
+    """Return those of some figures that a table has."""
+    found = {name: figures.one([(name, as_is)], zero=zero, distinct=False) for name in names}
+    return {name: column for name, column in found.items() if column is not None}
 
 
 def _rate_forms(clock: Column, payload: Column) -> list[Form]:

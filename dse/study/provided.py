@@ -23,7 +23,7 @@ from dse.contract.functions import close_functions, provided
 from dse.contract.published import read_published
 from dse.errors import UnitError, nearest
 from dse.files.document import stage_name
-from dse.model.designs import AREAS, POWERS, Designs
+from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.models import concatenated, designs_of_model
@@ -327,7 +327,7 @@ def _names_power(data: Mapping[str, Any]) -> bool:
 def _joined(taken: Sequence[Taken]) -> Designs:
     """Return the designs of all cores; what one lacks is no figure of any."""
     columns = dict(vars(concatenated([one.designs.metrics for one in taken])))
-    for name in (*AREAS, *POWERS):
+    for name in (*AREAS, *BLOCKS, *POWERS):
         if np.isnan(columns[name]).any():
             columns[name] = np.full_like(columns[name], np.nan)
     stated = {metric for one in taken for metric in one.designs.uncertainty}

@@ -16,7 +16,7 @@ from dse.algebra import units
 from dse.algebra.expression import Expression, parse_expression
 from dse.errors import PluginError, UnitError, nearest
 from dse.model.evaluation import Constraint, Goal
-from dse.model.fleet import AREA_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
+from dse.model.fleet import AREA_COLUMNS, BLOCK_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
 from dse.plugins import registry
 from dse.study import schema
@@ -168,7 +168,7 @@ def check_cap(chain: Collection[str], scenario: Scenario, reader: Reader) -> Non
 def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     """Return what is to be said of quantities that lack nothing but figures of the stages."""
     notes = []
-    figures = _lacking_figures(graph)
+    figures = _lacking_figures(graph).difference(BLOCK_COLUMNS)
     whole = "stage_clock_hz" in figures
     if whole:
         notes.append("area, power and clock of a whole accelerator are unknown, and no quantities")

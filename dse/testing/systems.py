@@ -16,7 +16,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics, Objective, Requirement
-from dse.model.designs import Designs
+from dse.model.designs import BLOCKS, Designs
 from dse.model.fleet import STAGE_COLUMNS, Fleet
 from dse.model.graph import Graph, Step, argument_names, wire
 from dse.model.stage import SHARED_COLUMNS, Stage
@@ -225,9 +225,11 @@ def _designs(rng: np.random.Generator) -> Designs:
     }
     extrapolated = rng.integers(2, size=_DESIGNS).astype(np.float64)
     names = tuple(f"d{number}" for number in range(_DESIGNS))
+    blocks = dict.fromkeys(BLOCKS, np.ceil(drawn["tasks_in_flight"] / 8))
     gates, logic = drawn["area_m2"] / _M2_PER_GATE, drawn["area_m2"] / _M2_PER_CELL
     return Designs(
-        names, CoreMetrics(**drawn, area_ge=gates, area_lc=logic, extrapolated=extrapolated)
+        names,
+        CoreMetrics(**drawn, **blocks, area_ge=gates, area_lc=logic, extrapolated=extrapolated),
     )
 
 

@@ -134,6 +134,42 @@ def area_lc(*, stage_area_lc: Stages) -> Column:
 
 @objective(
     source=BATTLE_HEMPSTEAD,
+    grows_with_instances=True,
+    rises_with=("stage_block_rams",),
+    over_stages="sum",
+)
+def block_rams(*, stage_block_rams: Stages) -> Column:
+    """Block RAMs of all core instances on FPGAs.
+
+    ``B = sum_j B_j``, a number.
+
+    References
+    ----------
+    They add like area: Battle & Hempstead, sections IV-C and V-C.
+    """
+    return total(stage_block_rams)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    grows_with_instances=True,
+    rises_with=("stage_multipliers",),
+    over_stages="sum",
+)
+def multipliers(*, stage_multipliers: Stages) -> Column:
+    """Multipliers of all core instances on FPGAs.
+
+    ``M = sum_j M_j``, a number.
+
+    References
+    ----------
+    They add like area: Battle & Hempstead, sections IV-C and V-C.
+    """
+    return total(stage_multipliers)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
     rises_with=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     over_stages="least",

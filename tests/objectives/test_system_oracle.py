@@ -51,7 +51,7 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
             assert got[name] == pytest.approx(value, rel=1e-9, abs=0), (number, name)
         checked |= set(right)
     assert seen == set(LABELS)  # each limit had its turn
-    # gate equivalents and logic cells are summed like areas: tests/study/test_gate_equivalents.py
+    # gate equivalents and parts of FPGAs add like areas: tests/study/test_gate_equivalents.py
     of_mixes = {
         name for name, function in QUANTITIES.items() if function.__module__.endswith("mixes")
     }
@@ -59,7 +59,7 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
     of_accelerators = {"accelerated_limit_bit_per_s"}  # in tests/objectives/test_acceleration.py
     of_hosts = {"host_slots", "carried_demand_bit_per_s"}  # in tests/runs/test_host_alone.py
     left = set(QUANTITIES) - checked - of_mixes - of_accelerators - of_hosts
-    assert left == {"break_even_byte", "area_ge", "area_lc"}
+    assert left == {"break_even_byte", "area_ge", "area_lc", "block_rams", "multipliers"}
 
 
 def test_an_offload_pays_from_the_break_even_on() -> None:

@@ -8,6 +8,7 @@ import pytest
 import dse
 from dse import contract
 from dse.errors import StudyError
+from dse.model.designs import AREAS, BLOCKS
 from dse.plugins import registry
 from dse.study import study
 from dse.testing import check_core
@@ -79,7 +80,7 @@ def package(assumed: tuple[str, ...]) -> contract.Core:
         """One design."""
         one = np.ones(1)
         figures = dict.fromkeys(contract.CoreMetrics.__dataclass_fields__, one)
-        figures |= {"area_ge": one * np.nan, "area_lc": one * np.nan, "extrapolated": one * 0}
+        figures |= dict.fromkeys((*AREAS[1:], *BLOCKS), one * np.nan) | {"extrapolated": one * 0}
         return contract.CoreMetrics(**figures)
 
     model = contract.Model(function=table, designs=("a",), source="made up", assumed=assumed)

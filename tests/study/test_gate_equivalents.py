@@ -200,3 +200,30 @@ def test_a_metric_without_figures_is_checked_as_a_contract() -> None:
     found = core(area_ge=np.ones(2)).models["table"].function()
     with pytest.raises(ContractError, match="give area_m2 or area_ge or area_lc"):
         check_metrics("c", ("a", "b"), replace(found, area_ge=np.full(2, np.nan)))
+
+
+BLOCKS = """design,area_lc,block_rams,clock_mhz,payload_bit,cycles_per_task
+slim,500,0,80,16,8
+ram,200,2,90,16,4
+"""
+FPGA = """stages: [{table: t.csv, fleet: mixed, instances: {from: 0, to: 8}}]
+workload: {rate: 1 Gbit/s}
+objectives: {area: minimise, block_rams: minimise}
+constraints: [block_rams <= 5]
+"""
+
+
+@pytest.mark.parametrize("method", ["compose", "enumerate"])
+def test_blocks_of_an_fpga_add_over_a_fleet(write, method) -> None:
+    write(BLOCKS, "t.csv")
+    path = write(FPGA)
+    front = dse.run(path, method=method).front
+    assert front[["t.slim", "t.ram", "area_lc", "block_rams"]].to_numpy().tolist() == [
+        [2, 2, 1400, 4],
+        [4, 1, 2200, 2],
+        [7, 0, 3500, 0],
+    ]
+    assert told(path, constraints="[multipliers <= 5]") == (
+        "'multipliers <= 5'; multipliers needs multipliers, of which a stage has no figures; "
+        "add them to its table, or drop the constraint"
+    )
