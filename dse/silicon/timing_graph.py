@@ -125,9 +125,11 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
         arcs += _arc_columns(cell, at, nets, tables, pairs)
         setups += _setup_columns(cell, at, nets, tables, pairs)
     source, target, delay, slew, instance, pair, passing = np.concatenate(arcs, axis=1)
-    passes = passing == 1
-    level = _levels(netlist, source[passes], target[passes], instance[passes])[instance]
+    passes, inside = passing > 0, passing > 1
+    followed = (column[passes] for column in (source, target, instance, inside))
+    level = 2 * _levels(netlist, *followed)[instance] + inside
     level[~passes] = level.max(initial=0) + 1  # nothing waits for them
+    level = np.unique(level, return_inverse=True)[1]
     order = np.argsort(level, kind="stable")
     ordered = ArcColumns(
         source=source[order],
@@ -175,6 +177,7 @@ def _arc_columns(
                 slew = (arc.rise_transition, arc.fall_transition)[after]
                 used = (nets[arc.related_pin] >= 0) & (nets[pin.name] >= 0)
                 same = np.ones(len(at), np.intp)
+                inside = cell.pins[arc.related_pin].direction == "output"
                 columns = (
                     2 * nets[arc.related_pin] + before,
                     2 * nets[pin.name] + after,
@@ -182,7 +185,7 @@ def _arc_columns(
                     tables.number(slew) * same,
                     at,
                     numbered[key],
-                    (arc.kind not in ASYNCHRONOUS) * same,
+                    (arc.kind not in ASYNCHRONOUS) * (1 + inside) * same,
                 )
                 yield np.stack(columns)[:, used]
 
@@ -216,16 +219,23 @@ def _setup_columns(
                     yield np.stack((2 * nets[pin.name] + edge, number, at, clock, name))
 
 
-def _levels(netlist: Netlist, source: Numbers, target: Numbers, instance: Numbers) -> Numbers:
+def _levels(
+    netlist: Netlist,
+    source: Numbers,
+    target: Numbers,
+    instance: Numbers,
+    inside: NDArray[np.bool_],
+) -> Numbers:
     """Return the level of each instance: one more than the highest that it needs.
 
-    Flip-flops and what only ports drive have level 0.  Instances of one level do not wait for
+    Flip-flops and what only ports drive have level 0, and an arc `inside`, from an output of the
+    same instance, raises none.  Instances of one level do not wait for
     each other, so that all of them are worked out at once.
     """
     count = len(netlist.instances)
     driver = np.full(netlist.net_count, -1, np.intp)
     driver[target >> 1] = instance
-    joined = np.unique(np.stack((driver[source >> 1], instance)), axis=1)
+    joined = np.unique(np.stack((driver[source >> 1], instance))[:, ~inside], axis=1)
     before, after = joined[:, joined[0] >= 0]
     starts = np.searchsorted(before, np.arange(count + 1))
     waiting = np.bincount(after, minlength=count)

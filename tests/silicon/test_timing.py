@@ -70,6 +70,19 @@ def test_slews_loads_and_wires_by_hand() -> None:
     assert timing.rise_slews_s[clock] == 0.2 * NS
 
 
+def test_an_arc_between_outputs_of_a_cell_follows_the_others() -> None:
+    """As adders have it: the same path, NAND2 and INV in one cell."""
+    nand, inverter = toy().cells["NAND2"], toy().cells["INV"].pins["Y"]
+    arcs = tuple(replace(arc, related_pin="Y") for arc in inverter.arcs)
+    both = {"Z": replace(inverter, name="Z", function="A*B", arcs=arcs), **nand.pins}
+    library = replace(toy(), cells={**toy().cells, "BOTH": replace(nand, name="BOTH", pins=both)})
+    cells = PATH | {"nand": "BOTH A=a B=b Y=c Z=e", "inv": "INV A=c Y=f"}
+    timing = analyse(netlist(("clk", "d", "b"), ("q",), cells), library, clock="clk", ports=False)
+    assert timing.period_s == pytest.approx(0.255 * NS)
+    steps = [(step.instance, step.pin) for step in timing.critical_path[2:4]]
+    assert steps == [("nand", "Y"), ("nand", "Z")]
+
+
 def test_paths_of_ports_count_unless_told_otherwise() -> None:
     """From a falling `b`: NAND2 0.04 + 0.1 x 2 + 0.02 = 0.26, slew 0.08; INV 0.028; setup 0.064.
 
