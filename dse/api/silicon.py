@@ -117,6 +117,7 @@ def characterise(
     supply: Values = (),
     clock: str | None = None,
     targets: Values = (),
+    multipliers: Values = (),
     out: str | Path | None = None,
     tasks: Count = 200,
     seed: Seed = 1,
@@ -161,6 +162,9 @@ def characterise(
         Clocks that each design is mapped for: "fastest, 400 MHz" (default: that of `clock`, else
         "fastest, half, quarter": of the fastest that a design has).  Each is a row unless another
         is no worse by 1 %; for slower clocks logic is smaller and takes less energy.
+    multipliers : NAMES
+        How products are made: "plain, booth" (default: plain).  Each is a row of every target;
+        radix-4 Booth recoding has half the partial products.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
     tasks
@@ -204,7 +208,7 @@ def characterise(
     from dse.silicon.corners import at_supplies
     from dse.silicon.flow import flow_in
     from dse.silicon.network import read_network, with_network
-    from dse.silicon.targets import DEFAULT, rows_apart, target_of
+    from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
 
     files, others = paths(library), paths(corners)
     conditions, kept = _conditions(
@@ -220,15 +224,17 @@ def characterise(
     request = _request(hardware, over, tasks=tasks, seed=seed)
     joined = () if joined_by is None else (Path(joined_by),)
     wanted_for, wanted, networks, supplies_v, _, flow = results_of(
-        lambda: [target_of(text) for text in requests.between_commas(targets)],
+        lambda: targets_of(
+            requests.between_commas(targets),
+            requests.between_commas(multipliers),
+            DEFAULT if clock is None else [STATED],
+        ),
         lambda: request.design_tasks(conditions.time_limit_s),
         lambda: [read_network(path) for path in joined],
         lambda: requests.supplies(supply, others, clock, joined_by),
         lambda: check_library_files([*files, *others]),
         lambda: None if place is None else flow_in(Path(place), files, others),
     )
-    if not wanted_for and clock is None:
-        wanted_for = [*DEFAULT]
     if out is not None:
         request.check_output(Path(out), wanted, (*files, *others, *joined))
     characterisers = of_library(

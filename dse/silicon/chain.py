@@ -30,7 +30,7 @@ from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
 from dse.silicon.source_simulation import Held, held_vectors
-from dse.silicon.targets import Target
+from dse.silicon.targets import MULTIPLIER, MULTIPLIERS, Target, columns
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
@@ -117,7 +117,7 @@ class LibraryCharacteriser(Characteriser):
 
     @cached_property
     def fastest_s(self) -> dict[str, float]:
-        """By design, its least period where it is mapped as fast as it gets, rounded up."""
+        """By row, its least period where it is mapped as fast as it gets, rounded up."""
         return {}
 
     def wire(self, library: CellLibrary | None = None) -> WireLoad | None:
@@ -140,9 +140,12 @@ class LibraryCharacteriser(Characteriser):
             yield f"library file: {file}, sha256 {digest}"
         period_s = self.conditions.period_s
         clock = units.show(1 / period_s, "clock_hz") if period_s else ""
-        shown = ", ".join(one.text() for one in targets)
+        shown = ", ".join(dict.fromkeys(one.text() for one in targets))
         yield f"mapped for: {shown or clock or 'the fastest'}"
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
+        if MULTIPLIER in columns(targets):
+            for way in dict.fromkeys(one.multiplier for one in targets):
+                yield f"{way} multipliers: {MULTIPLIERS[way]}"
         yield f"wire load: {self.conditions.wire or 'none'}"
         yield placement_text()
         if fewest := self.conditions.gate_clocks:
@@ -274,15 +277,16 @@ class LibraryCharacteriser(Characteriser):
     def _target_s(self, task: DesignTask, reads: Reading) -> float:
         """Return the period that a design is mapped for."""
         target, period_s = task.target, self.conditions.period_s
-        if target is None:
-            return period_s or FASTEST_S
         if target.clock_hz:
             return 1.0 / target.clock_hz
+        if not target.share:
+            return period_s or FASTEST_S
         if target.share == 1.0:
             return FASTEST_S
-        if task.design.name not in self.fastest_s:
+        fastest = f"{task.design.name}{target.recoded}"
+        if fastest not in self.fastest_s:
             self._mapped(task, reads, FASTEST_S)
-        return self.fastest_s[task.design.name] / target.share
+        return self.fastest_s[fastest] / target.share
 
     def _mapped(
         self, task: DesignTask, reads: Reading, target_s: float
@@ -297,6 +301,7 @@ class LibraryCharacteriser(Characteriser):
             usable=self.usable,
             most_fan_out=conditions.most_fan_out,
             gate_clocks=conditions.gate_clocks,
+            multiplier=task.target.multiplier,
             tool=conditions.tool,
             time_limit_s=conditions.time_limit_s,
         )
@@ -317,7 +322,7 @@ class LibraryCharacteriser(Characteriser):
         periods_s = [period_of(max(one_s, target_s), 0.0) for one_s in each_s]
         best = min(range(len(found)), key=lambda at: (periods_s[at], areas_m2[at]))
         if target_s == FASTEST_S:
-            self.fastest_s[design.name] = periods_s[best]
+            self.fastest_s[f"{design.name}{task.target.recoded}"] = periods_s[best]
         return mapped, found[best]
 
     def _figures(

@@ -22,11 +22,13 @@ from dse.silicon.figures import (
     rounded_down,
 )
 from dse.silicon.targets import (
-    FASTEST,
+    MULTIPLIER,
+    STATED,
     TARGET,
     Target,
     at_target,
     check_targets,
+    columns,
     spread_over_targets,
 )
 from dse.silicon.tasks import DesignTask
@@ -255,7 +257,7 @@ def characterise_all(
     StudyError
         Why designs have no figures, all at once: there is a table of all or none.
     """
-    wanted = [replace(task, target=target) for task in tasks for target in targets or (None,)]
+    wanted = [replace(task, target=target) for task in tasks for target in targets or (STATED,)]
     _check_names(tasks)
     check_targets(targets)
     found: list[CharacterisedDesign | Refused | None] = [characteriser.known(one) for one in wanted]
@@ -276,16 +278,15 @@ def characterise_all(
     if faults:
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
-    if targets and [*targets] != [FASTEST]:
+    if shown := [*columns(targets)]:
         designs = [
-            at_target(one, task.target or FASTEST)
-            for one, task in zip(designs, wanted, strict=True)
+            at_target(one, task.target, shown) for one, task in zip(designs, wanted, strict=True)
         ]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
-    taken = {"design", TARGET, *(header for header, _, _ in COLUMNS)}
+    taken = {"design", TARGET, MULTIPLIER, *(header for header, _, _ in COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     faults = [
         Fault(

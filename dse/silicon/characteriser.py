@@ -72,7 +72,7 @@ class Characteriser(ABC):
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
             "warm_up": task.vectors.warm_up,
-            "target": None if task.target is None else asdict(task.target),
+            "target": asdict(task.target),
             **self.depends_on(),
         }
         return sha256(json_text(inputs).encode())

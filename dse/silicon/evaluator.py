@@ -18,7 +18,7 @@ from dse.silicon.corners import at_supplies
 from dse.silicon.figures import SUPPLY, CharacterisedDesign, Conditions, positive_quantity
 from dse.silicon.requests import FIGURES, Request, Verilog
 from dse.silicon.sources import sources_of
-from dse.silicon.targets import Target, target_of
+from dse.silicon.targets import STATED, Target, targets_of
 from dse.silicon.tasks import DesignTask
 from dse.silicon.vectors import WrittenVectors
 from dse.silicon.yosys import chosen_yosys, full_name
@@ -35,7 +35,7 @@ _SETTINGS = (
     "cache_limit",
     "memory",
 )
-CONDITIONS = ("library", "clock", "target", "gate_clocks", "supply")
+CONDITIONS = ("library", "clock", "target", "multiplier", "gate_clocks", "supply")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
 
 _OF_ALL = {
@@ -54,6 +54,7 @@ _OF_CORES = {
 }
 """What is reported: its unit, the figure, and what that is multiplied by."""
 
+_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 _UNITS = {name: unit for name, (unit, _, _) in _OF_ALL.items()}
 
 
@@ -124,6 +125,10 @@ class Said:
         found = self.design.get(name, self.setup.settings.get(name, ()))
         return [str(found)] if isinstance(found, str | float) else [*map(str, found)]
 
+    def yes(self, name: str) -> bool:
+        """Return whether a setting is on."""
+        return self.text(name).lower() in _YES
+
     def paths(self, name: str) -> list[str]:
         """Return files, which lie beside the study."""
         return [str(self.setup.folder / one) for one in self.texts(name)]
@@ -149,7 +154,7 @@ class Said:
                 [str(self.setup.folder / one) for one in self.setup.files],
                 include=self.paths("include"),
                 define=self.texts("define"),
-                sv=self.text("sv", "no") in ("yes", "true", "True", "1"),
+                sv=self.yes("sv"),
             ),
             top=self.text("top") or None,
             check=str(self.setup.folder / self.text("check")) if self.text("check") else None,
@@ -163,11 +168,12 @@ class Said:
         return wanted.design_tasks(self.conditions().time_limit_s)
 
     def targets(self) -> list[Target]:
-        """Return what logic is mapped for; nothing for the clock, else the fastest."""
+        """Return what logic is mapped for: one target, by default the clock, else the fastest."""
         found = self.design.get("target")
+        clock, way = ([one] if one else [] for one in map(self.text, ("target", "multiplier")))
         if isinstance(found, float | int):
-            return [Target(clock_hz=float(found))]
-        return [target_of(self.text("target"))] if self.text("target") else []
+            return targets_of([], way, [Target(clock_hz=float(found))])
+        return targets_of(clock, way, [STATED])
 
     def conditions(self) -> Conditions:
         """Return under which the design is characterised."""
@@ -222,7 +228,7 @@ characterise = measurer(
     | {"power": "mW", "idle_power": "mW", "throughput": "Gbit/s", "task_energy": "pJ"},
     core_outputs=_UNITS | {name: unit for name, (unit, _, _) in _OF_CORES.items()},
     version="1",
-    settings=(*_SETTINGS, *CONDITIONS[:4]),
+    settings=(*_SETTINGS, *CONDITIONS[:-1]),
 )(_prepared)
 
 
@@ -264,6 +270,10 @@ def _wrong(setup: Setup) -> Iterator[Fault]:
     for name in ("tasks", "seed", "warm_up", "gate_clocks"):
         if not str(setup.settings.get(name, "0")).isdigit():
             rule, remedy = "it must be a whole number", "write for instance 200"
+            yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)
+    for name in ("sv",):
+        if str(setup.settings.get(name, "no")).lower() not in _YES + _NO:
+            rule, remedy = "it is on or off", "write yes or no"
             yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)
 
 

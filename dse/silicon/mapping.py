@@ -18,6 +18,7 @@ from dse.silicon.netlist import (
     check_netlist,
     read_netlist,
 )
+from dse.silicon.targets import BOOTH, PLAIN
 from dse.silicon.usable_cells import UsableCells, usable_cells
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -72,6 +73,7 @@ class _Wanted:
     target_period_s: float
     most_fan_out: int
     gating: tuple[str, ...]
+    multiplier: str
 
 
 def map_description(
@@ -83,6 +85,7 @@ def map_description(
     usable: UsableCells | None = None,
     most_fan_out: int = 16,
     gate_clocks: int = 0,
+    multiplier: str = PLAIN,
     tool: str | None = None,
     time_limit_s: float = 3600.0,
 ) -> Mapped:
@@ -108,6 +111,8 @@ def map_description(
         Inputs that a gate drives without buffers.
     gate_clocks
         Flip-flops with one enable that get a clock gate; 0 for no gates.
+    multiplier
+        One of `dse.silicon.targets.MULTIPLIERS`.
     tool
         ``"pyosys"`` or ``"yosys"``; by default the first that is installed.
     time_limit_s
@@ -125,7 +130,7 @@ def map_description(
     yosys = chosen_yosys(tool)
     usable = usable or usable_cells(library)
     gates = tuple(gating(library, gate_clocks)) if gate_clocks else ()
-    wanted = _Wanted(top, target_period_s, most_fan_out, gates)
+    wanted = _Wanted(top, target_period_s, most_fan_out, gates, multiplier)
     _check_wanted(wanted, usable, library)
     given = {"usable.lib": usable.liberty} | ({ENABLES: enables()} if gates else {})
     script = [*_script(wanted)]
@@ -151,7 +156,8 @@ def map_description(
 
 def _script(wanted: _Wanted) -> Iterator[str]:
     yield from elaborating(wanted.top)
-    yield f"synth -flatten -noabc -top {wanted.top}"
+    booth = "-booth " if wanted.multiplier == BOOTH else ""
+    yield f"synth -flatten -noabc {booth}-top {wanted.top}"
     yield "tee -q -o check check"
     yield from wanted.gating
     yield "dfflibmap -liberty usable.lib"

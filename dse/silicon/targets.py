@@ -1,18 +1,24 @@
-"""Clocks that logic is mapped for, each a row of a table: by itself, or a share of the fastest."""
+"""What logic is mapped for and with, each a row of a table: clocks, ways to multiply."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.contract.generators import Value
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, nearest, results_of
 from dse.silicon.figures import SUPPLY, CharacterisedDesign, positive_quantity
 
 TARGET = "target"
 """Column of the clock that a design was mapped for, where there are several."""
+
+MULTIPLIER = "multiplier"
+"""Column of how a design multiplies, where that is chosen."""
+
+PLAIN, BOOTH = "plain", "booth"
+MULTIPLIERS = {PLAIN: "a partial product a bit", BOOTH: "one for two bits, by radix-4 recoding"}
 
 SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
 """What is written for a share of the fastest clock that a design has."""
@@ -20,46 +26,55 @@ SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
 _NEAR = 0.01
 """Of area, energy and clock: no figure before placement is surer."""
 
-_NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
+_NO_ROW = "another {} gives no more than 1 % less area or energy or a faster clock: no row"
 
-_IN_WORDS = {1.0: "the fastest", 0.5: "half of it", 0.25: "a quarter of it"}
+_IN_WORDS = {0.0: "", 1.0: "the fastest", 0.5: "half of it", 0.25: "a quarter of it"}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A clock that logic is mapped for.
+    """A clock that logic is mapped for, and how it multiplies.
 
     Attributes
     ----------
     clock_hz
         By itself; 0 for a share.
     share
-        Of the clock that a design has where it is mapped as fast as it gets.
+        Of the clock that a design has where it is mapped as fast as it gets; 0 for the clock of
+        all designs, if there is one.
+    multiplier
+        One of `MULTIPLIERS`.
     """
 
     clock_hz: float = 0.0
     share: float = 1.0
+    multiplier: str = PLAIN
 
     @property
     def name(self) -> str:
         """What is written for it, with six digits of a clock."""
         if self.clock_hz:
             return f"{self.clock_hz * 1e-6:.6g} MHz"
-        return next(name for name, share in SHARES.items() if share == self.share)
+        return next((name for name, share in SHARES.items() if share == self.share), "")
+
+    @property
+    def recoded(self) -> str:
+        """What the name of a design gets for its multipliers; nothing for plain ones."""
+        return "" if self.multiplier == PLAIN else f"_{self.multiplier}"
 
     @property
     def suffix(self) -> str:
-        """What the name of its row ends with; nothing for the fastest."""
+        """What the name of its row ends with; nothing for the fastest with plain multipliers."""
         if self.clock_hz:
-            return f"_for_{self.name.replace(' ', '').lower()}"
-        return f"_{self.name}" if self.share < 1 else ""
+            return f"{self.recoded}_for_{self.name.replace(' ', '').lower()}"
+        return f"{self.recoded}_{self.name}" if 0 < self.share < 1 else self.recoded
 
     def text(self) -> str:
         """Return it as remarks have it."""
         return units.show(self.clock_hz, "clock_hz") if self.clock_hz else _IN_WORDS[self.share]
 
 
-FASTEST = Target()
+FASTEST, STATED = Target(), Target(share=0.0)
 DEFAULT = tuple(Target(share=one) for one in SHARES.values())
 """Of a design whose clock is not stated: a core that is clocked slower than it could be pays in
 area and energy for logic that was mapped for speed."""
@@ -76,6 +91,37 @@ def target_of(written: str) -> Target:
     if written in SHARES:
         return Target(share=SHARES[written])
     return Target(clock_hz=positive_quantity(written, "clock_hz", "targets"))
+
+
+def multiplier_of(written: str) -> str:
+    """Return a way to multiply.
+
+    Raises
+    ------
+    StudyError
+        There is none of this name.
+    """
+    if written in MULTIPLIERS:
+        return written
+    rule, remedy = "there is no multiplier of this name", nearest(written, MULTIPLIERS)
+    raise StudyError([Fault(where=MULTIPLIER, written=repr(written), rule=rule, remedy=remedy)])
+
+
+def targets_of(
+    clocks: Sequence[str], multipliers: Sequence[str], otherwise: Sequence[Target]
+) -> list[Target]:
+    """Return every clock, else those of `otherwise`, with every way to multiply, else plain.
+
+    Raises
+    ------
+    StudyError
+        All that cannot be read.
+    """
+    wanted, ways = results_of(
+        lambda: [target_of(text) for text in clocks],
+        lambda: [multiplier_of(text) for text in dict.fromkeys(multipliers)],
+    )
+    return [replace(one, multiplier=way) for way in ways or [PLAIN] for one in wanted or otherwise]
 
 
 def check_targets(targets: Sequence[Target]) -> None:
@@ -101,11 +147,25 @@ def check_targets(targets: Sequence[Target]) -> None:
         raise StudyError(faults)
 
 
-def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
-    """Return a design with the clock that it was mapped for as a parameter."""
-    parameters = {**one.parameters, TARGET: target.name}
-    name = f"{one.name}{target.suffix}"
-    return replace(one, name=name, parameters=parameters, facts={**one.facts, "of": one.name})
+def columns(targets: Sequence[Target]) -> Iterator[str]:
+    """Yield the columns of targets: none for the fastest alone, and none for plain multipliers."""
+    if {one.name for one in targets} - {FASTEST.name, STATED.name}:
+        yield TARGET
+    if any(one.recoded for one in targets):
+        yield MULTIPLIER
+
+
+def at_target(
+    one: CharacterisedDesign, target: Target, columns: Container[str]
+) -> CharacterisedDesign:
+    """Return a design with what it was mapped for in its name, and as parameters in `columns`."""
+    values = {TARGET: target.name, MULTIPLIER: target.multiplier}
+    return replace(
+        one,
+        name=f"{one.name}{target.suffix}",
+        parameters={**one.parameters, **{key: values[key] for key in values if key in columns}},
+        facts={**one.facts, "of": f"{one.name}{target.recoded}"},
+    )
 
 
 def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[CharacterisedDesign]:
@@ -116,7 +176,7 @@ def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[Characterised
     """
     groups: dict[tuple[tuple[str, Value], ...], list[CharacterisedDesign]] = {}
     for one in designs:
-        stated = ((name, value) for name, value in one.parameters.items() if name != TARGET)
+        stated = [item for item in one.parameters.items() if item[0] not in (TARGET, MULTIPLIER)]
         groups.setdefault(tuple(stated), []).append(one)
     for first, *others in groups.values():
         kept = {first.name: first}
@@ -124,8 +184,10 @@ def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[Characterised
             near = next((by for by in kept.values() if _is_near(by.figures, one.figures)), None)
             if near is None:
                 kept[one.name] = one
-            elif _NO_ROW not in near.notes:
-                kept[near.name] = replace(near, notes=(*near.notes, _NO_ROW))
+            else:
+                other = (name for name, value in one.parameters.items() - near.parameters.items())
+                note = _NO_ROW.format(" or ".join(sorted(other)))
+                kept[near.name] = replace(near, notes=tuple(dict.fromkeys((*near.notes, note))))
         yield from (kept[one.name] for one in (first, *others) if one.name in kept)
 
 

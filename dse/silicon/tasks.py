@@ -18,7 +18,7 @@ from dse.plugins import registry
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
 from dse.silicon.sources import NO_SOURCES, Sources
-from dse.silicon.targets import Target
+from dse.silicon.targets import STATED, Target
 from dse.silicon.testbench import TESTBENCH, WAVES, recorded
 from dse.silicon.vectors import RISES, WrittenVectors, first_wrong
 
@@ -40,18 +40,18 @@ class DesignTask:
     sources
         Descriptions of the user's own; no files where `design` has the text.
     target
-        What its logic is mapped for; none for the clock of all designs, else the fastest.
+        What its logic is mapped for, and how it multiplies.
     """
 
     design: Design
     vectors: Vectors | WrittenVectors
     sources: Sources = NO_SOURCES
-    target: Target | None = None
+    target: Target = STATED
 
     @property
     def row(self) -> str:
-        """The name of its row: of the design, and of the clock that it is mapped for."""
-        return f"{self.design.name}{self.target.suffix if self.target else ''}"
+        """The name of its row: of the design, and of what it is mapped for."""
+        return f"{self.design.name}{self.target.suffix}"
 
     @cached_property
     def description_sha256(self) -> str:
