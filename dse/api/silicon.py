@@ -124,6 +124,7 @@ def characterise(
     wire: str | None = None,
     memory: Size = "20 kbit",
     gate_clocks: Count | None = None,
+    full_adders: bool = False,
     joined_by: str | Path | None = None,
     keep: str | Path | None = None,
     place: str | Path | None = None,
@@ -177,6 +178,8 @@ def characterise(
         Largest memory made of flip-flops; a larger one is a macro of the library.
     gate_clocks
         Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
+    full_adders
+        Map with the full adders of the library as well; the smallest netlist counts.
     joined_by : TABLE.csv
         What joins a fleet: add to each row what a core takes of it.  A table that was
         characterised in the same library.
@@ -220,6 +223,7 @@ def characterise(
         wire=wire,
         memory=memory,
         gate_clocks=gate_clocks,
+        full_adders=full_adders,
     )
     request = _request(hardware, over, tasks=tasks, seed=seed)
     joined = () if joined_by is None else (Path(joined_by),)
@@ -324,6 +328,7 @@ def _conditions(
     wire: str | None = None,
     memory: str = "20 kbit",
     gate_clocks: int | None = None,
+    full_adders: bool = False,
 ) -> tuple[Conditions, KeptResults | None]:
     from dse.silicon.characteriser import KeptResults, user_folder
     from dse.silicon.figures import Conditions, positive_quantity
@@ -335,6 +340,7 @@ def _conditions(
         tool=mapping_tool,
         wire=wire,
         gate_clocks=gate_clocks or 0,
+        full_adders=full_adders,
         time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
         memory_bit=positive_quantity(memory, "memory_bit", "memory"),
     )

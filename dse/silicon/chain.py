@@ -20,11 +20,12 @@ from dse.silicon.description import Reading
 from dse.silicon.fan_out import BufferedNetlist, spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.flow import Flow, Routed, placed_and_routed, platform_of, with_routed
+from dse.silicon.full_adders import count_adders
 from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.macros import macros_of, opened_macros, with_macros
-from dse.silicon.mapping import Mapped, map_description
+from dse.silicon.mapping import FASTEST_S, Mapped, map_description
 from dse.silicon.memories import memories_in, too_large
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
@@ -34,10 +35,6 @@ from dse.silicon.targets import MULTIPLIER, MULTIPLIERS, Target, columns
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
-
-FASTEST_S = 1e-12
-"""A target that no logic meets: mapping then makes it as fast as it can."""
-
 
 IDLE_CYCLES = 32
 """So many at least are counted with inputs held, and go before them."""
@@ -150,6 +147,8 @@ class LibraryCharacteriser(Characteriser):
         yield placement_text()
         if fewest := self.conditions.gate_clocks:
             yield f"clock gates: for {fewest} flip-flops or more with one enable"
+        if self.conditions.full_adders:
+            yield "full adders: the library's, in designs that are smaller with them"
         yield (
             "settled_power, settled_energy: without glitches; energy: of a task, without leakage; "
             "idle_power: inputs held as in the last cycle, without leakage"
@@ -271,6 +270,8 @@ class LibraryCharacteriser(Characteriser):
         counts["flip_flops"] = flip_flops
         if self.conditions.gate_clocks:
             counts |= gated_counts(netlist, self.library, clock)
+        if self.conditions.full_adders:
+            counts["full_adders"] = count_adders(netlist, self.library)
         macros = macros_of(self.library)
         return counts | ({"macros": sum(cell.name in macros for cell in used)} if macros else {})
 
@@ -302,6 +303,7 @@ class LibraryCharacteriser(Characteriser):
             most_fan_out=conditions.most_fan_out,
             gate_clocks=conditions.gate_clocks,
             multiplier=task.target.multiplier,
+            full_adders=conditions.full_adders,
             tool=conditions.tool,
             time_limit_s=conditions.time_limit_s,
         )

@@ -61,6 +61,7 @@ COLUMNS = (
     ("multipliers", "multipliers", 1.0),
     ("clock_gates", "clock_gates", 1.0),
     ("gated_flip_flops", "gated_flip_flops", 1.0),
+    ("full_adders", "full_adders", 1.0),
     ("network_area_um2", "network_area_m2", 1e12),
     ("network_power_mw", "network_power_w", 1e3),
     ("network_leakage_uw", "network_leakage_w", 1e6),

@@ -34,6 +34,7 @@ _SETTINGS = (
     "time_limit",
     "cache_limit",
     "memory",
+    "full_adders",
 )
 CONDITIONS = ("library", "clock", "target", "multiplier", "gate_clocks", "supply")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
@@ -182,6 +183,7 @@ class Said:
             period_s=1.0 / self._hertz("clock") if self.text("clock") else 0.0,
             wire=self.text("wire") or None,
             gate_clocks=int(self.text("gate_clocks", "0")),
+            full_adders=self.yes("full_adders"),
             time_limit_s=limit_s,
             memory_bit=positive_quantity(self.text("memory", "20 kbit"), "memory_bit", "memory"),
         )
@@ -271,7 +273,7 @@ def _wrong(setup: Setup) -> Iterator[Fault]:
         if not str(setup.settings.get(name, "0")).isdigit():
             rule, remedy = "it must be a whole number", "write for instance 200"
             yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)
-    for name in ("sv",):
+    for name in ("sv", "full_adders"):
         if str(setup.settings.get(name, "no")).lower() not in _YES + _NO:
             rule, remedy = "it is on or off", "write yes or no"
             yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)

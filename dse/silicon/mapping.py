@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from dse.errors import Fault, StudyError
 from dse.silicon.clock_gates import ENABLES, enables, gating
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
+from dse.silicon.full_adders import ADDERS, adders, adding
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
     CONSTANT_0,
@@ -34,6 +35,9 @@ _ABC = (
     "upsize,-D,{0};dnsize,-D,{0};stime,-p"
 )
 """Equal signals merged, logic mapped, buffers where a gate drives too many, sizes."""
+
+FASTEST_S = 1e-12
+"""A target that no logic meets: mapping then makes it as fast as it can."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class _Wanted:
     most_fan_out: int
     gating: tuple[str, ...]
     multiplier: str
+    full_adders: bool
 
 
 def map_description(
@@ -86,6 +91,7 @@ def map_description(
     most_fan_out: int = 16,
     gate_clocks: int = 0,
     multiplier: str = PLAIN,
+    full_adders: bool = False,
     tool: str | None = None,
     time_limit_s: float = 3600.0,
 ) -> Mapped:
@@ -113,6 +119,8 @@ def map_description(
         Flip-flops with one enable that get a clock gate; 0 for no gates.
     multiplier
         One of `dse.silicon.targets.MULTIPLIERS`.
+    full_adders
+        Whether there is a netlist with those of the library, as they are, between what abc maps.
     tool
         ``"pyosys"`` or ``"yosys"``; by default the first that is installed.
     time_limit_s
@@ -130,15 +138,16 @@ def map_description(
     yosys = chosen_yosys(tool)
     usable = usable or usable_cells(library)
     gates = tuple(gating(library, gate_clocks)) if gate_clocks else ()
-    wanted = _Wanted(top, target_period_s, most_fan_out, gates, multiplier)
+    wanted = _Wanted(top, target_period_s, most_fan_out, gates, multiplier, full_adders)
     _check_wanted(wanted, usable, library)
     given = {"usable.lib": usable.liberty} | ({ENABLES: enables()} if gates else {})
-    script = [*_script(wanted)]
+    given |= {ADDERS: adders(library)} if full_adders else {}
+    script, places = [*_script(wanted)], range(len(_ways(wanted)))
     output, way, refused = run_description(
-        yosys, reads, script, given, done=_file(len(_WAYS) - 1), time_limit_s=time_limit_s
+        yosys, reads, script, given, done=_file(places[-1]), time_limit_s=time_limit_s
     )
     netlists = []
-    for place in range(len(_WAYS)):
+    for place in places:
         netlist = read_netlist(output.files[_file(place)], top=wanted.top, library=library)
         netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
         check_netlist(netlists[-1], library)
@@ -162,15 +171,26 @@ def _script(wanted: _Wanted) -> Iterator[str]:
     yield from wanted.gating
     yield "dfflibmap -liberty usable.lib"
     yield "design -save unmapped"
-    for place, way in enumerate(_WAYS):
+    for place, (first, way, target_s) in enumerate(_ways(wanted)):
         if place:
             yield "design -load unmapped"
-        target_ps = f"{wanted.target_period_s * 1e12:.6g}"
-        abc = _ABC.replace("{how}", way).format(target_ps, wanted.most_fan_out)
+        yield from first
+        abc = _ABC.replace("{how}", way).format(f"{target_s * 1e12:.6g}", wanted.most_fan_out)
         yield f"abc -liberty usable.lib -script +{abc}"
         yield "setundef -zero"
         yield "opt_clean -purge"
         yield f"write_json {_file(place)}"
+
+
+def _ways(wanted: _Wanted) -> list[tuple[tuple[str, ...], str, float]]:
+    """Return for each netlist the commands before abc, how that maps, and for which period.
+
+    It does not see full adders: with them logic is mapped as fast as it gets, too.
+    """
+    target_s = wanted.target_period_s
+    periods_s = dict.fromkeys((target_s, FASTEST_S)) if wanted.full_adders else ()
+    adders = ((tuple(adding()), _WAYS[-1], period_s) for period_s in periods_s)
+    return [*(((), way, target_s) for way in _WAYS), *adders]
 
 
 def _file(place: int) -> str:
