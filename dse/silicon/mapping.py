@@ -120,7 +120,7 @@ def map_description(
     multiplier
         One of `dse.silicon.targets.MULTIPLIERS`.
     full_adders
-        Whether there is a netlist with those of the library, as they are, between what abc maps.
+        Whether there are netlists with those of the library as well, which abc does not see.
     tool
         ``"pyosys"`` or ``"yosys"``; by default the first that is installed.
     time_limit_s
@@ -188,8 +188,8 @@ def _ways(wanted: _Wanted) -> list[tuple[tuple[str, ...], str, float]]:
     It does not see full adders: with them logic is mapped as fast as it gets, too.
     """
     target_s = wanted.target_period_s
-    periods_s = dict.fromkeys((target_s, FASTEST_S)) if wanted.full_adders else ()
-    adders = ((tuple(adding()), _WAYS[-1], period_s) for period_s in periods_s)
+    with_adders = ((_WAYS[-1], target_s), (_WAYS[0], FASTEST_S)) if wanted.full_adders else ()
+    adders = ((tuple(adding()), *way) for way in with_adders)
     return [*(((), way, target_s) for way in _WAYS), *adders]
 
 

@@ -114,6 +114,11 @@ def test_another_content_of_a_file_is_measured_again(folder: Path, name: str) ->
         ("cells.lib", "cell.lib", "no such file: 'cell.lib'; did you mean 'cells.lib'?"),
         ("top: hash, ", "", "top: Verilog of your own needs it; name the outermost module"),
         ("{library:", "{target: 1 GHz, library:", "target: it is an axis of this study, and set"),
+        (
+            "{library:",
+            "{full_adders: maybe, library:",
+            "full_adders: maybe; it is on or off; write",
+        ),
         ("files: [hash.v]", "files: []", "hardware is the files of Verilog, or a generator"),
         ("UNROLL: [1, 4]", "UNROLL: [1, 3]", "no such file: 'vectors_3.csv'"),
         ("payload: 16 bit", "payload: 16 um2", "payload: '16 um2'; a value in bit is needed"),
