@@ -81,6 +81,10 @@ class OpenCounts:
             found.append(choose(*values))
         return Enclosure(*found)
 
+    def least_added(self, metric: Column) -> Column:
+        """Return the least metric of a design where one has to be added, else 0."""
+        return np.where(self.least > 0, metric[self._open].min(), 0.0)
+
     def mean(self, metric: Column) -> Enclosure:
         """Return the enclosure of a mean over the fleet: that of the designs that may be in it."""
         some = metric[[*self._used, *self._open.tolist()]]
@@ -164,7 +168,10 @@ class Fleet:
         """Return the largest `metric` of any design in use, 0 for an empty fleet."""
         values = (_of(metric, position) for position in self.positions)
         used = (np.where(some, value, 0.0) for some, value in zip(self._used, values, strict=True))
-        return reduce(np.maximum, used)
+        known = reduce(np.maximum, used)
+        if self.opened is None or not self.opened.any:
+            return known
+        return np.maximum(known, self.opened.least_added(metric))
 
     def per_bit(self, power: Column) -> Any:
         """Return the sum of `power` over what the stage carries; 0 for an empty fleet.

@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dse.algebra.enclosure import ends
+from dse.model.bounds import Bounds
+from dse.model.fleet import STAGE_CAPACITY
+from dse.model.stage import stage_parts
 from dse.search.exact import fleets, prospects
+from dse.search.exact.partial import Batch
 from dse.search.exact.work import limited
 from tests.conftest import problem_of
 from tests.search.test_compose import front, random_problem, random_study
@@ -39,6 +44,27 @@ def test_large_rounds_of_tasks_do_not_keep_fleets_that_cost_too_much(
     assert work.spent < 2_000_000
     assert len(composed.front_index) == 8
     assert np.array_equal(composed.front_index, front(problem, "enumerate").front_index)
+
+
+def test_open_fleets_lie_between_their_ends_and_have_the_latency_of_a_design(
+    write: Callable[[str], Path],
+) -> None:
+    problem = problem_of(write(CAPPED))
+    parts = tuple(stage_parts(problem))
+    batch = Batch(Bounds(problem), parts, np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    rows = batch.rows
+    for place in parts[1].places:
+        rows = rows.expand(place, problem.sizes[place])
+    every = batch.exact(1, rows)
+    carrying = every[STAGE_CAPACITY] >= batch.floor(np.zeros(1, dtype=np.intp))
+    for chosen in range(len(parts[1].places)):  # with no instance of any of these
+        some = carrying & (rows.index[:, parts[1].places[:chosen]] == 0).all(axis=1)
+        found = batch.partial(1, batch.rows, chosen)
+        for name, values in every.items():
+            low, high = ends(found[name])
+            assert low <= values[some].min() * (1 + 1e-8), name
+            assert high >= values[some].max() * (1 - 1e-8), name
+        assert ends(found["stage_latency_s"])[0] == every["stage_latency_s"][some].min()
 
 
 @pytest.mark.parametrize("whole", [1, fleets.WHOLE])
