@@ -108,19 +108,20 @@ class Fleets:
         return self.influence.bounds.problem.space
 
     @cached_property
-    def _count(self) -> int:
+    def count(self) -> int:
+        """How many there are."""
         return math.prod(self._space.sizes[place] for place in self.part.places)
 
     @cached_property
     def grown(self) -> bool:
         """Whether they are so many that they are put together count by count."""
         streams = dependent_streams(self._space.columns(self.point[np.newaxis]))
-        return self._count > WHOLE and bool(self.part.designs) and bool(np.isinf(streams).all())
+        return self.count > WHOLE and bool(self.part.designs) and bool(np.isinf(streams).all())
 
     @cached_property
     def _whole(self) -> list[Shortlist] | None:
         """All fleets, where they are few."""
-        return list(self._blocks()) if self._count <= WHOLE else None
+        return list(self._blocks()) if self.count <= WHOLE else None
 
     def chunks(self, hopeful: Hopeful) -> Iterator[Shortlist]:
         """Yield all fleets that may be `hopeful`, and perhaps others, some at a time.
@@ -134,7 +135,7 @@ class Fleets:
             yield from self._blocks() if self._whole is None else self._whole
 
     def _blocks(self) -> Iterator[Shortlist]:
-        if self._count > MANY:
+        if self.count > MANY:
             raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         places = sorted(self.part.places)
         for part in blocks(tuple(self._space.sizes[place] for place in places), PORTION):
@@ -163,7 +164,7 @@ class Fleets:
     def _fleet(self, points: Block | Index) -> Fleet:
         """Return some fleets; all of a stage that has few are put together once."""
         columns = self._space.columns(points)
-        if len(points) < self._count or self._count > WHOLE:
+        if len(points) < self.count or self.count > WHOLE:
             return self.part.stage.fleet(columns)
         given = [columns[name] for name in self.part.stage.decided_by if name in columns]
         key = (self.part.stage.name, *(one.tobytes() for one in given))
@@ -334,7 +335,7 @@ class Fleets:
         try:
             index = growing.best(self.point)
         except NotComposedError:
-            if self._count > MANY:
+            if self.count > MANY:
                 raise
             yield from self.chunks(hopeful)
             return

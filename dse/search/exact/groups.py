@@ -45,8 +45,8 @@ Made = Callable[[NDArray[np.int64], NDArray[np.intp]], Index]
 class Comparison(Protocol):
     """What parts of designs are compared with; see `dse.search.exact.prospects`."""
 
-    def narrowed(self, lists: Sequence[Traits]) -> Comparison:
-        """Return the same where stages have no fleets but those that these stand for."""
+    def narrowed(self, stage: int, traits: Traits) -> Comparison:
+        """Return the same where a stage has no fleets but those that these stand for."""
 
     def open(self, known: Ends, count: int, made: Made | None = None) -> NDArray[np.bool_]:
         """Return which of `count` parts may lead to the front."""
@@ -140,18 +140,18 @@ class Group:
         def hopeful(stage: int, low: Traits, high: Traits) -> NDArray[np.bool_]:
             return prospects.open({stage: (low, high)}, len(next(iter(low.values()))))
 
-        shortlists = tuple(
-            fleets.shortlist(directions, useful[stage], partial(hopeful, stage))
-            for stage, fleets in enumerate(self.fleets)
-        )
-        for _ in range(ROUNDS):
-            if not all(map(len, shortlists)):
-                break
-            prospects = prospects.narrowed([some.traits for some in shortlists])
-            shortlists = tuple(
-                some.taken(hopeful(stage, some.traits, some.traits))
-                for stage, some in enumerate(shortlists)
-            )
+        found: dict[int, Shortlist] = {}
+        order = sorted(range(len(self.fleets)), key=lambda stage: self.fleets[stage].count)
+        for turn, stage in itertools.product(range(1 + ROUNDS), order):
+            likely = partial(hopeful, stage)
+            if turn == 0:
+                found[stage] = self.fleets[stage].shortlist(directions, useful[stage], likely)
+            else:
+                traits = found[stage].traits
+                found[stage] = found[stage].taken(likely(traits, traits))
+            if len(found[stage]):
+                prospects = prospects.narrowed(stage, found[stage].traits)
+        shortlists = tuple(found[stage] for stage in range(len(order)))
         return Lists(self, directions, enough, shortlists, prospects)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.bounds import Bounds
 from dse.model.evaluation import Evaluation, distinct, distinct_rows
 from dse.model.front import dominated, nondominated
 from dse.model.space import Index
@@ -51,6 +52,7 @@ class Incumbents:
         self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
         self._expanded: set[bytes] = set()
+        self._begun: set[bytes] = set()
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which losses (n, m) an evaluated design dominates."""
@@ -60,6 +62,13 @@ class Incumbents:
     def evaluate_reference(self, index: Index) -> None:
         """Evaluate designs only to have something to compare bounds with."""
         list(self.compare([index]))
+
+    def begin(self, bounds: Bounds, parts: tuple[StageParts, ...], scenarios: Index) -> None:
+        """Evaluate some designs of each scenario (s, d), once."""
+        new = [row for row, one in enumerate(scenarios) if _key(one) not in self._begun]
+        if new:
+            self._begun.update(_key(scenarios[row]) for row in new)
+            self.evaluate_reference(seeds(Batch(bounds, parts, scenarios[new])))
 
     def improve(self) -> None:
         """Evaluate neighbours of the best designs, and of those found, some rounds.

@@ -29,9 +29,8 @@ from dse.model.fleet import Traits
 from dse.model.front import nondominated
 from dse.model.stage import Columns
 from dse.search.exact.groups import Ends, Group, Made
-from dse.search.exact.incumbents import Incumbents, seeds
+from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
-from dse.search.exact.partial import Batch
 from dse.search.exact.work import CALL, ROW, spend
 
 FEW = 256
@@ -71,14 +70,13 @@ class Prospects:
     useful: Sequence[float]
     ends: Sequence[tuple[Traits, Traits]] | None = None
 
-    def narrowed(self, lists: Sequence[Traits]) -> Prospects:
-        """Return the same where stages have no fleets but those that these stand for."""
-        found = []
-        for stage, traits in enumerate(lists):
-            low = {name: one.min(keepdims=True) for name, one in traits.items()}
-            high = {name: one.max(keepdims=True) for name, one in traits.items()}
-            found.append(self._stood_for(stage, low, high))
-        return replace(self, ends=found)
+    def narrowed(self, stage: int, traits: Traits) -> Prospects:
+        """Return the same where a stage has no fleets but those that these stand for."""
+        low = {name: one.min(keepdims=True) for name, one in traits.items()}
+        high = {name: one.max(keepdims=True) for name, one in traits.items()}
+        ends = list(self._others)
+        ends[stage] = self._stood_for(stage, low, high)
+        return replace(self, ends=ends)
 
     def open(self, known: Ends, count: int, made: Made | None = None) -> NDArray[np.bool_]:
         """Return which of `count` parts may lead to the front; few are not examined.
@@ -153,11 +151,11 @@ class Prospects:
     def _live(self) -> list[tuple[NDArray[np.int64], Columns]]:
         """The scenarios that may have a design of the front, with their columns."""
         group, bounds = self.group, self.group.influence.bounds
-        if self.ends is None:
-            parts = tuple(fleets.part for fleets in group.fleets)
-            self.incumbents.evaluate_reference(seeds(Batch(bounds, parts, group.scenarios)))
-        every = ((one, bounds.problem.space.columns(one[np.newaxis])) for one in group.scenarios)
-        return [one for one in every if self._bounded(one[1], self._others, 1)[0][0]]
+        parts = tuple(fleets.part for fleets in group.fleets)
+        self.incumbents.begin(bounds, parts, group.scenarios)
+        columns, scenarios = bounds.problem.space.columns, group.scenarios
+        kept, _ = self._bounded(columns(scenarios), self._others, len(scenarios))
+        return [(one, columns(one[np.newaxis])) for one in scenarios[kept]]
 
 
 def _rows(ends: tuple[Traits, Traits], rows: NDArray[np.intp]) -> tuple[Traits, Traits]:
