@@ -111,50 +111,41 @@ def recommend(
     budget
         What these searches may take together.
     """
-    problem, front = solved.study.problem, solved.front
+    study, front = solved.study, solved.front
+    problem, goals = study.problem, study.problem.goals
     ranked = front[preference.order(problem, front)]
     preferred = preference.quantity
     chosen = pick(problem, ranked[0], preferred)
-    senses = {goal.name: goal.sense for goal in problem.goals}
-    goals = [*senses]
-    best = {
-        goal: pick(problem, front[problem.evaluate(front).loss[:, column].argmin()], preferred)
-        for column, goal in enumerate(problem.goals)
-    }
+    senses = {goal.name: goal.sense for goal in goals}
+    least = front[problem.evaluate(front).loss.argmin(axis=0)]
+    best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
     tied = _tied(problem, ranked)
     parts = [
         _recommended(solved, preference, chosen, ranked[tied]),
-        *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
-        *_implausible(solved.study, ranked[0]),
+        *filter(None, [undemanded_section(study, front, chosen, best, preference)]),
+        *_implausible(study, ranked[0]),
         sections.limits_section(chosen),
         roofs_section(problem, front, chosen, preference),
         margins_section(problem, ranked[0]),
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
-        sections.advice_section(chosen, [*solved.study.refused.values()]),
+        sections.advice_section(chosen, [*study.refused.values()]),
         *host_sections(problem, preference, chosen),
     ]
     callback(parts)
-    others: tuple[Alternative, ...] = ()
-    short = ""
-    if all:
-        others, short = alternatives(solved.study, options, preference, chosen, budget)
+    others, short = alternatives(study, options, preference, chosen, budget) if all else ((), "")
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
         sections.runner_up_section(chosen, second, senses, preferred),
         sections.best_section(best),
-        *_sections_of(others, chosen, goals, preferred),
+        *_sections_of(others, chosen, [*senses], preferred),
         *([Section("ended early", lines=(short,))] if short else []),
     ]
     callback(compared)
-    notes = [*boundary_notes(solved.study, ranked[0]), *_notes(solved.study)]
-    unpublished = solved.study.sureness.unpublished(problem.space.axes, ranked[0].tolist())
-    rest = ("the runner-up", "what any other choice costs")
-    parts += [*compared, sections.notes_section(notes, unpublished, rest, solved.study.unchecked)]
     return Recommendation(
         question=solved.study.question,
         preference=preference.text,
-        sections=tuple(parts),
+        sections=(*parts, *compared, _notes_section(study, ranked[0])),
         pick=chosen,
         runner_up=second,
         best={goal.name: found for goal, found in best.items()},
@@ -247,15 +238,22 @@ def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:
         yield Section("plausible", lines=(line,), facts=found.to_dict(), brief=(line,))
 
 
-def _notes(prepared: Study) -> list[str]:
-    notes = list(prepared.notes)
-    axes = prepared.problem.space.axes
-    notes += [
-        f"{axis.name}: {axis.size} choices are too many to try each other one"
-        for axis in axes
-        if not axis.ordered and axis.size > MOST_CHOICES
+def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:
+    axes = study.problem.space.axes
+    notes = [
+        *boundary_notes(study, design),
+        *study.notes,
+        *(
+            f"{axis.name}: {axis.size} choices are too many to try each other one"
+            for axis in axes
+            if not axis.ordered and axis.size > MOST_CHOICES
+        ),
+        *host_notes(study.problem),
+        *_unknown(study),
     ]
-    return [*notes, *host_notes(prepared.problem), *_unknown(prepared)]
+    unpublished = study.sureness.unpublished(axes, design.tolist())
+    rest = ("the runner-up", "what any other choice costs")
+    return sections.notes_section(notes, unpublished, rest, study.unchecked)
 
 
 def _unknown(prepared: Study) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.runs.solved import KnownFront, KnownFronts
     from dse.search.settings import Budget
+    from dse.study.overrides import Sweep
     from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity import SensitivityReport
 
@@ -124,7 +126,7 @@ def answer(
     dse.errors.DseError
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.answers.answer import recommend, recommend_swept
+    from dse.answers.answer import recommend
     from dse.answers.source import known_fronts
     from dse.api.results import Answer
     from dse.reports.sections import Reporter
@@ -135,47 +137,28 @@ def answer(
     budget = budget_of(time, memory)  # nonsense is refused before anything is searched
     share = None if within is None else _share_within(within)
     sampled = sampling.sampling_options(samples, uncertainty, seed)
-    fronts = known_fronts(
-        known(source),
-        rate=rate,
-        overrides=override_pairs(overrides),
-        options=Options(
-            effort_s=budget.seconds / 2 if time else None,
-            memory_byte=budget.byte if memory else None,
-        ),
-        budget=budget,
-    )
+    half = budget.seconds / 2 if time else None
+    options = Options(effort_s=half, memory_byte=budget.byte if memory else None)
+    given = override_pairs(overrides)
+    fronts = known_fronts(known(source), rate=rate, overrides=given, options=options, budget=budget)
     first = fronts.points[0]
     preference = first.study.preferring(prefer, tolerance)
     write = callback or (lambda text: None)
     if fronts.sweep is not None:
-        if sampled is not None or share is not None:
-            what = "samples ask" if sampled is not None else "within asks"
-            raise fronts.sweep.refused(f"{what} about one answer")
-        swept = recommend_swept(fronts.points, fronts.sweep, preference)
-        swept = _without_flips(swept) if flips else swept
+        swept = _swept(fronts, fronts.sweep, preference, share, sampled, flips=bool(flips))
         write(swept.text(all=all))
         return swept
     reporter = Reporter(first.study.question, write, all=all)
     first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
-    half = replace(budget, seconds=budget.seconds / (1 if flips is False else 2))
-    recommended = recommend(
-        first, preference, fronts.options, reporter.report, all=all, budget=half
-    )
-    found = Answer(**vars(recommended))
+    part = replace(budget, seconds=budget.seconds / (1 if flips is False else 2))
+    chosen = recommend(first, preference, fronts.options, reporter.report, all=all, budget=part)
+    found = Answer(**vars(chosen))
     budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
-
-    def later() -> Iterator[Section]:
-        if simulated is not None:
-            yield simulated
-        if share is not None:
-            yield _ranges(first, preference, share, budget)
-        if flips is not False and not refused:  # by the model another design is the answer
-            near = time is None and not flips
-            left = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte) if near else budget
-            yield from _changing(first, preference, left, full=bool(flips), progress=progress)
-
-    for section in later():
+    later = chain(filter(None, [simulated]), _ranges(first, preference, share, budget))
+    if flips is not False and not refused:  # by the model another design is the answer
+        near = time is None and not flips
+        later = chain(later, _changing(first, preference, budget, near, bool(flips), progress))
+    for section in later:
         reporter.report([section])
         found = found.with_section(section)
     if sampled is not None:
@@ -205,28 +188,47 @@ def _share_within(written: str | float) -> float:
         raise UnitError(rule, error.remedy) from error
 
 
-def _without_flips(swept: SweepAnswer) -> SweepAnswer:
+def _swept(
+    fronts: KnownFronts,
+    sweep: Sweep,
+    preference: Preference,
+    share: float | None,
+    sampled: SamplingOptions | None,
+    *,
+    flips: bool,
+) -> SweepAnswer:
+    from dse.answers.answer import recommend_swept
+
+    if sampled is not None or share is not None:
+        what = "samples ask" if sampled is not None else "within asks"
+        raise sweep.refused(f"{what} about one answer")
+    found = recommend_swept(fronts.points, sweep, preference)
+    if not flips:
+        return found
     from dse.parametric.flip_search import without_flips  # takes longer than a small search
 
-    return swept.with_section(without_flips(SWEEP_FLIPS))
+    return found.with_section(without_flips(SWEEP_FLIPS))
 
 
 def _changing(
     solved: KnownFront,
     preference: Preference,
     budget: Budget,
-    *,
+    near: bool,
     full: bool,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
-    """Yield what would change an answer, and what the study omits."""
+    """Yield what would change an answer, and what the study omits; only what is near at once."""
     from dse.parametric.flip_search import flips_section
     from dse.parametric.unspecified_search import unspecified_section
+    from dse.search.settings import Budget
 
     def step(_: str, number: int, total: int) -> None:
         if progress is not None:
             progress(number, total)
 
+    if near:
+        budget = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte)
     study, front, exact = solved.study, solved.front, bool(solved.found["exact"])
     found = flips_section(
         study, front, preference, exact=exact, full=full, budget=budget, progress=step
@@ -238,11 +240,15 @@ def _changing(
         yield unspecified
 
 
-def _ranges(solved: KnownFront, preference: Preference, share: float, budget: Budget) -> Section:
+def _ranges(
+    solved: KnownFront, preference: Preference, share: float | None, budget: Budget
+) -> Iterator[Section]:
+    if share is None:
+        return
     from dse.parametric.ranges import ranges_section  # rarely wanted
 
     exact = bool(solved.found["exact"])
-    return ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
+    yield ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
 
 
 def _with_certainty(

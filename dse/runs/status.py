@@ -115,7 +115,7 @@ def _plain(
         before = " by the run before" if alive else ""
         pairs += [
             ("designs", f"{facts['evaluated']:,} of {facts['designs']:,} evaluated{before}"),
-            ("front", f"{plural(int(facts['front']), 'design')}, {ledger_of(manifest).proof}"),
+            _front(manifest),
         ]
     remarks = (
         "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "
@@ -136,50 +136,52 @@ def _state_section(
     rows, repeats = kept.last, kept.repeats
     cheaper = len(kept.rows) - len(rows)
     designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
-    ledger = _ledger(designs, kept.facts["run"]["planned"])
-    settings = kept.facts["search"]
+    settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
+    every = [row.measurement for row in kept.rows]
+    ledger, running = _ledger(designs, planned), state == "running"
     facts = {
         "state": state,
         "measured": len(designs),
         "failed": ledger.failed,
         ENTRY: ledger.to_dict(),
-        "planned": kept.facts["run"]["planned"],
+        "planned": planned,
         "method": settings["method"],
         "seed": settings["seed"],
-        "seconds_measuring": sum(
-            row.measurement.seconds for row in kept.rows if row.measurement.attempts
-        ),
+        "seconds_measuring": sum(one.seconds for one in every if one.attempts),
         "spent_s": time_measuring(kept.rows),
         "cheaper": cheaper,
-        "left_s": _left_s(rows, watch, kept.facts["run"]["planned"] * repeats)
-        if state == "running"
-        else None,
-        "process": watch.get("process") if state == "running" else None,
-    }
-    who = _who(watch)
-    words = {
-        "running": f"running, {who}" if who else "running",
-        "killed": f"not finished, and no process works on it{f': {who} is gone' if who else ''}",
+        "left_s": _left_s(rows, watch, planned * repeats) if running else None,
+        "process": watch.get("process") if running else None,
     }
     pairs = [
-        ("state", words.get(state, state)),
+        ("state", _state_text(state, _who(watch))),
         ("search", f"{settings['method']}, seed {settings['seed']}"),
-        ("measured", f"{len(designs):,} of at most {facts['planned']:,}{_states(ledger)}"),
+        ("measured", f"{len(designs):,} of at most {planned:,}{_states(ledger)}"),
         *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
         *[("cheaper", f"{plural(cheaper, 'measurement')} of cheaper levels")][: bool(cheaper)],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(kept, facts),
         *_lacking(watch, manifest, state),
     ]
-    if state == "running":
+    if running:
         pairs.append(("ETA", _left_text(facts["left_s"], rows, watch)))
-    if manifest is not None and state != "running":
-        found = ledger_of(manifest)
-        front = f"{plural(int(manifest['front']), 'design')}, {found.proof}"
-        pairs.append(("front", front))
+    elif manifest is not None:
+        pairs.append(_front(manifest))
         if remedy := remedy_of(manifest):
             pairs.append(("failed", remedy))
     return Section("state", rows=tuple(pairs), facts=facts)
+
+
+def _state_text(state: str, who: str) -> str:
+    if state == "running" and who:
+        return f"running, {who}"
+    if state == "killed":
+        return f"not finished, and no process works on it{f': {who} is gone' if who else ''}"
+    return state
+
+
+def _front(manifest: Mapping[str, Any]) -> tuple[str, str]:
+    return "front", f"{plural(int(manifest['front']), 'design')}, {ledger_of(manifest).proof}"
 
 
 def _ledger(found: Sequence[Measurement], planned: int) -> Ledger:

@@ -26,7 +26,7 @@ from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.macros import macros_of, opened_macros, with_macros
 from dse.silicon.mapping import FASTEST_S, Mapped, map_description
-from dse.silicon.memories import memories_in, too_large
+from dse.silicon.memories import Memory, memories_in, too_large
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
@@ -161,11 +161,7 @@ class LibraryCharacteriser(Characteriser):
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design = task.design
-        held = held_vectors(task, self.conditions, macros_of(self.mapping_library))
-        memories = memories_in(held.described)
-        faults = [*too_large(memories, self.conditions.memory_bit, self.least_areas_m2)]
-        if faults:
-            raise StudyError(faults)
+        held, memories = self._held(task)
         target_s = self._target_s(task, held.reads)
         mapped, buffered = self._mapped(task, held.reads, target_s)
         netlist = buffered.netlist
@@ -181,8 +177,7 @@ class LibraryCharacteriser(Characteriser):
             for one in (activity, activity.idle)
             if one is not None
         )
-        if self.keep is not None:
-            self._hand_over(self.keep, task, netlist, timing, activity, period)
+        self._hand_over(task, netlist, timing, activity, period)
         figures = self._figures(task, netlist, least_s, power)
         return CharacterisedDesign(
             name=design.name,
@@ -204,6 +199,15 @@ class LibraryCharacteriser(Characteriser):
                 *(routed.notes if routed else ()),
             ),
         )
+
+    def _held(self, task: DesignTask) -> tuple[Held, Sequence[Memory]]:
+        """Return the answers of a design, and its memories that are made of flip-flops."""
+        held = held_vectors(task, self.conditions, macros_of(self.mapping_library))
+        memories = memories_in(held.described)
+        faults = [*too_large(memories, self.conditions.memory_bit, self.least_areas_m2)]
+        if faults:
+            raise StudyError(faults)
+        return held, memories
 
     def _routed(
         self, task: DesignTask, netlist: Netlist, timing: Timing, target_s: float
@@ -242,17 +246,18 @@ class LibraryCharacteriser(Characteriser):
 
     def _hand_over(
         self,
-        folder: Path,
         task: DesignTask,
         netlist: Netlist,
         timing: Timing,
         activity: Activity,
         period_s: float,
     ) -> None:
-        """Write a design for other tools; one of another corner has its name."""
+        """Write a design for other tools, if they want it; one of another corner has its name."""
+        if self.keep is None:
+            return
         corner = Path(self.library_files[0]).name.partition(".")[0]
         write_design(
-            folder / (f"{task.row}_{corner}" if self.mapped_with else task.row),
+            self.keep / (f"{task.row}_{corner}" if self.mapped_with else task.row),
             netlist,
             self.library,
             timing,

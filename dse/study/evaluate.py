@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.algebra.expression import parse_expression
+from dse.algebra.expression import Expression, parse_expression
 from dse.algebra.units import duration
 from dse.contract import Column, Method, Objective
 from dse.contract.evaluators import (
@@ -34,7 +34,7 @@ from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
-from dse.study.axes import written_unit
+from dse.study.axes import axes_labels, written_unit
 from dse.study.coupled import couplings_of
 from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.measurers import Values
@@ -67,19 +67,14 @@ def measured_of(
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
         here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
-    axis_units = {
-        axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
-    }
+    axis_units = written_units(written.axes, axes)
     values = design_values(axes)
     evaluator = evaluator_of(section, outputs, axis_units, values, here)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
-    choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
     for name, text in outputs.expected.items():
         with reader.at((*outputs.places[name], "expect")):
-            expected[name] = parse_expression(text, columns - choices.keys(), choices)
-            if expected[name].is_constraint:
-                raise UnitError("an expectation is a number", "write an expression without <=")
+            expected[name] = _number(text, columns, axes, "an expectation")
     cost = cost_of(written, axes, outputs.units, reader)
     pool = rows_of(written, space.axes, reader) if axes else None
     couplings = couplings_of(written.axes, axes, reader)
@@ -91,10 +86,8 @@ def measured_of(
     _check_ladder(written, reader)
     if evaluator is None or len(reader.faults) > before:
         return None
-    ranges, repeats = outputs.ranges, section.repeats
-    bench = bench_of(
-        evaluator, section.on_failure, reader.document, axes, cost, ranges, repeats=repeats
-    )
+    how = (section.on_failure, reader.document, axes, cost, outputs.ranges)
+    bench = bench_of(evaluator, *how, repeats=section.repeats)
     return MeasuredColumns(
         bench,
         tuple(free),
@@ -104,6 +97,19 @@ def measured_of(
         couplings=couplings,
         cheaper=tuple(one for one in cheaper if one is not None),
     )
+
+
+def written_units(written: Mapping[str, Any], axes: Sequence[Axis]) -> AxisUnits:
+    """Return the unit in which each axis is written, None for choices."""
+    return {axis.name: written_unit(written[axis.name]) if axis.ordered else None for axis in axes}
+
+
+def _number(text: str, columns: set[str], axes: Sequence[Axis], what: str) -> Expression:
+    choices = axes_labels(axes)
+    found = parse_expression(text, columns - choices.keys(), choices)
+    if found.is_constraint:
+        raise UnitError(f"{what} is a number", "write an expression without <=")
+    return found
 
 
 def _cheaper(
@@ -218,12 +224,9 @@ def cost_of(
     text = None if written.evaluate is None else written.evaluate.cost
     if text is None:
         return None
-    choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
     columns = {name for axis in axes for name in axis.columns} | {*outputs}
     with reader.at(("evaluate", "cost")):
-        expression = parse_expression(str(text), columns - choices.keys(), choices)
-        if expression.is_constraint:
-            raise UnitError("a cost is a number", "write an expression without <=")
+        expression = _number(str(text), columns, axes, "a cost")
         (name,) = expression.names if len(expression.names) == 1 else ("",)
         alone = str(text).strip() in (name, units.stem(name))
         cost = Cost(expression, axes, units.suffix(name) if alone else "")

@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,8 +20,8 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 from dse.search.settings import SearchSettings
 from dse.study import schema
-from dse.study.axes import free_axis, written_unit
-from dse.study.evaluate import bench_of, design_values, most_spent
+from dse.study.axes import free_axis
+from dse.study.evaluate import bench_of, design_values, most_spent, written_units
 from dse.study.evaluator import evaluator_of, outputs_of
 from dse.study.models import MOST_DESIGNS
 from dse.study.reader import Path, Reader
@@ -106,33 +107,16 @@ def with_measured_cores(
 def _core(
     stage: schema.StageSection, section: schema.EvaluateSection, reader: Reader
 ) -> MeasuredCore | None:
-    if stage.name is None:
-        rule = "a core that is measured has a name"
-        reader.fault(("name",), rule, "add for instance `name: mac`", "it is missing")
-    if not stage.parameters:
-        rule = "designs of a core that is measured differ in parameters, and it has none"
-        reader.fault(("parameters",), rule, "add for instance `parameters: {unroll: [1, 2]}`")
+    _check(stage, section, reader)
     axes: list[Axis] = []
     for name, values in stage.parameters.items():
         axes += free_axis(name, values, (), reader.below("parameters", name))
     here = reader.below("core")
     outputs = outputs_of(section, here, known=())
-    axis_units = {
-        axis.name: written_unit(stage.parameters[axis.name]) if axis.ordered else None
-        for axis in axes
-    }
-    if section.repeats > 1:
-        rule = "each design of a core is measured once"
-        here.fault(("repeats",), rule, "remove it, or give the study an `evaluate:`")
+    axis_units = written_units(stage.parameters, axes)
     choices = design_values(axes) if len(axes) == len(stage.parameters) else {}
     evaluator = evaluator_of(section, outputs, axis_units, choices, here)
-    if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
-        rule = "how many instances are needed is not known before designs are measured"
-        remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
-        reader.fault(("instances",), rule, remedy, "" if stage.instances else "it is missing")
-    grid = 1
-    for axis in axes:
-        grid *= axis.size
+    grid = math.prod(axis.size for axis in axes)
     if grid > MOST_DESIGNS:
         rule = f"more than {MOST_DESIGNS:,} designs in one stage"
         reader.fault(("parameters",), rule, "use fewer")
@@ -153,6 +137,24 @@ def _core(
         unmeasured=[names[row] for row in rows if row not in used],
         section=section,
     )
+
+
+def _check(stage: schema.StageSection, section: schema.EvaluateSection, reader: Reader) -> None:
+    """Refuse a stage in which designs cannot be measured before the search."""
+    if stage.name is None:
+        rule = "a core that is measured has a name"
+        reader.fault(("name",), rule, "add for instance `name: mac`", "it is missing")
+    if not stage.parameters:
+        rule = "designs of a core that is measured differ in parameters, and it has none"
+        reader.fault(("parameters",), rule, "add for instance `parameters: {unroll: [1, 2]}`")
+    if section.repeats > 1:
+        rule = "each design of a core is measured once"
+        remedy = "remove it, or give the study an `evaluate:`"
+        reader.fault(("core", "repeats"), rule, remedy)
+    if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
+        rule = "how many instances are needed is not known before designs are measured"
+        remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
+        reader.fault(("instances",), rule, remedy, "" if stage.instances else "it is missing")
 
 
 def _usable(stage: schema.StageSection, names: Sequence[str]) -> list[int]:

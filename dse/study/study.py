@@ -113,16 +113,17 @@ def wired(
     inputs: set[str],
     outputs: Mapping[str, contract.Objective],
     scenario: Scenario,
-    known: Graph | None,
+    like: Study | None,
 ) -> Graph:
-    """Return what `inputs` feed of all quantities: a graph that is known, if it fits."""
+    """Return what `inputs` feed of all quantities: the graph of another study, if it fits."""
+    known = None if like is None or like.mix is not None or outputs else like.problem.graph
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
     if outputs:
         both: Any = (objectives, outputs)  # of a quantity of both, the model says what it is
         objectives = ChainMap(*both)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
-    elif not outputs and known is not None and known.inputs == inputs:
+    elif known is not None and known.inputs == inputs:
         return known
     return wire(objectives, inputs)
 
@@ -292,38 +293,35 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     StudyError
         With every fault at once.
     """
-    written = validate(found)
-    reader = Reader(found)
+    written, reader = validate(found), Reader(found)
     if written.designs is not None:
         if written.evaluate is None:
             return _over_designs(written, reader)
         from dse.study.evaluate import with_axes  # few studies have one
 
         written = with_axes(written, reader)
+    return replace(_modelled(written, like, reader), document=found)
+
+
+def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> Study:
+    """Return a study whose designs models describe; `like` as in `prepare`."""
     scenario = resolve(written, reader)
     settle_policy(written, scenario, reader)
     written, cores, built = parts_of(written, scenario, reader)
     constants = workload_of(written, scenario, built, reader)
-    stage_axes = tuple(axis for part in built for axis in part.axes)
-    space = Space((*stage_axes, *scenario.axes), constants)
+    stages = tuple(part.stage for part in built)
+    space = Space((*(axis for part in built for axis in part.axes), *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     measured, outputs = measured_columns(written, space, reader)
     inputs |= outputs.keys()
-    chain = offered(part.stage.designs for part in built)
-    known = like.problem.graph if like is not None and like.mix is None else None
-    graph = wired(inputs | set(chain), outputs, scenario, known)
+    graph = wired({*inputs, *offered(stage.designs for stage in stages)}, outputs, scenario, like)
     names = {*registry.names(contract.Objective), *outputs}
     named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
     goals = goals_of(written, named, reader)
     constraints = constraints_of(written, named.expression, reader)
     _raise_any(reader)
-    if like is not None and graph is like.problem.graph:
-        requirements = like.problem.requirements
-        unchecked = [note for note in like.unchecked if note not in like.refused]
-    else:
-        requirements, unchecked = applied_requirements(graph)
+    requirements, unchecked = _requirements(graph, like)
     reader.notes += [*unchecked, *reader.refused, *without_figures(graph, scenario)]
-    stages = tuple(part.stage for part in built)
     not_measured = lost = 0
     if cores:
         from dse.study.measured_cores import designs_lacking
@@ -345,9 +343,17 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         problem = like.problem.renumbered(
             space=space, stages=stages, not_measured=not_measured, lost=lost
         )
-    ready_study = _ready(written, problem, scenario, reader)
-    unchecked += reader.refused
-    return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
+    found = _ready(written, problem, scenario, reader)
+    return replace(found, cores=cores, unchecked=(*unchecked, *reader.refused))
+
+
+def _requirements(
+    graph: Graph, like: Study | None
+) -> tuple[tuple[contract.Requirement, ...], list[str]]:
+    """Return what designs are held to, and notes on rules that nothing can be held to."""
+    if like is None or graph is not like.problem.graph:
+        return applied_requirements(graph)
+    return like.problem.requirements, [one for one in like.unchecked if one not in like.refused]
 
 
 def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:

@@ -95,7 +95,7 @@ def peak(device: LogCA, *, smallest: float = 0.0) -> Peak:
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Implication:
     """One of the paper's implications, tried on one device.
 
@@ -174,50 +174,47 @@ def _with_latency_per_byte(device: LogCA) -> tuple[Implication, ...]:
     per_byte = bool(device.latency_per_byte) and latency > 0
     sublinear = per_byte and number(device, "exponent") < 1
     intensity = index / latency if per_byte else math.inf
-    over_all, ends = peak(device), limits(device)
     reached = float(peak(device, smallest=1.0).speedup)
     half = float(device.half_acceleration(largest=math.inf))
     ideal = float(peak(replace(device, acceleration=math.inf), smallest=1.0).speedup)
     wanted, bounds = acceleration / 2, min(intensity, acceleration) * (1 + _ROUNDING)
     shown = {"intensity": intensity, "peak_speedup": reached}
+    converse = {"papers_condition": 1 / number(device, "exponent")}
     return (
+        _falls_again(device, sublinear=sublinear),
         Implication(
-            number=4,
-            statement="a sub-linear kernel loses speedup again as granularity grows",
-            holds=bool(ends.infinity < over_all.speedup) if sublinear else None,
-            numbers={
-                "peak_granularity": float(over_all.granularity),
-                "peak_speedup": float(over_all.speedup),
-                "limit": float(ends.infinity),
-            },
+            5,
+            "a sub-linear kernel gains only with C / L above 1",
+            (reached <= 1 or intensity > 1) if sublinear else None,
+            shown | converse,
         ),
         Implication(
-            number=5,
-            statement="a sub-linear kernel gains only with C / L above 1",
-            holds=(reached <= 1 or intensity > 1) if sublinear else None,
-            numbers=shown | {"papers_condition": 1 / number(device, "exponent")},
+            6,
+            "a sub-linear kernel reaches A / 2 only with (C / A) / L above 1",
+            (reached < wanted or intensity / acceleration > 1) if sublinear else None,
+            {"accelerator_intensity": intensity / acceleration, "half_acceleration": half}
+            | converse,
         ),
         Implication(
-            number=6,
-            statement="a sub-linear kernel reaches A / 2 only with (C / A) / L above 1",
-            holds=(reached < wanted or intensity / acceleration > 1) if sublinear else None,
-            numbers={
-                "accelerator_intensity": intensity / acceleration,
-                "half_acceleration": half,
-                "papers_condition": 1 / number(device, "exponent"),
-            },
+            7,
+            "where A / 2 is out of reach, C / L bounds any larger acceleration too",
+            ideal <= bounds if per_byte and math.isnan(half) else None,
+            shown
+            | {"acceleration": acceleration, "half_acceleration": half}
+            | {"peak_at_infinite_acceleration": ideal},
         ),
-        Implication(
-            number=7,
-            statement="where A / 2 is out of reach, C / L bounds any larger acceleration too",
-            holds=ideal <= bounds if per_byte and math.isnan(half) else None,
-            numbers=shown
-            | {
-                "acceleration": acceleration,
-                "half_acceleration": half,
-                "peak_at_infinite_acceleration": ideal,
-            },
-        ),
+    )
+
+
+def _falls_again(device: LogCA, *, sublinear: bool) -> Implication:
+    """Implication 4: compare the peak over all granularities with the limit for large ones."""
+    place, highest = map(float, peak(device))
+    limit = float(limits(device).infinity)
+    return Implication(
+        4,
+        "a sub-linear kernel loses speedup again as granularity grows",
+        limit < highest if sublinear else None,
+        {"peak_granularity": place, "peak_speedup": highest, "limit": limit},
     )
 
 
