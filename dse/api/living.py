@@ -24,6 +24,10 @@ ONE_TIME = "10 s"
 """CPU time for one of them."""
 
 
+ENDS = ("holds", "at")
+"""Of a flip point: the last value with the answer of today, and the first with another."""
+
+
 def living_facts(
     document: Document,
     *,
@@ -49,12 +53,9 @@ def living_facts(
     chosen = _most_telling([*moving.sliders.values()], flips)
     if not chosen:
         raise ArgumentError("living: the study has no number that moves; leave it out")
+    halvings = HALVINGS[len(chosen)]
     ticks = [
-        ticks_of(
-            slider,
-            [side[key] for side in flips[slider.path] for key in ("holds", "at")],
-            HALVINGS[len(chosen)],
-        )
+        ticks_of(slider, [side[key] for side in flips[slider.path] for key in ENDS], halvings)
         for slider in chosen
     ]
     points = [*coarse_first(ticks)][:MOST_ANSWERS]
@@ -86,8 +87,7 @@ def living_facts(
 def _near(slider: Slider, sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return flip points in few digits, each still on its side of the change."""
     return [
-        side | {key: slider.rounded(side[key], away=key == "at") for key in ("holds", "at")}
-        for side in sides
+        side | {key: slider.rounded(side[key], away=key == "at") for key in ENDS} for side in sides
     ]
 
 

@@ -78,7 +78,8 @@ class Moving:
         pairs = self.overrides(moved)
         said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
         try:
-            found = self._answer(pairs, prefer, within)
+            study = load(self.study, overrides=pairs) if pairs else self.study
+            found = self._answered(study, study, prefer, within)
         except InfeasibleError as error:
             lines = tuple(str(error).split("\n"))
             shown = sections.html("", [sections.Section("infeasible", "", lines)])
@@ -109,12 +110,6 @@ class Moving:
         conflicts = [f"No design meets {listed(list(rules))}." for rules in outcome.conflicts()]
         shown = [sections.Section("infeasible", "No feasible design", tuple(conflicts))]
         return {"html": sections.html("", shown)}
-
-    def _answer(
-        self, pairs: dict[str, str], prefer: str | None, within: str | None
-    ) -> dict[str, Any]:
-        study = load(self.study, overrides=pairs) if pairs else self.study
-        return self._answered(study, study, prefer, within)
 
     def _answered(
         self, study: Study, source: Study | Result, prefer: str | None, within: str | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -44,10 +43,6 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """Of all commands; help is as wide as the terminal up to a width that can be read."""
 
 
-def _given(what: Any, ctx: Any) -> Any:
-    return what
-
-
 class _Command(TyperCommand):
     """A command that names what there is instead of an option of earlier versions."""
 
@@ -59,7 +54,7 @@ class _Command(TyperCommand):
                 name = one.display_name_raw if one.required else f"[{one.display_name_raw}]"
                 piece = f"{name}..." if one.nargs != 1 and "..." not in name else name
                 plain = {"get_usage_pieces": [piece], "display_type_rich": None}
-                vars(one).update({how: partial(_given, what) for how, what in plain.items()})
+                vars(one).update({how: lambda ctx, what=what: what for how, what in plain.items()})
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of the command line."""

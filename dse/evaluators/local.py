@@ -243,7 +243,9 @@ class Spawned:
             process.start()
         except (TypeError, AttributeError, ValueError, PicklingError) as error:
             here.close()
-            raise _unsendable(error) from error
+            rule = f"what measures cannot be sent to another process: {error}"
+            remedy = "define it at the top of a module, or use one worker"
+            raise UnusableProgramError(f"{rule}; {remedy}") from error
         finally:
             there.close()
         return _Worker(process, here, end=time.monotonic() + WORKER_PATIENCE_S)
@@ -294,11 +296,6 @@ def _end(worker: _Worker, patience_s: float = 0.0) -> int:
     process.join()
     worker.connection.close()
     return process.exitcode or 0
-
-
-def _unsendable(error: Exception) -> DseError:
-    rule = f"what measures cannot be sent to another process: {error}"
-    return UnusableProgramError(f"{rule}; define it at the top of a module, or use one worker")
 
 
 def _unready(how: str) -> str:

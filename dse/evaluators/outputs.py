@@ -87,7 +87,10 @@ def values(
     if "\0" in words:
         raise UnusableOutputError(f"{file} is not text: it holds zero bytes")
     pairs = _object(words, file) if words.lstrip().startswith("{") else _lines(words, file)
-    _refuse_infeasible(pairs, declared)
+    for name, given in pairs:
+        for said in declared.infeasible.get(name, ()):
+            if _is_written(str(given).strip(), said):
+                raise InfeasibleDesign(f"{name} is {said}")
     found = _found(pairs, outputs, file)
     for quantity, (least, most) in declared.ranges.items():
         if not least <= found[quantity] <= most:
@@ -97,13 +100,6 @@ def values(
             where = f"{file}: {stem(quantity)}"
             raise UnusableOutputError(f"{where}: {value} is beyond its {side}")
     return found
-
-
-def _refuse_infeasible(pairs: Iterable[tuple[str, Any]], declared: Declared) -> None:
-    for name, value in pairs:
-        for said in declared.infeasible.get(name, ()):
-            if _is_written(str(value).strip(), said):
-                raise InfeasibleDesign(f"{name} is {said}")
 
 
 def _is_written(written: str, said: str) -> bool:
@@ -171,17 +167,13 @@ def _found(
             written[names[name]] = value
     for quantity in outputs:
         if quantity not in written:
-            raise UnusableOutputError(_missing(stem(quantity), others, file))
+            shown = [other[:NAME_CHARACTERS] for other in others[:100]]
+            more = f"; {nearest(stem(quantity), shown)}" if shown else ""
+            raise UnusableOutputError(f"{file} has no {stem(quantity)!r}{more}")
     return {
         quantity: _value(written[quantity], quantity, unit, file)
         for quantity, unit in outputs.items()
     }
-
-
-def _missing(name: str, others: list[str], file: str) -> str:
-    """Return that there is no output of a name; only a few others are shown, cut to size."""
-    shown = [other[:NAME_CHARACTERS] for other in others[:100]]
-    return f"{file} has no {name!r}" + (f"; {nearest(name, shown)}" if shown else "")
 
 
 def _value(written: Any, quantity: str, unit: str, file: str) -> float:

@@ -6,8 +6,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -78,7 +77,7 @@ def page_html(
         "style": _read("page.css"),
         "data": inert_json(data) if data is not None else "null",
         "library": _script(_read(LIBRARY)) if data is not None else "",
-        "scripts": (_function(_scripts()) if data else "")
+        "scripts": (_function("\n".join(map(_read, SCRIPTS))) if data else "")
         + (_function("\n".join(map(_read, MOVING[moving]))) if moving else ""),
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
@@ -95,14 +94,9 @@ def page_html(
     }
     kept = {name for name, found in parts.items() if found}
     kept |= {name for name, found in (("pictures", data), ("live", moving)) if found}
-    return _SLOT.sub(
-        lambda slot: slots[slot[1]], _PART.sub(partial(_part, kept), _read("page.html"))
-    )
-
-
-def _part(kept: Collection[str], found: re.Match[str]) -> str:
-    """Return a part of the template, or nothing where the page has none."""
-    return found["text"] if found["name"] in kept else ""
+    page = _read("page.html")
+    template = _PART.sub(lambda part: part["text"] if part["name"] in kept else "", page)
+    return _SLOT.sub(lambda slot: slots[slot[1]], template)
 
 
 def _image(picture: bytes) -> str:
@@ -126,10 +120,6 @@ def _preformatted(section: Section) -> str:
     ran = "".join(f"<p>It ran with <code>{html.escape(r)}</code></p>\n" for r in section.remarks)
     title = html.escape(section.title)
     return f"<h3>{title}</h3>\n{ran}<pre tabindex='0' aria-label='{title}'>{text}</pre>\n"
-
-
-def _scripts() -> str:
-    return "\n".join(map(_read, SCRIPTS))
 
 
 def _function(text: str) -> str:

@@ -85,7 +85,9 @@ def read_page_runs(folders: Sequence[Path]) -> tuple[PageRun, ...]:
         When one is no run, was changed after it was written, or asks of other objectives or sweeps
         another field than the first one.
     """
-    names = _names(folders)
+    names = [folder.resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        names = [*map(str, folders)]
     shown = tuple(map(_read, names, folders))
     for other in shown[1:]:
         _require_alike(shown[0], other)
@@ -105,8 +107,13 @@ def _read(name: str, folder: Path) -> PageRun:
 
 def _require_alike(first: PageRun, other: PageRun) -> None:
     """Raise `OutputError` when two runs have no page in common."""
+    words = {"minimise": "least", "maximise": "most"}
+    wanted = (
+        ", ".join(f"{words[sense]} {name}" for name, sense in run.view.objectives)
+        for run in (first, other)
+    )
     pairs = (
-        ("the objectives", *(_wanted(run.view) for run in (first, other))),
+        ("the objectives", *wanted),
         ("the sweep", *(run.view.sweep or "none" for run in (first, other))),
     )
     for what, one, two in pairs:
@@ -115,17 +122,6 @@ def _require_alike(first: PageRun, other: PageRun) -> None:
                 f"{first.run.folder} and {other.run.folder} cannot share a page: {what} of the "
                 f"first: {one}; of the second: {two}; make a page of each"
             )
-
-
-def _wanted(view: FrontView) -> str:
-    words = {"minimise": "least", "maximise": "most"}
-    return ", ".join(f"{words[sense]} {name}" for name, sense in view.objectives)
-
-
-def _names(folders: Sequence[Path]) -> list[str]:
-    """Return the last part of each path, or the whole paths where that is not enough."""
-    short = [folder.resolve().name for folder in folders]
-    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
 
 
 def with_fleets(view: FrontView) -> FrontView:

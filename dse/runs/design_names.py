@@ -105,7 +105,8 @@ class _Reader:
         named = [axis for axis in self.choices if not axis.unit_name and part in axis.labels]
         written = {axis.name: part for axis in named}
         if not named:
-            starts = ((axis, start) for axis in self.choices for start in _starts(axis))
+            pairs = ((axis, {axis.name, in_words(axis.name)}) for axis in self.choices)
+            starts = ((axis, f"{name} ") for axis, names in pairs for name in names)
             written = {
                 axis.name: _value(axis, part[len(start) :])
                 for axis, start in starts
@@ -164,10 +165,6 @@ class _Reader:
 
     def _refuse(self, part: str, rule: str, remedy: str) -> None:
         self.faults.append(Fault(where="design", written=part, rule=rule, remedy=remedy))
-
-
-def _starts(axis: Axis) -> set[str]:
-    return {f"{axis.name} ", f"{in_words(axis.name)} "}
 
 
 def _value(axis: Axis, text: str) -> str:

@@ -170,11 +170,8 @@ def causes_text(bench: Bench, *, failed: bool) -> list[str]:
 
 def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
     shown = "; ".join(design_text(design, unit_names) for design in designs[:CAUSE_DESIGNS])
-    return (
-        f"{shown}; and {len(designs) - CAUSE_DESIGNS} more"
-        if len(designs) > CAUSE_DESIGNS
-        else shown
-    )
+    more = len(designs) - CAUSE_DESIGNS
+    return f"{shown}; and {more} more" if more > 0 else shown
 
 
 _NOTHING = object()

@@ -122,14 +122,14 @@ def terms_of(study: Study) -> DesignTerms:
 
 def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     quantities = {quantity.name for quantity in problem.quantities}
-    labels = axes_labels(problem.space.axes)
+    labels = {**CHOICES, **axes_labels(problem.space.axes)}
     for name, column in sorted(problem.space.columns(index).items()):
         if (
             "." not in name and name not in quantities
         ):  # counts and choices of a stage are in the design's name
             meaning = f"given: {field_path(name)}"
             value = float(column[0])
-            chosen = labels[name][int(value)] if name in labels else _choice(name, value)
+            chosen = labels[name][int(value)] if name in labels else value
             yield Term(name, chosen, meaning)
 
 
@@ -163,13 +163,6 @@ def _quantities(problem: Problem, index: np.ndarray, *, refused: bool) -> Iterat
         exists = bool(quantity.labels) and not math.isnan(value)
         shown = quantity.labels[int(value)] if exists else value
         yield Term(name, shown, quantity.summary, takes.get(name, ()), quantity.source)
-
-
-def _choice(column: str, value: float) -> float | str:
-    """Return the name of a choice that a column holds as a number."""
-    if column not in CHOICES:
-        return value
-    return CHOICES[column][int(value)]
 
 
 def _name(problem: Problem, index: np.ndarray) -> str:

@@ -99,12 +99,9 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _may_be_written(path: Path) -> bool:
-    files = [path.parent, *(name for name in _all_of(path) if name.exists())]
-    return all(os.access(file, os.W_OK) for file in files)
-
-
-def _all_of(path: Path) -> list[Path]:
-    return [path, *(path.with_name(f"{path.name}-{end}") for end in ("wal", "shm"))]
+    files = (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm"))
+    there = [path.parent, *(file for file in files if file.exists())]
+    return all(os.access(file, os.W_OK) for file in there)
 
 
 def _size(path: Path) -> int:

@@ -79,7 +79,7 @@ def stored_cells(stored: StoredMeasurement) -> tuple[Any, ...]:
         stored.number,
         stored.key,
         _json(stored.identity),
-        _json({name: _number_or_text(value) for name, value in stored.design.items()}),
+        _json({k: v if isinstance(v, str) else float(v) for k, v in stored.design.items()}),
         state,
         _json({name: _written(value) for name, value in found.values.items()}),
         found.kind,
@@ -152,10 +152,6 @@ def checksum(cells: Cells) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
-
-
-def _number_or_text(value: Value) -> Value:
-    return value if isinstance(value, str) else float(value)
 
 
 def _written(value: float) -> float | str:

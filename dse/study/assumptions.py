@@ -191,7 +191,11 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
 
 def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     """Columns with one value for all designs, from the study or from a record."""
-    axes = {axis.unit_name: axis for axis in _scalar_axes(problem)}
+    left = (axis for _, axis in _modelled_axes(problem) if axis.size == 1)
+    # what says nothing has lost its column
+    axes = {
+        axis.unit_name: axis for axis in left if axis.unit_name in {*axis.columns} - {*OFFLOADED}
+    }
     set_by_axes = {name for axis in problem.space.axes for name in axis.columns}
     for column, values in problem.space.constants.items():
         if column == RATE and TASKS in problem.space.constants:
@@ -200,14 +204,6 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
             yield _field(problem, column, float(values[0]), growing)
     for column, axis in axes.items():
         yield _field(problem, column, float(axis.columns[column][0]), growing)
-
-
-def _scalar_axes(problem: Problem) -> Iterator[Axis]:
-    """Axes of the scenario that were left a single number."""
-    for _, axis in _modelled_axes(problem):
-        usable = axis.unit_name in axis.columns and axis.unit_name not in OFFLOADED
-        if axis.size == 1 and usable:  # what says nothing has lost its column
-            yield axis
 
 
 def _modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:

@@ -84,10 +84,6 @@ def _exceeds_one(name: str, scenario: Scenario) -> bool:
     return any((values > 1.0).any() for values in scenario.setters(name))
 
 
-def _field(column: str) -> str:
-    return units.stem(column).removeprefix("interface_")
-
-
 def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     """Remove the columns of fields that belong to neutral ones; return each field and those."""
     known = {path: one for path, one in workload_interface_budget.DECLARED.items() if one}
@@ -116,8 +112,9 @@ def _complete_usual(scenario: Scenario) -> list[str]:
     for name, usual in ((unit.columns[0], unit.usual) for unit in fields):
         if usual is None:
             continue
+        field = units.stem(name).removeprefix("interface_")
         if any(np.isinf(values).any() for values in scenario.setters(name)):
-            assumed.append(f"{_field(name)} {units.show(usual, name)}")
+            assumed.append(f"{field} {units.show(usual, name)}")
         if constants.get(name) == math.inf:
             constants[name] = usual
         for place, axis in enumerate(scenario.axes):

@@ -7,7 +7,7 @@ A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of colu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -291,20 +291,16 @@ def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) ->
     rows = [columns_of(record) for record in found]
     if len(rows) != len(names) or not rows:
         return []
-    shared = _shared([record.name for record in found])
+    called = [record.name for record in found]
+    shared = next((at for at, name in enumerate(called) if name in called[:at]), None)
     if shared is not None:
         place = (*where, shared) if isinstance(written, list) else where
-        rule = f"another of the choices is called {found[shared].name!r} too"
+        rule = f"another of the choices is called {called[shared]!r} too"
         reader.fault(place, rule, "give the record another name")
         return []
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    scenario.axes.append(choices(path, columns, [record.name for record in found]))
+    scenario.axes.append(choices(path, columns, called))
     return found
-
-
-def _shared(names: Sequence[str]) -> int | None:
-    """Return the index of the first name that stood before, None when all differ."""
-    return next((number for number, name in enumerate(names) if name in names[:number]), None)
 
 
 def _columns_of(axes: Mapping[str, Any]) -> set[str]:

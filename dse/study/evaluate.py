@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from types import MappingProxyType
@@ -204,17 +204,12 @@ def measured_quantities(
     for name in sorted(taken & outputs.units.keys()):
         rule = f"{name} is set by this study, and cannot be measured as well"
         reader.fault(outputs.places[name], rule, "rename one of them")
-    _refuse_axes_like(outputs.units.keys() - taken, written, reader)
-    measured = measured_of(written, section, outputs, space, reader)
-    return measured, quantities_of(outputs, section)
-
-
-def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, reader: Reader) -> None:
-    """Add a fault for each axis of its own name that an output is called, too, in another unit."""
-    for name in sorted(map(units.stem, names)):
+    for name in sorted(map(units.stem, outputs.units.keys() - taken)):
         if name in written.axes and name not in workload_interface_budget.FIELDS:
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
+    measured = measured_of(written, section, outputs, space, reader)
+    return measured, quantities_of(outputs, section)
 
 
 def cost_of(

@@ -42,7 +42,10 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
         With every fault of the table, and of the sections that name and restrict its columns.
     """
     here = reader.below("designs")
-    _refuse_models(written, reader)
+    for name in MODELLED:
+        if name in written.model_fields_set:
+            rule = "designs that are evaluated already have no model for it to describe"
+            reader.fault((name,), rule, "remove it, or the designs", "")
     section, where = written.designs, here
     if isinstance(section, schema.DesignsSection):
         where = here.below("table")
@@ -132,13 +135,6 @@ def _uncertainty(
         with reader.at(("designs", "uncertainty", name)):
             shares[named(quantities, name)] = models.share(value)
     return shares
-
-
-def _refuse_models(written: schema.StudyFile, reader: Reader) -> None:
-    for name in MODELLED:
-        if name in written.model_fields_set:
-            rule = "designs that are evaluated already have no model for it to describe"
-            reader.fault((name,), rule, "remove it, or the designs", "")
 
 
 def _quantities(

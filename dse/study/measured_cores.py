@@ -215,13 +215,11 @@ def _table(core: MeasuredCore, kept: Sequence[tuple[str, Measurement]]) -> bytes
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["design", *outputs])
     for name, measurement in kept:
-        writer.writerow([name, *_figures(measurement, outputs)])
+        known = measurement.values
+        writer.writerow(
+            [name, *(repr(float(known[one])) if known else UNMEASURED for one in outputs)]
+        )
     return text.getvalue().encode()
-
-
-def _figures(measurement: Measurement, outputs: Sequence[str]) -> list[str]:
-    known: Mapping[str, float] = measurement.values
-    return [repr(float(known[name])) if known else UNMEASURED for name in outputs]
 
 
 def _name(design: Design, unit_names: Mapping[str, str]) -> str:

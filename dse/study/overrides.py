@@ -59,7 +59,9 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
             found = evaluated.only(found, value)
             continue
         stage, _, rest = name.partition(".")
-        if stage in _stage_names(found) and not _is_stage_field(rest):
+        field = rest.partition(".")[0]
+        is_field = rest == "design" or field in schema.StageSection.model_fields
+        if stage in _stage_names(found) and not is_field:
             counts.setdefault(stage, {})[_design(name, rest, value)] = value
             continue
         found = document.override_value(found, settable(found, name), _path(found, name, value))
@@ -93,10 +95,6 @@ def _stage_names(found: Document) -> list[str]:
     stages = found.data.get("stages")
     items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
     return [str(document.stage_name(item)) for item in items]
-
-
-def _is_stage_field(name: str) -> bool:
-    return name == "design" or name.partition(".")[0] in schema.StageSection.model_fields
 
 
 def settable(found: Document, path: str) -> str:
@@ -159,8 +157,10 @@ def sweep_of(found: Document) -> Sweep | None:
             numbers = tuple(float(value) for value in axis.columns[column])
             shown = tuple(units.exact_text(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)
+        elif isinstance(values, list):
+            sweep = Sweep(path, "", tuple(map(str, values)), tuple(map(str, values)))
         else:
-            sweep = _choices_sweep(path, values)
+            raise UnitError(f"{path} takes choices, not a range", "write a list of values")
     reader.raise_any()
     return sweep
 
@@ -187,12 +187,6 @@ def _require_field(path: str, written: schema.StudyFile) -> None:
     if written.evaluate is not None:
         raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
     raise UnitError(rule, nearest(path, {*written.axes, *workload_interface_budget.FIELDS}))
-
-
-def _choices_sweep(path: str, values: object) -> Sweep:
-    if not isinstance(values, list):
-        raise UnitError(f"{path} takes choices, not a range", "write a list of values")
-    return Sweep(path, "", tuple(str(value) for value in values), tuple(map(str, values)))
 
 
 def at_value(found: Document, sweep: Sweep, position: int) -> Document:

@@ -94,15 +94,11 @@ MISSING = object()
 def lookup(data: Any, path: Path) -> Any:
     """Return what stands at `path` of plain data, or `MISSING`."""
     for key in path:
-        inside = key in data if isinstance(data, Mapping) else _has_item(data, key)
-        if not inside:
+        known = range(len(data)) if isinstance(data, list) else data
+        if not isinstance(known, range | Mapping) or key not in known:
             return MISSING
         data = data[key]
     return data
-
-
-def _has_item(data: Any, key: str | int) -> bool:
-    return isinstance(data, list) and isinstance(key, int) and key < len(data)
 
 
 def show_written(value: Any) -> str:
@@ -137,7 +133,7 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
         remedy = GONE.get(name) or nearest(name, _known_keys(path[:-1], model))
         reader.fault(path, "this key is not known here", remedy, "")
     elif kind == "missing":
-        key = _alias(path[-1])
+        key = "from" if path[-1] == "start" else path[-1]
         place = f"a {getattr(model, 'word', 'section')}" if len(path) == 1 else "this section"
         reader.fault(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
     elif kind == "study":
@@ -184,10 +180,6 @@ RULES = {
     "string_type": ("it must be text", "write it in quotes"),
 }
 """Kinds of shape faults in our own words: rule and remedy."""
-
-
-def _alias(key: str | int) -> str:
-    return "from" if key == "start" else str(key)
 
 
 SCALARS = ("int", "float", "bool", "str")
