@@ -29,16 +29,12 @@ _REDUCED = 0xE1 << 120
 """x ** 128 where the leftmost bit is x ** 0 (NIST SP 800-38D, section 6.3)."""
 
 
-def _times_x(value: int) -> int:
-    return value >> 1 ^ (_REDUCED if value & 1 else 0)
-
-
 def ghash_product(a: int, b: int) -> int:
     """Return the product of two blocks (SP 800-38D, algorithm 1)."""
     result = 0
     for place in reversed(range(128)):
         result ^= b if a >> place & 1 else 0
-        b = _times_x(b)
+        b = b >> 1 ^ (_REDUCED if b & 1 else 0)
     return result
 
 

@@ -217,10 +217,6 @@ def _powered(a: Ends, b: Ends) -> Enclosure:
     return _unless(unknown, low - WIDER * np.abs(low), high + WIDER * np.abs(high))
 
 
-def _negated(a: Ends) -> Enclosure:
-    return Enclosure(-a[1], -a[0])
-
-
 def _absolute(a: Ends) -> Enclosure:
     low = np.where((a[0] <= 0) & (a[1] >= 0), 0.0, np.minimum(np.abs(a[0]), np.abs(a[1])))
     return _unless(np.isnan(a[0]), low, np.maximum(np.abs(a[0]), np.abs(a[1])))
@@ -242,7 +238,7 @@ UFUNCS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.multiply: _multiplied,
     np.true_divide: _divided,
     np.reciprocal: lambda a: _divided((np.ones(1), np.ones(1)), a),
-    np.negative: _negated,
+    np.negative: lambda a: Enclosure(-a[1], -a[0]),
     np.positive: lambda a: Enclosure(*a),
     np.absolute: _absolute,
     np.square: _squared,
@@ -264,7 +260,7 @@ UFUNCS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.log10: _widened(np.log10),
     np.log1p: _widened(np.log1p),
     np.power: _powered,
-    np.isnan: lambda a: Condition(_never(a), ~np.isnan(a[0]) & ~np.isnan(a[1])),
+    np.isnan: lambda a: Condition(np.zeros(a[0].shape, bool), ~np.isnan(a[0]) & ~np.isnan(a[1])),
     np.isfinite: lambda a: Condition(
         np.isfinite(a[0]) & np.isfinite(a[1]), (a[0] == a[1]) & np.isinf(a[0])
     ),
@@ -279,10 +275,6 @@ UFUNCS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.not_equal: lambda a, b: ~_equal(a, b),
 }
 """What encloses a function, or is certain about a comparison, from the ends of its arguments."""
-
-
-def _never(a: Ends) -> NDArray[np.bool_]:
-    return np.zeros(a[0].shape, dtype=bool)
 
 
 def _where_only(function: Any, arguments: Any, options: Mapping[str, Any]) -> Any:

@@ -226,7 +226,8 @@ class ExpressionReader:
             return left
         if _NUMBER in (left, right):
             bare, unit = (one[0], right) if left == _NUMBER else (other[0], left)
-            if unit not in ("", _UNKNOWN) and not _is_zero(bare):
+            zero = isinstance(bare, ast.Constant) and bare.value == 0
+            if unit not in ("", _UNKNOWN) and not zero:
                 raise ExpressionError(
                     f"{self._shown(node)} sets {self._shown(bare)}, which has no unit, with a "
                     f"value in {units.label(unit)}",
@@ -245,10 +246,6 @@ class ExpressionReader:
 
     def _shown(self, node: ast.expr) -> str:
         return short(ast.get_source_segment(self.source, node) or self.source)
-
-
-def _is_zero(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _limit(depth: int) -> None:

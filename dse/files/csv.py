@@ -193,7 +193,7 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
         raise StudyError([start.fault((), "", "the table is empty", "write a header and rows")])
     headers = tuple(column[0].strip() for column in columns)
     _check_separator(headers, start)
-    kept = [place for place, name in enumerate(headers) if name or _any(columns[place])]
+    kept = [place for place, cells in enumerate(columns) if any(cell.strip() for cell in cells)]
     faults += _header_faults(headers, kept, lines, at[0], file)
     if len(at) == 1:
         faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
@@ -206,10 +206,6 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
         columns=tuple(columns[place][1:] for place in kept),
         lines=tuple(at),
     )
-
-
-def _any(cells: Sequence[str]) -> bool:
-    return any(cell.strip() for cell in cells)
 
 
 def _decoded(content: bytes, file: str) -> str:

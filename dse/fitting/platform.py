@@ -77,7 +77,7 @@ class PlatformFit(Printable):
                 FIELDS[name].replace("_", " "),
                 _least(self, name) or "not identified"
                 if name in found.unidentified
-                else _shown(found.platform, name),
+                else units.show(getattr(found.platform, name), name),
                 _interval(self, name),
             )
             for name in found.intervals
@@ -230,7 +230,3 @@ def _residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
 
 def _worst(errors: Column) -> int:
     return int(np.argmax(np.abs(errors)))
-
-
-def _shown(platform: Platform, name: str) -> str:
-    return units.show(getattr(platform, name), name)

@@ -41,7 +41,9 @@ def show_name(name: str) -> None:
         print(f"{known.kind} {known.name}  {known.origin and f'({known.origin})'}".rstrip())
         _show(known.record)
         if known.provenance is not None:
-            _show_provenance(known.provenance)
+            print("\nprovenance" if known.provenance else "\nno provenance is stated")
+            if known.provenance:
+                print(table_text(list(_flat(known.provenance)), ("what", "value")))
 
 
 def details_of(name: str) -> list[dict[str, Any]]:
@@ -106,12 +108,6 @@ def _own(name: str) -> Iterator[Known]:
         for section, record in chosen:
             provenance = file.provenance if record is chosen[-1][1] else None
             yield Known(section, record.name, path, record, provenance)
-
-
-def _show_provenance(provenance: Mapping[str, Any]) -> None:
-    print("\nprovenance" if provenance else "\nno provenance is stated")
-    if provenance:
-        print(table_text(list(_flat(provenance)), ("what", "value")))
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:

@@ -148,7 +148,10 @@ def diagnose() -> Diagnosis:
         "libraries": {library.name: library.installed or None for library in needed[""]},
         "plug_ins": _plug_ins(surveyed),
         "extras": {
-            extra: {"for": PURPOSES.get(extra, ""), "missing": _missing(wanted)}
+            extra: {
+                "for": PURPOSES.get(extra, ""),
+                "missing": [f"{one.name}{one.wanted}" for one in wanted if not one.fits],
+            }
             for extra, wanted in needed.items()
             if extra
         },
@@ -216,10 +219,6 @@ def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
             kind = found.setdefault(entry.plugin.kind.__name__.lower(), {})
             kind.setdefault(entry.plugin.distribution, []).extend(entry.names)
     return found
-
-
-def _missing(wanted: Sequence[Library]) -> list[str]:
-    return [f"{library.name}{library.wanted}" for library in wanted if not library.fits]
 
 
 def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:

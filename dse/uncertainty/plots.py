@@ -81,7 +81,7 @@ def _panel(axes: Axes, name: str, effects: Sequence[Effect], found: Sensitivity)
         spreads = [(effect.spread or 0.0) / factor for effect in effects]
         axes.errorbar(sizes, places, xerr=spreads, fmt="none", ecolor="0.2", capsize=3)
         label = f"mean change over the range [{unit}], and its spread"
-    hidden = len(_all_moving(found.effects[name])) - len(effects)
+    hidden = sum(one.size > 0 for one in found.effects[name]) - len(effects)
     rest = f"; {hidden} smaller are not drawn" if hidden else ""
     low, high = (units.show(end, name) for end in found.ranges[name])
     axes.set_title(f"{in_words(name)}, {low} to {high}", fontsize=10, loc="left")
@@ -91,7 +91,3 @@ def _panel(axes: Axes, name: str, effects: Sequence[Effect], found: Sensitivity)
     axes.set_ylim(max(len(effects), 2) - 0.4, -0.6)
     axes.set_xlim(left=0.0)
     number_ticks(axes.xaxis)
-
-
-def _all_moving(effects: Sequence[Effect]) -> list[Effect]:
-    return [effect for effect in effects if effect.size > 0]

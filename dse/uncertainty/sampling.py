@@ -180,7 +180,8 @@ def certainty(
     settings
         How to search; the study's own.
     """
-    drawn = _draw(study, options)
+    found = inputs.uncertain_of(study, options.uncertainty)
+    drawn = draws.draw_study(study, found, options.samples if found else 1, options.seed)
     ranked = front[preference.order(study.problem, front)]
     pool = _Pool(drawn, ranked, preference, settings or study.settings)
     pool.grow()
@@ -220,11 +221,6 @@ def sampling_options(
         return None
     shares = inputs.read_shares(assignments(uncertainty, inputs.EXAMPLE))
     return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
-
-
-def _draw(study: Study, options: SamplingOptions) -> Draws:
-    found = inputs.uncertain_of(study, options.uncertainty)
-    return draws.draw_study(study, found, options.samples if found else 1, options.seed)
 
 
 class _Pool:

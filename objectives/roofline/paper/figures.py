@@ -40,28 +40,14 @@ UNMEASURED = (
     "the paper."
 )
 
-Quantity = Callable[[EnergyRoofline], Column]
+Quantity = Callable[[EnergyRoofline, Column], Column]
+"""A method that takes intensities."""
 
 
 def rooflines() -> dict[str, EnergyRoofline]:
     """Return the platforms by title, the most energy-efficient first, as figures 5 to 7 do."""
     found = {TITLES[one.name]: EnergyRoofline.of(one) for one in platforms}
     return dict(sorted(found.items(), key=lambda item: -float(item[1].peak_efficiency)))
-
-
-def _performance(roofline: EnergyRoofline) -> Column:
-    """Return operations per second over `INTENSITIES`."""
-    return roofline.performance(INTENSITIES)
-
-
-def _efficiency(roofline: EnergyRoofline) -> Column:
-    """Return operations per joule over `INTENSITIES`."""
-    return roofline.efficiency(INTENSITIES)
-
-
-def _power(roofline: EnergyRoofline) -> Column:
-    """Return watts over `INTENSITIES`."""
-    return roofline.power(INTENSITIES)
 
 
 def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
@@ -74,9 +60,9 @@ def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
         "Arndale GPU": arndale,
     }
     quantities: tuple[tuple[str, Quantity], ...] = (
-        ("performance", _performance),
-        ("energy efficiency", _efficiency),
-        ("power", _power),
+        ("performance", EnergyRoofline.performance),
+        ("energy efficiency", EnergyRoofline.efficiency),
+        ("power", EnergyRoofline.power),
     )
     return tuple(
         Panel(
@@ -84,7 +70,11 @@ def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
             x_label=X_LABEL,
             y_label="over largest of GTX Titan [times]",
             series=tuple(
-                Series(label=label, x=INTENSITIES, y=of(one) / of(titan).max())
+                Series(
+                    label=label,
+                    x=INTENSITIES,
+                    y=of(one, INTENSITIES) / of(titan, INTENSITIES).max(),
+                )
                 for label, one in compared.items()
             ),
             x_scale="log2",
@@ -125,24 +115,24 @@ def _segments(roofline: EnergyRoofline) -> tuple[Series, ...]:
 
 def _figure_6(_: Laboratory) -> tuple[Panel, ...]:
     """Power of each platform as the cap falls."""
-    return _capped("", "over largest [times]", _power)
+    return _capped("", EnergyRoofline.power)
 
 
 def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
     """Performance and energy efficiency of each platform as the cap falls."""
     return (
-        *_capped(": performance", "over largest [times]", _performance),
-        *_capped(": efficiency", "over largest [times]", _efficiency),
+        *_capped(": performance", EnergyRoofline.performance),
+        *_capped(": efficiency", EnergyRoofline.efficiency),
     )
 
 
-def _capped(suffix: str, y_label: str, of: Quantity) -> tuple[Panel, ...]:
+def _capped(suffix: str, of: Quantity) -> tuple[Panel, ...]:
     """Return a panel per platform with a curve per cap and points where the regime changes."""
     return tuple(
         Panel(
             title=title + suffix,
             x_label=X_LABEL,
-            y_label=y_label,
+            y_label="over largest [times]",
             series=_caps(roofline, of),
             x_scale="log2",
             y_scale="log2",
@@ -152,13 +142,13 @@ def _capped(suffix: str, y_label: str, of: Quantity) -> tuple[Panel, ...]:
 
 
 def _caps(roofline: EnergyRoofline, of: Quantity) -> tuple[Series, ...]:
-    largest = of(roofline).max()
+    largest = of(roofline, INTENSITIES).max()
     capped = {divisor: roofline.capped(divisor) for divisor in DIVISORS}
     curves = [
         Series(
             label="full cap Δπ" if divisor == 1 else f"Δπ/{divisor}",
             x=INTENSITIES,
-            y=of(one) / largest,
+            y=of(one, INTENSITIES) / largest,
         )
         for divisor, one in capped.items()
     ]
