@@ -20,10 +20,14 @@ def _relative(values: Column, base: int = 0) -> Column:
     return np.asarray(values / values[base])
 
 
-def _bars(title: str, y_label: str, names: tuple[str, ...], groups: Mapping[str, Column]) -> Panel:
+def _dashed(label: str, x: Column, y: Column) -> Series:
+    return Series(label=label, x=x, y=y, style="dashed")
+
+
+def _bars(y_label: str, names: tuple[str, ...], groups: Mapping[str, Column]) -> Panel:
     """Return axes with a bar per design and group."""
     return Panel(
-        title=title,
+        title="",
         x_label="design",
         y_label=y_label,
         series=tuple(
@@ -73,7 +77,7 @@ def _figure_3(_: Laboratory) -> tuple[Panel, ...]:
         "energy per finished task": _relative(full_power_w(table) / full_rate_task_per_s(table)),
         "performance efficiency": _relative(full_rate_task_per_s(table)) / tasks,
     }
-    return (_bars("", "over u1 [times]", designs, groups),)
+    return (_bars("over u1 [times]", designs, groups),)
 
 
 def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
@@ -92,16 +96,9 @@ def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
             series=(
                 Series(label="power", x=rounds, y=power[unrolled] / power[0] / rounds),
                 Series(label="area", x=rounds, y=area[unrolled] / area[0] / rounds),
-                Series(
-                    label="power by eq. 3",
-                    x=fine,
-                    y=full_power_w(law) / power[0] / fine,
-                    style="dashed",
-                ),
-                Series(
-                    label="area by eq. 2", x=fine, y=law.area_m2 / area[0] / fine, style="dashed"
-                ),
-                Series(label="copies of u1", x=(1.0, 16.0), y=(1.0, 1.0), style="dashed"),
+                _dashed("power by eq. 3", fine, full_power_w(law) / power[0] / fine),
+                _dashed("area by eq. 2", fine, law.area_m2 / area[0] / fine),
+                _dashed("copies of u1", np.array([1.0, 16.0]), np.ones(2)),
             ),
             marks=(
                 Mark(label="u1_p2, power", x=2.0, y=float(power[1] / power[0] / 2)),
@@ -122,7 +119,7 @@ def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
         "area per task in flight": _relative(table.area_m2 / tasks),
         "energy per finished task": _relative(full_power_w(table) / rate),
     }
-    return (_bars("", "over r2 [times]", designs, groups),)
+    return (_bars("over r2 [times]", designs, groups),)
 
 
 def _figure_8(_: Laboratory) -> tuple[Panel, ...]:
@@ -142,15 +139,8 @@ def _figure_8(_: Laboratory) -> tuple[Panel, ...]:
             series=(
                 Series(label="power", x=depth[known] / 17, y=power[known], style="points"),
                 Series(label="area", x=depth[known] / 17, y=area[known], style="points"),
-                Series(
-                    label="power by eq. 6",
-                    x=fine / 17,
-                    y=full_power_w(law) / shallow[0],
-                    style="dashed",
-                ),
-                Series(
-                    label="area by eq. 5", x=fine / 17, y=law.area_m2 / shallow[1], style="dashed"
-                ),
+                _dashed("power by eq. 6", fine / 17, full_power_w(law) / shallow[0]),
+                _dashed("area by eq. 5", fine / 17, law.area_m2 / shallow[1]),
             ),
             marks=(
                 Mark(label="r64", x=1.0, y=1.0),
@@ -170,7 +160,7 @@ def _figure_11(_: Laboratory) -> tuple[Panel, ...]:
         "energy per finished task": _relative(full_power_w(table) / rate),
         "performance efficiency": _relative(rate) / tasks,
     }
-    return (_bars("", "over n = 1 [times]", designs, groups),)
+    return (_bars("over n = 1 [times]", designs, groups),)
 
 
 def _figure_12(_: Laboratory) -> tuple[Panel, ...]:
@@ -178,7 +168,7 @@ def _figure_12(_: Laboratory) -> tuple[Panel, ...]:
     table = jacobi.jacobi_table()
     stencils, area, power = table.tasks_in_flight, table.area_m2, full_power_w(table)
     side = np.linspace(1.0, 4.0, 601)
-    law = jacobi.jacobi_law(side=side)
+    law, cells = jacobi.jacobi_law(side=side), side**2
     return (
         Panel(
             title="",
@@ -187,19 +177,9 @@ def _figure_12(_: Laboratory) -> tuple[Panel, ...]:
             series=(
                 Series(label="power", x=stencils, y=power / power[0] / stencils),
                 Series(label="area", x=stencils, y=area / area[0] / stencils),
-                Series(
-                    label="power by eq. 9, corrected",
-                    x=side**2,
-                    y=full_power_w(law) / power[0] / side**2,
-                    style="dashed",
-                ),
-                Series(
-                    label="area by eq. 8",
-                    x=side**2,
-                    y=law.area_m2 / area[0] / side**2,
-                    style="dashed",
-                ),
-                Series(label="copies of n = 1", x=(1.0, 16.0), y=(1.0, 1.0), style="dashed"),
+                _dashed("power by eq. 9, corrected", cells, full_power_w(law) / power[0] / cells),
+                _dashed("area by eq. 8", cells, law.area_m2 / area[0] / cells),
+                _dashed("copies of n = 1", np.array([1.0, 16.0]), np.ones(2)),
             ),
             x_scale="log2",
         ),

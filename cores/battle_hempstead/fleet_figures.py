@@ -76,41 +76,27 @@ def _sweep(
     """Return a quantity where it is least, where `other` is least, and at its worst."""
     rates = np.array(RATES_GBIT_PER_S, dtype=np.float64)
     best = [int(np.argmin(columns[least])) for columns in found]
+    pairs = [*zip(found, best, strict=True)]
     winners = {
-        stage: np.array(
-            [
-                designs_of_fleets(columns, stage)[row]
-                for columns, row in zip(found, best, strict=True)
-            ]
-        )
+        stage: np.array([designs_of_fleets(columns, stage)[row] for columns, row in pairs])
         for stage in ("des", "fft")
     }
     values = scale * np.array([columns[least] for columns in found])
     rival = [int(np.argmin(columns[other])) for columns in found]
-    rows = np.arange(len(found))
+    of_best, of_rival = (values[np.arange(len(found)), each] for each in (best, rival))
+    label = "pair that is best in the other quantity"
     series = [
         Series(label="worst of the 36 pairs", x=rates, y=values.max(axis=1), style="dashed"),
-        Series(
-            label="pair that is best in the other quantity",
-            x=rates,
-            y=values[rows, rival],
-            style="dashed",
-        ),
-        Series(label="best pair", x=rates, y=values[rows, best]),
+        Series(label=label, x=rates, y=of_rival, style="dashed"),
+        Series(label="best pair", x=rates, y=of_best),
     ]
     begins = np.append(True, winners["des"][1:] != winners["des"][:-1])
     marked = begins | (rates % MARKED_GBIT_PER_S == 0)
     for design in des.core.models["table"].designs:
         where = marked & (winners["des"] == design)
         if where.any():
-            series.append(
-                Series(
-                    label=f"best, with {design}",
-                    x=rates[where],
-                    y=values[rows, best][where],
-                    style="points",
-                )
-            )
+            label = f"best, with {design}"
+            series.append(Series(label=label, x=rates[where], y=of_best[where], style="points"))
     return Panel(
         title=title,
         x_label="rate [Gbit/s]",
