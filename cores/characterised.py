@@ -81,7 +81,6 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
     described = {**law.described, **_FASTEST}.items()
     rows = [n for n, row in enumerate(table.rows) if described <= {**_FASTEST, **row}.items()]
     values = si_columns(table.rows, (law.column,))[law.column][rows]
-
     powers = (law.power, law.power, law.power, 2 if law.chained else law.power)
 
     @cache
@@ -109,8 +108,8 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
             extrapolated=outside(parameter, value),
         )
 
-    over = f"{parameter.name}{'' if law.power == 1 else ' squared'}"
-    over += ", of energy over its square" if law.chained else ""
+    squared = "" if law.power == 1 else " squared"
+    over = parameter.name + squared + ", of energy over its square" * law.chained
     return Model(
         function=_law_of(parameter.name, on_lines),
         parameters=(parameter,),

@@ -7,6 +7,7 @@ n * n results stand in registers.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,17 +151,13 @@ def _text(side: int, width: int) -> Iterator[str]:
         cells = ", ".join(f"cell_{row}_{column}" for column in range(edge))
         yield f"  reg [{width - 1}:0] {cells};"
     yield "  always @(posedge clock) begin"
-    for row in range(edge):
-        for column in range(edge):
-            yield f"    cell_{row}_{column} <= {_source(row, column, side, width)};"
+    for row, column in product(range(edge), repeat=2):
+        yield f"    cell_{row}_{column} <= {_source(row, column, side, width)};"
     yield "  end"
-    for row in range(side):
-        for column in range(side):
-            near = [
-                f"cell_{row + down}_{column + right}" for down in range(3) for right in range(3)
-            ]
-            yield f"  wire [{width - 1}:0] mean_{row}_{column};"
-            yield f"  stencil stencil_{row}_{column} ({', '.join(near)}, mean_{row}_{column});"
+    for row, column in product(range(side), repeat=2):
+        near = [f"cell_{row + down}_{right + column}" for down in range(3) for right in range(3)]
+        yield f"  wire [{width - 1}:0] mean_{row}_{column};"
+        yield f"  stencil stencil_{row}_{column} ({', '.join(near)}, mean_{row}_{column});"
     means = [f"mean_{row}_{column}" for row in range(side) for column in range(side)]
     yield f"  always @(posedge clock) answer <= {concatenation(means[::-1])};"
     yield "endmodule"

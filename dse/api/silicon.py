@@ -215,15 +215,7 @@ def characterise(
 
     files, others = paths(library), paths(corners)
     conditions, kept = _conditions(
-        clock,
-        mapping_tool,
-        time_limit,
-        cache,
-        cache_limit,
-        wire=wire,
-        memory=memory,
-        gate_clocks=gate_clocks,
-        full_adders=full_adders,
+        clock, mapping_tool, time_limit, cache, cache_limit, wire, memory, gate_clocks, full_adders
     )
     request = _request(hardware, over, tasks=tasks, seed=seed)
     joined = () if joined_by is None else (Path(joined_by),)
@@ -324,7 +316,6 @@ def _conditions(
     time_limit: str,
     cache: bool,
     cache_limit: str,
-    *,
     wire: str | None = None,
     memory: str = "20 kbit",
     gate_clocks: int | None = None,

@@ -90,13 +90,12 @@ def _figure(view: FrontView) -> Picture:
     shown = np.isin(np.arange(view.size), representative_rows(view, MOST_FRONT_POINTS))
     if view.size > MOST_FRONT_POINTS:
         notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
-    shades, labels_of, cell = None, None, None
+    shades, cell = None, None
     alone = [] if view.sweep is None else sweep_plots.fronts_by_choice(view, cloud)
     if alone:
         panels = sweep_plots.draw_by_choice(figure, view, alone, HINTS, LINE_COLOUR)
     elif view.sweep is not None:
         panels, shades = sweep_plots.draw_sweep(figure, view, cloud, HINTS, LINE_COLOUR)
-        labels_of = shades.rest if shades is not None else None
         marked = sweep_plots.marked_rows(panels[0][1])
         shown &= marked
         notes += [f"shaded: {shades.words} in each panel"] if shades is not None else []
@@ -105,7 +104,7 @@ def _figure(view: FrontView) -> Picture:
         panels = _strip(figure, view, cloud)
     else:
         panels, cell = _pairs(figure, view, cloud)
-    groups = front_view.groups(view, len(PALETTE), labels_of)
+    groups = front_view.groups(view, len(PALETTE), None if shades is None else shades.rest)
     groups = {label: rows & shown for label, rows in groups.items() if (rows & shown).any()}
     for axes, x, y in panels:
         _draw(axes, x, y, groups, view.recommended)

@@ -86,15 +86,8 @@ def _beside(axes: Axes, mark: Mark, lines: Sequence[float], taken: list[Bbox]) -
     """Write the label of a vertical line beside it, where it covers least."""
     curves = [Outline(axes.transData.transform(line.get_xydata())) for line in axes.lines]
     inside = axes.get_window_extent()
-    look: dict[str, Any] = {
-        "fontsize": 8.5,
-        "zorder": 6,
-        "path_effects": HALO,
-        "ha": "left",
-        "va": "bottom",
-        "parse_math": True,
-    }
-    look["rotation"] = 90 if len(lines) > 2 else 0
+    look: dict[str, Any] = {"fontsize": 8.5, "zorder": 6, "path_effects": HALO, "parse_math": True}
+    look |= {"ha": "left", "va": "bottom", "rotation": 90 if len(lines) > 2 else 0}
     text = axes.text(0, 0, mark.label, transform=None, **look)
     size = np.add(Bbox(text.get_window_extent()).size, 2.0)
     foot = axes.get_ylim()[0]
