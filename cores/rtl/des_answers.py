@@ -25,15 +25,7 @@ _BOXES = np.array(BOXES)
 def encrypt(*, block: Bits, key: Bits) -> Bits:
     """Return blocks encrypted by the Data Encryption Standard (FIPS 46-3), vectorised.
 
-    Parameters
-    ----------
-    block, key
-        Shape (n, 64), least significant bit first: bit 1 of the standard is the last column.
-
-    Returns
-    -------
-    ndarray
-        Shape (n, 64), likewise.
+    All have shape (n, 64), least significant bit first: bit 1 of the standard is the last column.
     """
     permuted = _chosen(block[:, ::-1], INITIAL)
     left, right = permuted[:, :32], permuted[:, 32:]

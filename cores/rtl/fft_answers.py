@@ -155,14 +155,7 @@ def loudest(*, radix: int, width: int) -> float:
 def transformed_samples(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return random samples, a transform in each cycle, and the transforms.
 
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the samples: both parts uniform, as large as cannot overflow.
-    tasks
-        How many answers.
+    Both parts of a sample are uniform, as large as cannot overflow.
     """
     radix, width = int(design.parameters["radix"]), int(design.parameters["width"])
     latency = design.latency_cycles

@@ -132,20 +132,9 @@ def message_vectors(
 ) -> Vectors:
     """Return published messages, then random ones of `MESSAGE_BLOCKS` blocks, and their digests.
 
-    Parameters
-    ----------
-    design
-        A design that reads a block at a task, and learns which block begins a message.
-    seed
-        Of the random messages.
-    tasks
-        How many blocks of random messages at least.
-    published, padded
-        Messages, and what makes whole blocks of one.
-    start, after, digest
-        The sum that a message begins with, that after a block, and the answer that it is.
-    port
-        Where blocks enter.
+    A task reads a block at `port`, and learns which block begins a message; `padded` makes whole
+    blocks of one.  `start`, `after` and `digest` are the sum that a message begins with, that after
+    a block, and the answer that it is.
     """
     size, random = int(design.read_byte), np.random.default_rng(seed)
     known = [padded(message) for message in published]

@@ -35,17 +35,7 @@ def smooth(cells: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the mean of each inner cell's neighbourhood, rounded down: exact to the bit.
 
     ``(sum over the nine cells of weight * cell) // 16`` with weights 1 2 1, 2 4 2, 1 2 1 (figure
-    10: the average of the Gaussian neighbourhood).
-
-    Parameters
-    ----------
-    cells
-        Shape (rows, columns), whole numbers from 0.
-
-    Returns
-    -------
-    ndarray
-        Shape (rows - 2, columns - 2).
+    10: the average of the Gaussian neighbourhood), of whole numbers from 0.
     """
     rows, columns = (size - _HALO for size in cells.shape)
     total = sum(
@@ -57,17 +47,7 @@ def smooth(cells: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def smoothed_stripe(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return a stripe of n + 2 rows of random cells, n columns per cycle, and its inner cells.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of the random cells.
-    tasks
-        How many answers at least.
-    """
+    """Return a stripe of n + 2 rows of random cells, n columns per cycle, and its inner cells."""
     side, width = int(design.parameters["side"]), int(design.parameters["cell_bit"])
     filling = -(-_HALO // side)  # cycles before the first with a whole neighbourhood
     cycles = filling + -(-tasks // side**2) + 2

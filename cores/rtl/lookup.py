@@ -8,14 +8,7 @@ from collections.abc import Iterator, Sequence
 def decision_diagram(name: str, table: Sequence[int], width: int) -> Iterator[str]:
     """Yield a module that gives an entry of a table: a reduced ordered decision diagram.
 
-    Parameters
-    ----------
-    name
-        Of the module, with ports `from` and `to`.
-    table
-        Entries; past the last they are 0.
-    width
-        Bits of an entry.
+    It has ports `from` and `to`; entries, of `width` bits, are 0 past the last.
     """
     address = max(1, (len(table) - 1).bit_length())
     entries = [*table, *[0] * ((1 << address) - len(table))]

@@ -20,15 +20,6 @@ def words_in_turn(design: Design, *, seed: int, tasks: int) -> Vectors:
 
     A word that enters in cycle c stands at instance ``c % n`` from cycle c + 1 until its next; the
     answer that this instance gives in cycle c is at the port in cycle c + 1.
-
-    Parameters
-    ----------
-    design
-        A design of this generator.
-    seed
-        Of words and answers.
-    tasks
-        How many answers at least.
     """
     instances, width = int(design.parameters["instances"]), int(design.parameters["word_bit"])
     cycles = max(tasks, 2) + 2 * instances + 2

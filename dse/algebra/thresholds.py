@@ -165,20 +165,10 @@ def candidates(
 def written_bound(
     value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False
 ) -> str:
-    """Return a value with its unit in few digits, never on the wrong side of `value`.
+    """Return a value in SI with the unit of `name` in few digits, never on the wrong side of it.
 
-    Parameters
-    ----------
-    value
-        In SI.
-    name
-        Carries the unit.
-    up
-        True: rounded to no less than `value`.
-    beyond
-        Whether `value` itself will not do.
-    whole
-        Whether only whole numbers make sense.
+    It is rounded `up` or down, `beyond` the value where that itself will not do, and `whole` where
+    only whole numbers make sense.
     """
     if whole:
         return _join(f"{math.ceil(value) if up else math.floor(value)}", units.label(name))

@@ -94,22 +94,10 @@ def recommend(
     all: bool = True,
     budget: Budget,
 ) -> Recommendation:
-    """Return the answer of a study from its front.
+    """Return the answer of a study from its front, of at least one design.
 
-    Parameters
-    ----------
-    solved
-        The study and its front, of at least one design.
-    preference
-        What makes one design better than another.
-    options
-        How alternatives that the front lacks are searched for.
-    callback
-        Called with sections as soon as they are known, all but the notes.
-    all
-        Search what any other choice would cost, too, which one screen does not tell.
-    budget
-        What these searches may take together.
+    `callback` is called with sections as soon as they are known, all but the notes.  With `all`,
+    what any other choice would cost is searched for, too, as `options` and `budget` say.
     """
     study, front = solved.study, solved.front
     problem, goals = study.problem, study.problem.goals

@@ -35,16 +35,9 @@ def known_fronts(
 ) -> KnownFronts:
     """Solve a study, or take what a run has found; with a rate or overrides it is searched again.
 
-    Parameters
-    ----------
-    source
-        A study, its file, a run, or the folder of one.
-    rate
-        The demanded rate, short for an override of ``workload.rate``.
-    overrides
-        Pairs of dotted path and value.  An override of the swept field ends the sweep.
-    options, budget
-        How to search where it is searched now, and what that and an explanation may take.
+    The source is a study, its file, a run, or the folder of one; `rate` is short for an override of
+    ``workload.rate``, and an override of the swept field ends the sweep.  `options` and `budget`
+    are for what is searched now.
     """
     pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
     if isinstance(source, Run):

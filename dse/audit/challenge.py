@@ -27,13 +27,7 @@ Loss = NDArray[np.float64]
 
 
 def dominated_rows(loss: Loss) -> list[tuple[int, int]]:
-    """Return pairs (dominated row, a row that dominates it), every row against every other.
-
-    Parameters
-    ----------
-    loss
-        (n, m), minimised.
-    """
+    """Return pairs of rows of a loss (n, m): one, and one that dominates it, of every two."""
     found = []
     step = max(1, COMPARISONS // max(1, len(loss)))
     for start in range(0, len(loss), step):

@@ -42,18 +42,9 @@ def contents(
 ) -> dict[str, Any]:
     """Return what the page of some runs is drawn from; the front in the order of front.csv.
 
-    Parameters
-    ----------
-    shown, preferences
-        The runs, and the rule by which each recommends.
-    cloud
-        Most feasible designs that are drawn.
-    flips
-        What would change the answer of each run, in SI, as far as that was requested.
-    roofs
-        What limits the recommended designs, as `dse.page.roofs` has it.
-    assigned
-        Each design as assignments, as `dse evaluate --design` takes them, where that is wanted.
+    At most `cloud` feasible designs are drawn.  `flips` are what would change the answers, in SI,
+    `roofs` what limits the recommended designs, as `dse.page.roofs` has it, and `assigned` all
+    designs as ``dse evaluate --design`` takes them, each as far as it is wanted.
     """
     view = merged(shown, cloud)
     runs = np.repeat(np.arange(len(shown)), [run.view.size for run in shown])

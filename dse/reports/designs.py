@@ -19,14 +19,8 @@ def parts(
 ) -> list[tuple[str, ...]]:
     """Return what was chosen for each design (n, d): its fleet, then every open axis.
 
-    Parameters
-    ----------
-    problem, index
-        The designs.
-    counts
-        Say how many instances, also where that follows from the rate.
-    by
-        Indices of the axes to speak of; the fleet and every open axis when empty.
+    `counts` says how many instances, also where that follows from the rate; `by` are the axes to
+    speak of, by their indices, where not all are wanted.
     """
     if by:
         axes = [(number, problem.space.axes[number]) for number in by]

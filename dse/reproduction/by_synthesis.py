@@ -97,14 +97,9 @@ def chosen_papers(papers: Sequence[str] = ()) -> list[SynthesisClaims]:
 def check_by_synthesis(
     papers: Sequence[SynthesisClaims], tables: Mapping[str, Tables] = MappingProxyType({})
 ) -> Synthesis:
-    """Return what papers find of their hardware beside what ours gives.
+    """Return what papers, of `chosen_papers`, find of their hardware beside what ours gives.
 
-    Parameters
-    ----------
-    papers
-        As `chosen_papers` returns them.
-    tables
-        Of their cores, by paper; those that are shipped where there are none.
+    `tables` are those of their cores, by paper; where there are none, those that are shipped.
 
     Raises
     ------

@@ -37,14 +37,9 @@ NETWORK = frozenset(
 
 
 def open_store(folder: Path) -> Store:
-    """Return the store in a folder, to be written; made where there is none.
+    """Return the store in the folder of a run, to be written; made where there is none.
 
     All of it is read and checked: some 20 microseconds a row.
-
-    Parameters
-    ----------
-    folder
-        Of a run; it must exist.
 
     Raises
     ------

@@ -110,14 +110,9 @@ def find_sensitivity(
     samples: int | None = None,
     seed: int = 0,
 ) -> Sensitivity:
-    """Return the effects of assumptions on the objectives of one design, whose counts stay.
+    """Return the effects of assumptions on the objectives of one design, (1, d), whose counts stay.
 
-    Parameters
-    ----------
-    problem, point, assumed
-        The study's problem, the design, (1, d), and its assumptions.
-    method, width, samples, seed
-        As in `dse.sensitivity`, the width as a share of the nominal value.
+    Method, width, as a share of the nominal value, samples and seed are those of `dse.sensitivity`.
 
     Raises
     ------

@@ -167,18 +167,10 @@ def certainty(
     *,
     settings: SearchSettings | None = None,
 ) -> Certainty:
-    """Return how sure the answer of a study is.
+    """Return how sure the answer of a study is, whose front (n, d) is that at its nominal values.
 
-    Parameters
-    ----------
-    study, front
-        The study at its nominal values, and its front, (n, d).
-    preference
-        Which design of a front is the answer.
-    options
-        What to draw.  A study that states no uncertainty is sampled once, as it is.
-    settings
-        How to search; the study's own.
+    A study that states no uncertainty is sampled once, as it is.  It is searched with its own
+    settings where none are given.
     """
     found = inputs.uncertain_of(study, options.uncertainty)
     drawn = draws.draw_study(study, found, options.samples if found else 1, options.seed)

@@ -14,15 +14,10 @@ from dse.objectives.logca.model import LogCA
 def logca(device: str, benchmark: str) -> LogCA:
     """Return a row of Table 5 (exponents: Table 4), in cycles of the host and bytes.
 
-    Parameters
-    ----------
-    device, benchmark
-        Such as ``ultrasparc_t2`` and ``aes``; the keys of `rows`.
-
     Raises
     ------
     ValueError
-        The table has no such row.
+        The table has no such row: its keys are those of `rows`.
     """
     try:
         row = rows[device, benchmark]

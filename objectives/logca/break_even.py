@@ -230,16 +230,10 @@ def nonnegative_intervals(
 ) -> tuple[tuple[float, float], ...]:
     """Return the intervals of g > 0 where ``sum(coefficient * g**exponent)`` is not negative.
 
-    For any number of terms of one device: between two roots of its derivative (after division
-    by the lowest power) a sum is monotone, and the derivative has one term less.
-
-    Parameters
-    ----------
-    terms
-        Coefficient by exponent.
-    largest
-        Roots beyond it, or below its inverse, are out of reach: such an interval ends at
-        infinity, or starts at 0.
+    `terms` are coefficients by exponent, any number of them, of one device: between two roots of
+    its derivative (after division by the lowest power) a sum is monotone, and the derivative has
+    one term less.  Roots beyond `largest`, or below its inverse, are out of reach: such an interval
+    ends at infinity, or starts at 0.
     """
     reach = math.log(largest)
     kept = {exponent: value for exponent, value in terms.items() if value != 0}

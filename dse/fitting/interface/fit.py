@@ -126,16 +126,9 @@ class InterfaceFit:
 
 
 def fit_times(size: Array, host: Array, offload: Array, *, pure: bool = False) -> InterfaceFit:
-    """Fit host and offload times.
+    """Fit host and offload times in s at granularities in bytes, (sizes,) each.
 
-    Parameters
-    ----------
-    size
-        Granularities in bytes, (sizes,).
-    host, offload
-        Times in seconds, (sizes,).
-    pure
-        LogCA as published: the host has no fixed time per call.
+    `pure` is LogCA as published: the host has no fixed time per call.
     """
     general, one = (
         _model(size, host, offload, free=free, used=np.array([not pure, True]))

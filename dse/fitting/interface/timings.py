@@ -60,12 +60,7 @@ class Timings:
 def read_csv(path: Path, clock_hz: float | None = None) -> Timings:
     """Read granularity, host time and offload time; other columns are left alone.
 
-    Parameters
-    ----------
-    path
-        The table.  Times may also be given as rates of calls or of data, or in cycles.
-    clock_hz
-        What counts these cycles.
+    Times may also be given as rates of calls or of data, or in cycles of `clock_hz`.
 
     Raises
     ------
