@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from dse.cores.rtl.lookup import decision_diagram
+from dse.cores.rtl.verilog import decision_diagram
 
 _AES = 0x11B
 _CONSTANT = 0x63

@@ -10,9 +10,8 @@ import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import Frames
-from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
-from dse.cores.rtl.verilog import cut, reversed_bytes
+from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
 ROUNDS, _FEW_ROUNDS, _BLOCK_BYTE = 12, 8, 16
 _START = 0x00001000808C0001

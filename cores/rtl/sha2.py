@@ -9,9 +9,8 @@ from math import isqrt
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import message_vectors
-from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
-from dse.cores.rtl.verilog import cut
+from dse.cores.rtl.verilog import cut, decision_diagram
 
 _ROUNDS = 64
 _WORD = (1 << 32) - 1

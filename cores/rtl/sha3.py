@@ -7,9 +7,8 @@ from functools import cache
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import message_vectors
-from dse.cores.rtl.lookup import decision_diagram
 from dse.cores.rtl.rounds import RoundCore, State
-from dse.cores.rtl.verilog import cut, reversed_bytes
+from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
 _ROUNDS = 24
 _BLOCK_BYTE = 136

@@ -19,7 +19,7 @@ from pathlib import Path
 from pickle import PicklingError
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import FOREIGN, DseError, OutputError
@@ -91,7 +91,7 @@ class UnusableProgramError(DseError):
     """What measures cannot be started, for no design."""
 
 
-class InProcess:
+class InProcess(contextlib.AbstractContextManager["InProcess"]):
     """Measures in the process and thread that asks."""
 
     size = 1
@@ -100,10 +100,6 @@ class InProcess:
         """Keep what measures."""
         self.evaluator = evaluator
         self.given: list[Attempt] = []
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Leave nothing behind."""
@@ -126,7 +122,7 @@ class InProcess:
         self.given.clear()
 
 
-class Threads:
+class Threads(contextlib.AbstractContextManager["Threads"]):
     """A thread per attempt; the work is done by the processes that the evaluator starts."""
 
     def __init__(self, evaluator: MeasuresOutside, size: int) -> None:
@@ -135,10 +131,6 @@ class Threads:
         self.running: dict[int, Thread] = {}
         self.done: SimpleQueue[tuple[int, Measurement | BaseException]] = SimpleQueue()
         self.stop = Event()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End what runs, and what watches over it."""
@@ -186,17 +178,13 @@ class _Worker:
     began: float = 0.0
 
 
-class Spawned:
+class Spawned(contextlib.AbstractContextManager["Spawned"]):
     """Processes that start afresh, import what the evaluator needs, and measure in turn."""
 
     def __init__(self, evaluator: Evaluator, size: int) -> None:
         """Keep what measures, and how many at once."""
         self.evaluator, self.size = evaluator, size
         self.workers: list[_Worker] = []
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End all processes."""

@@ -39,16 +39,11 @@ those that are to be, too; a store that counts fewer has lost some.
 """
 
 
-RUN_COLUMNS = {
-    "number": "INTEGER PRIMARY KEY",
-    "facts": "TEXT NOT NULL",
-    "checksum": "TEXT NOT NULL",
-}
-
+_TEXT = "TEXT NOT NULL"
 TABLES = {
-    "store": {"id": "TEXT NOT NULL"},
+    "store": {"id": _TEXT},
     "evaluations": COLUMNS,
-    "runs": RUN_COLUMNS,
+    "runs": {"number": "INTEGER PRIMARY KEY", "facts": _TEXT, "checksum": _TEXT},
 }
 
 SCHEMA = {

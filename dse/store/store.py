@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from dse.contract.evaluators import FAILURES, Measurement, Ranges, Value, key
@@ -73,12 +72,7 @@ class Store:
         """Return the store."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the store."""
         self.close()
 
@@ -157,10 +151,7 @@ class Store:
             if name != key(identity, designs[name]):
                 raise ContractError(f"{name} is not the key of {dict(designs[name])}; use `key`")
         with self._writing():
-            last, before = (
-                database.count_rows(self._connection),
-                database.changes_in(self._connection),
-            )
+            last = database.count_rows(self._connection)
             stored = {row.key: row for row in self._having([*found])}
             rows = []
             for name, measurement in found.items():
@@ -184,8 +175,7 @@ class Store:
                     kept_at=datetime.now(UTC).isoformat(),
                 )
                 rows.append(stored_cells(row))
-            self._connection.executemany(_INSERT, rows)
-            changes = database.count_changes(self._connection, self.name, before, len(rows))
+            changes = self._insert(rows)
         self._count_up(changes)
 
     def measure_again(self, kinds: Collection[str] = FAILURES) -> int:
@@ -193,11 +183,15 @@ class Store:
         with self._writing():
             rows = [row for row in self.rows() if not row.again and row.measurement.kind in kinds]
             cells = [stored_cells(replace(row, again=True)) for row in rows]
-            before = database.changes_in(self._connection)
-            self._connection.executemany(_INSERT, cells)
-            changes = database.count_changes(self._connection, self.name, before, len(cells))
+            changes = self._insert(cells)
         self._count_up(changes)
         return len(cells)
+
+    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> int:
+        """Write rows within a transaction; return how many were ever written."""
+        before = database.changes_in(self._connection)
+        self._connection.executemany(_INSERT, rows)
+        return database.count_changes(self._connection, self.name, before, len(rows))
 
     @property
     def removed(self) -> bool:

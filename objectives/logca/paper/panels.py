@@ -32,12 +32,7 @@ def level(label: str, y: float) -> Series:
     return Series(label=label, x=SIZES[[0, -1]], y=(y, y), style="dashed")
 
 
-def panel(
-    title: str,
-    series: Sequence[Series],
-    marks: Sequence[Mark] = (),
-    regions: Sequence[Region] = (),
-) -> Panel:
+def panel(title: str, series: Sequence[Series], marks: Sequence[Mark] = ()) -> Panel:
     """Return axes of speedup against granularity."""
     return Panel(
         title=title,
@@ -45,7 +40,6 @@ def panel(
         y_label="speedup [times]",
         series=tuple(series),
         marks=tuple(marks),
-        regions=tuple(regions),
         x_scale="log2",
         y_scale="log",
     )
