@@ -158,10 +158,7 @@ core = published_core(
             "eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; split of power into "
             "dynamic and leakage is this project's",
         ),
-        "published_table": (
-            _published_des_table,
-            "Table I as printed",
-        ),
+        "published_table": (_published_des_table, "Table I as printed"),
         "published_law": (
             _published_des_law,
             "eqs 2 to 4 as printed; split of power into dynamic and leakage is this project's",

@@ -89,12 +89,7 @@ def jacobi_table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     CoreMetrics
         Columns of shape (4,).
     """
-    return _metrics(
-        _PRINTED["side"],
-        cell_bit,
-        **printed_costs(_PRINTED),
-        extrapolated=0.0,
-    )
+    return _metrics(_PRINTED["side"], cell_bit, **printed_costs(_PRINTED), extrapolated=0.0)
 
 
 _LEAKAGE_SHARE = leakage_share(jacobi_table(), _ALL)

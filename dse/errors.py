@@ -122,7 +122,7 @@ GONE: Mapping[str, str] = {
     "storage": (
         "searches are no longer shared: let several machines measure (`--dask`), or sample with an "
         "Optuna study of your own through `dse.problem` (docs/api.md)"
-    ),
+    )
 }
 """Options, arguments and fields of earlier versions: what to do instead."""
 

@@ -29,11 +29,7 @@ def _figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
     return (
         _use_case(ROUTER, fast, "mW", 1e3, [f"{count:g}" for count in fast["instances"]]),
         _use_case(
-            SET_TOP_BOX,
-            slow,
-            "uW",
-            1e6,
-            [f"{1e9 / clock:.0f} ns" for clock in slow["clock_hz"]],
+            SET_TOP_BOX, slow, "uW", 1e6, [f"{1e9 / clock:.0f} ns" for clock in slow["clock_hz"]]
         ),
     )
 

@@ -108,11 +108,7 @@ def fleets_on_front(laboratory: Laboratory, use_case: str, core: PaperCore) -> s
 
 @functions
 def fleets_with_least(
-    laboratory: Laboratory,
-    use_case: str,
-    quantity: str,
-    count: float = 1,
-    core: PaperCore = "des",
+    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: PaperCore = "des"
 ) -> str:
     """Return the design, or the few designs, whose fleets take the least of a quantity."""
     fleets, of = _fleets(laboratory, use_case, core), _FLEET_QUANTITIES[quantity]

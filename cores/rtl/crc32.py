@@ -12,9 +12,7 @@ from dse.cores.rtl.rounds import RoundCore, State
 _POLYNOMIAL = 0xEDB88320
 """0x04C11DB7 with its bits reversed: the first bit of a byte is its lowest."""
 _WIDTH = Choice(
-    name="word_bit",
-    description="Bits in a cycle",
-    values=(8, 16, 32, 64, 128, 256, 512),
+    name="word_bit", description="Bits in a cycle", values=(8, 16, 32, 64, 128, 256, 512)
 )
 PUBLISHED = (b"123456789", 0xCBF43926)
 """Message and its check: the one by which catalogues tell checksums apart (Rocksoft model)."""

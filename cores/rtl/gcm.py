@@ -132,9 +132,7 @@ def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     tag, known = np.zeros((vectors.cycles, 128), bool), np.zeros(vectors.cycles, bool)
     tag[place[ends]], known[place[ends]] = port_bits(tags)[ends], True
     return replace(
-        vectors,
-        expected={"tag": tag, **vectors.expected},
-        known={"tag": known, **vectors.known},
+        vectors, expected={"tag": tag, **vectors.expected}, known={"tag": known, **vectors.known}
     )
 
 

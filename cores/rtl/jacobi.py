@@ -20,9 +20,7 @@ WEIGHTS = ((1, 2, 1), (2, 4, 2), (1, 2, 1))
 
 _HALO = 2
 _SIDE = Choice(
-    name="side",
-    description="Stencils along one edge of the square array, n",
-    values=(1, 2, 3, 4),
+    name="side", description="Stencils along one edge of the square array, n", values=(1, 2, 3, 4)
 )
 _CELL = Choice(
     name="cell_bit",

@@ -17,15 +17,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
-from dse.algebra.base_units import (
-    BASES,
-    BINARY,
-    DECIMAL,
-    PER_SECOND,
-    PLURAL,
-    SPELLINGS,
-    Base,
-)
+from dse.algebra.base_units import BASES, BINARY, DECIMAL, PER_SECOND, PLURAL, SPELLINGS, Base
 from dse.errors import UnitError, comma, nearest
 
 _KNOWN = (*SPELLINGS, *PER_SECOND)

@@ -165,12 +165,7 @@ def _zero(axis: Axis) -> list[int]:
 
 
 def _best(
-    study: Study,
-    axis: str,
-    choice: str,
-    problem: Problem,
-    options: Options,
-    preference: Preference,
+    study: Study, axis: str, choice: str, problem: Problem, options: Options, preference: Preference
 ) -> Alternative:
     outcome = runner.solve_study(
         replace(study, problem=problem), options, None, partial=True

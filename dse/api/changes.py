@@ -68,11 +68,7 @@ def flips(
     budget = budget_of(time, memory).within(prepared.settings)
     chosen = prepared.preferring(prefer, tolerance)
     return find_flips(
-        prepared,
-        preference=chosen,
-        only=texts(only),
-        budget=budget,
-        progress=progress,
+        prepared, preference=chosen, only=texts(only), budget=budget, progress=progress
     )
 
 

@@ -234,10 +234,7 @@ def run(
 
 @public
 def evaluate(
-    study: StudySource,
-    design: Assignments | None = None,
-    *,
-    overrides: Overrides | None = None,
+    study: StudySource, design: Assignments | None = None, *, overrides: Overrides | None = None
 ) -> DesignTerms:
     """Evaluate one design, with every term of its model.
 

@@ -79,12 +79,7 @@ def _point(where: str, found: Study, rows: tuple[Row, ...], numbers: list[int]) 
         raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
     evaluation = problem.evaluate(index)
     return WrittenFront(
-        where,
-        found,
-        np.array(numbers, dtype=np.int64),
-        index,
-        evaluation.loss,
-        evaluation.feasible,
+        where, found, np.array(numbers, dtype=np.int64), index, evaluation.loss, evaluation.feasible
     )
 
 

@@ -66,11 +66,7 @@ def reproduce(
 
 @command()
 def figure(
-    name: str,
-    *,
-    out: str | Path | None = None,
-    gallery: str | Path | None = None,
-    jobs: Count = 1,
+    name: str, *, out: str | Path | None = None, gallery: str | Path | None = None, jobs: Count = 1
 ) -> None:
     """Redraw a figure of a source paper from the models.
 

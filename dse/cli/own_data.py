@@ -176,11 +176,7 @@ def measure_host(
     without=("files",),
 )
 def characterise(
-    call: Call,
-    hardware: Paths,
-    *,
-    device: str | None = None,
-    json: bool = False,
+    call: Call, hardware: Paths, *, device: str | None = None, json: bool = False
 ) -> None:
     """Find area, clock and power of your hardware.
 

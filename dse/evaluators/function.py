@@ -97,10 +97,7 @@ class FileFunction:
             cause = f"{self.file} cannot be imported: {type(error).__name__}: {error}"
             return Measurement(values={}, cause=cause, kind="start")
         return FunctionEvaluator(
-            function=function,
-            outputs=self.outputs,
-            identity=self.identity,
-            declared=self.declared,
+            function=function, outputs=self.outputs, identity=self.identity, declared=self.declared
         ).measure(design, folder)
 
 

@@ -122,10 +122,7 @@ def _supervisor() -> subprocess.Popen[bytes]:
 
 
 def _answer(
-    process: subprocess.Popen[bytes],
-    line: bytes,
-    timeout_s: float | None,
-    stop: Callable[[], bool],
+    process: subprocess.Popen[bytes], line: bytes, timeout_s: float | None, stop: Callable[[], bool]
 ) -> bytes:
     """Return the line that a supervisor prints; nothing if it ends, or answers no more."""
     if process.stdin is None or process.stdout is None:

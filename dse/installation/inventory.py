@@ -251,10 +251,7 @@ _COLUMNS: Mapping[type, Mapping[str, Callable[[_Found], str]]] = {
         "parameters": lambda one: ", ".join(choice.name for choice in one.record.parameters),
         "from": lambda one: one.origin,
     },
-    papers.Figure: {
-        "figure": lambda one: one.record.name,
-        "after": lambda one: one.source,
-    },
+    papers.Figure: {"figure": lambda one: one.record.name, "after": lambda one: one.source},
 }
 
 KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {

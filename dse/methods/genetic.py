@@ -17,9 +17,7 @@ _ETA = Option(
 
 
 @method(
-    description="NSGA-II: a good start for two or three objectives",
-    budget=12_000,
-    options=(_ETA,),
+    description="NSGA-II: a good start for two or three objectives", budget=12_000, options=(_ETA,)
 )
 def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
@@ -31,11 +29,7 @@ def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: floa
     evolve(search, NSGA2, seed=seed, population=population, start=start, eta=eta)
 
 
-@method(
-    description="NSGA-III: for four or more objectives",
-    budget=12_000,
-    options=(_ETA,),
-)
+@method(description="NSGA-III: for four or more objectives", budget=12_000, options=(_ETA,))
 def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with NSGA-III (Deb and Jain 2014): niches around reference directions.
 

@@ -32,11 +32,7 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
     ask_and_tell(search, sampler, seed=seed, population=population, start=start)
 
 
-@method(
-    description="NSGA-II as implemented in optuna, for comparison",
-    budget=2_000,
-    population=50,
-)
+@method(description="NSGA-II as implemented in optuna, for comparison", budget=2_000, population=50)
 def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Search with optuna's own NSGA-II."""
     with from_extra("nsga2-optuna", "optuna"):
@@ -49,11 +45,7 @@ def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) ->
     ask_and_tell(search, sampler, seed=seed, population=size, start=start)
 
 
-@method(
-    description="random search, the baseline",
-    budget=12_000,
-    population=1_000,
-)
+@method(description="random search, the baseline", budget=12_000, population=1_000)
 def random(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Draw designs at random, whatever `start`: what every other method has to beat."""
     with from_extra("random", "optuna"):

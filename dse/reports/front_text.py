@@ -41,11 +41,7 @@ Cells = tuple[str, list[str]]
 
 
 def front_text(
-    view: FrontView,
-    facts: Mapping[str, Any],
-    *,
-    width: int | None = None,
-    rows: int = MOST_ROWS,
+    view: FrontView, facts: Mapping[str, Any], *, width: int | None = None, rows: int = MOST_ROWS
 ) -> str:
     """Return a front in a few lines, at most `rows` of its designs.
 
@@ -133,10 +129,7 @@ def omitted(
         rule = "as many other designs are within noise of this one in every objective"
         yield "(+1)", f"{rule}{all_are}"
     if len(rows) < (len(view.folded) or view.size):
-        yield (
-            f"{len(rows):,} of {plural(view.size, 'design')} shown",
-            f"{RULE}{all_are}",
-        )
+        yield (f"{len(rows):,} of {plural(view.size, 'design')} shown", f"{RULE}{all_are}")
 
 
 def folded_rows(view: FrontView, most: int) -> NDArray[np.intp]:

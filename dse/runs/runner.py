@@ -103,11 +103,7 @@ def _require_any_measured(answers: Sequence[SolvedStudy], *, may_measure: bool) 
 
 
 def _swept(
-    document: Document,
-    sweep: Sweep,
-    options: Options,
-    progress: Progress | None,
-    stop: Stop | None,
+    document: Document, sweep: Sweep, options: Options, progress: Progress | None, stop: Stop | None
 ) -> Iterator[SolvedStudy]:
     """Yield the answer for each value of a sweep, its invariants unchecked."""
     points = points_of(document, sweep)

@@ -185,9 +185,5 @@ def _section(tried: list[Tried]) -> Section:
         lines.append(line)
     facts = {"offloads": OFFLOADS, "tried": [one.to_dict() for one in tried]}
     return Section(
-        "simulation",
-        "Simulation",
-        (*refused, *lines),
-        facts=facts,
-        brief=(*refused, *notes),
+        "simulation", "Simulation", (*refused, *lines), facts=facts, brief=(*refused, *notes)
     )

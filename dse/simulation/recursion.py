@@ -13,11 +13,7 @@ from dse.simulation.pipeline import Kinds, Pipeline, passed
 
 
 def one_after_the_other(
-    pipelines: Sequence[Pipeline],
-    kind: Kinds,
-    arrived_s: Column,
-    *,
-    compiled: bool | None = None,
+    pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column, *, compiled: bool | None = None
 ) -> Passage:
     """Return what becomes of offloads, station by station (Lindley's recursion).
 

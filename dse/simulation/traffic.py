@@ -215,12 +215,7 @@ def _fleet(stages: Stages, bits: float) -> list[Station]:
     """Return the stages: each at its own clock, or all at the rate of the slowest."""
     found = []
     rates = _rates(stages)
-    names = (
-        "stage_capacity_bit_per_s",
-        "stage_latency_s",
-        "stage_round_bit",
-        "stage_round_s",
-    )
+    names = ("stage_capacity_bit_per_s", "stage_latency_s", "stage_round_bit", "stage_round_s")
     fleets = zip(rates, *(stages[name] for name in names), strict=True)
     for number, (rate, capacity, latency, round_bit, round_s) in enumerate(fleets, start=1):
         name = f"stage {number}" if len(rates) > 1 else "fleet"

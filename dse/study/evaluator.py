@@ -17,12 +17,7 @@ from dse.algebra import units
 from dse.contract import Objective
 from dse.contract.evaluators import Evaluator, Measurer
 from dse.errors import UnitError, dotted, nearest
-from dse.evaluators.command import (
-    Command,
-    placeholders,
-    taken_names,
-    wrong_arguments,
-)
+from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
 from dse.files.document import CHEAPER
@@ -58,10 +53,7 @@ class Outputs:
 
 
 def outputs_of(
-    section: schema.MeasuringSection,
-    reader: Reader,
-    *,
-    known: Collection[str] | None = None,
+    section: schema.MeasuringSection, reader: Reader, *, known: Collection[str] | None = None
 ) -> Outputs:
     """Return the outputs of a section, or those of the plug-in that it names."""
     written = dict(section.outputs)
@@ -275,9 +267,7 @@ def _note_unused(section: schema.MeasuringSection, axis_units: AxisUnits, reader
 
 
 def _require_arguments(
-    function: Callable[..., object],
-    axis_units: AxisUnits,
-    reader: Reader,
+    function: Callable[..., object], axis_units: AxisUnits, reader: Reader
 ) -> None:
     """Refuse a function that does not take the axes of the study."""
     try:

@@ -24,11 +24,7 @@ Settings = Mapping[str, str | float | Sequence[str | float]]
 
 
 def plugged(
-    using: str,
-    settings: Settings,
-    files: Sequence[str],
-    values: Values,
-    reader: Reader,
+    using: str, settings: Settings, files: Sequence[str], values: Values, reader: Reader
 ) -> tuple[Callable[..., Any] | None, dict[str, object]]:
     """Return the function of a plug-in, and what identifies it; None where a fault was added."""
     with reader.at(("using",)):
@@ -75,20 +71,13 @@ LARGEST_FILE_BYTE = 16 * 2**20
 _BESIDE = re.compile(r"\{study\}/([^{}]+)")
 
 
-def file_hashes(
-    own: Sequence[str],
-    patterns: Sequence[str],
-    reader: Reader,
-) -> dict[str, str]:
+def file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) -> dict[str, str]:
     """Return the hash of each of its `own` files and of those that `patterns` name.
 
     They are kept in the inputs of `reader`, to be copied to the run.
     """
     found = {}
-    for position, pattern in [
-        *((None, name) for name in own),
-        *enumerate(patterns),
-    ]:
+    for position, pattern in [*((None, name) for name in own), *enumerate(patterns)]:
         where: Path = ("command",) if position is None else ("files", position)
         names = matching(pattern, reader.document) if position is not None else [pattern]
         if not names and not reader.document.recorded:

@@ -184,10 +184,7 @@ def provided_designs(
     able = [core for core in cores if provided(wanted, core.provides, known)]
     if len(able) < len(cores) and written.among is not None:
         _refuse_others(written.among, cores, able, wanted, reader)
-    taken = [
-        *_taken(able, written, scenario, refused, reader),
-        *_tables(written, scenario, reader),
-    ]
+    taken = [*_taken(able, written, scenario, refused, reader), *_tables(written, scenario, reader)]
     taken = _comparable(taken, reader.document.data, refused)
     if reader.faults:
         return None

@@ -19,10 +19,7 @@ from dse.study.field_kinds import Amount, Given, Node, StudySection, Uncertainty
 from dse.study.reader import Reader, validate_as
 from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
 
-Name = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it"),
-]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it")]
 Text = Annotated[str, Field(description="In plain words")]
 Fields = Annotated[list[str], Field(default_factory=no_items)]
 

@@ -16,11 +16,7 @@ from dse.model.space import Axis, constant
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit, unit_of
 from dse.study.workload_interface_budget import DECLARED, FIELDS, PATHS, code
 
-_PREFIX = {
-    contract.Interface: "interface",
-    contract.Kernel: "kernel",
-    contract.Platform: "budget",
-}
+_PREFIX = {contract.Interface: "interface", contract.Kernel: "kernel", contract.Platform: "budget"}
 
 
 @dataclass

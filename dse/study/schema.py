@@ -265,8 +265,7 @@ class SearchSection(StudySection):
         Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
     ] = None
     until: UntilSection | None = Field(
-        default=None,
-        description="End before the budget is used: {missing: 2 %, confidence: 90 %}",
+        default=None, description="End before the budget is used: {missing: 2 %, confidence: 90 %}"
     )
     seed: int = Field(default=1, ge=0, lt=2**32, description="Same seed, same front")
     population: int | None = Field(default=None, ge=2, le=100_000)

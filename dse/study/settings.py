@@ -9,13 +9,7 @@ from dse.errors import ExpressionError, UnitError, followed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.search.settings import (
-    CONFIDENCE,
-    EFFORT_S,
-    MEMORY_BYTE,
-    SearchSettings,
-    left_of,
-)
+from dse.search.settings import CONFIDENCE, EFFORT_S, MEMORY_BYTE, SearchSettings, left_of
 from dse.study import schema
 from dse.study.field_kinds import Amount
 from dse.study.reader import Reader

@@ -81,8 +81,7 @@ def check_directions(plugin: Objective | Requirement, where: str, ranges: Ranges
     declared += [(name, -1.0) for name in plugin.falls_with]
     for name, sign in declared:
         require(
-            name in names,
-            f"{where}: declares how it depends on {name!r}, which is not an argument",
+            name in names, f"{where}: declares how it depends on {name!r}, which is not an argument"
         )
         for move in _moves(plugin, name, where, ranges):
             _refute(move, sign, where)

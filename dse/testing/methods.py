@@ -135,10 +135,7 @@ _SPACES: Mapping[str, Callable[[], _Landscape]] = {
 
 
 def _check_search(
-    method: Method,
-    space: Callable[[], _Landscape],
-    options: Mapping[str, OptionValue],
-    where: str,
+    method: Method, space: Callable[[], _Landscape], options: Mapping[str, OptionValue], where: str
 ) -> None:
     if method.proves:
         _check_proof(method, space(), where)
@@ -158,11 +155,7 @@ def _check_search(
 
 
 def _designs(
-    method: Method,
-    space: _Landscape,
-    warm: int,
-    options: Mapping[str, OptionValue],
-    where: str,
+    method: Method, space: _Landscape, warm: int, options: Mapping[str, OptionValue], where: str
 ) -> list[tuple[int, ...]]:
     """Return the designs that a method evaluates, in their order."""
     total = min(_BUDGET, space.size)

@@ -125,8 +125,7 @@ def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column
 
 
 @objective(
-    source="bits times cell area",
-    rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit"),
+    source="bits times cell area", rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit")
 )
 def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Column) -> Column:
     """Area of the buffers.
@@ -137,8 +136,7 @@ def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Colu
 
 
 @objective(
-    source="bits times leakage",
-    rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit"),
+    source="bits times leakage", rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit")
 )
 def buffer_leakage_power_w(
     *, buffer_bit: Column, interface_buffer_leakage_w_per_bit: Column

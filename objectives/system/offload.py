@@ -78,10 +78,7 @@ def offload_latency_s(
 
 
 @objective(
-    source=LOGCA,
-    rises_with=("host_time_s",),
-    falls_with=("offload_latency_s",),
-    report=True,
+    source=LOGCA, rises_with=("host_time_s",), falls_with=("offload_latency_s",), report=True
 )
 def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
     """How many times faster one offload is than the host, T0 / T1.

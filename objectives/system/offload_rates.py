@@ -91,10 +91,7 @@ def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
     return total(tuple(np.where(np.greater(common, 0), 0.0, latency) for latency, common in stages))
 
 
-@objective(
-    source="pipelines at their own clocks",
-    rises_with=("own_latency_s", "throttled_s"),
-)
+@objective(source="pipelines at their own clocks", rises_with=("own_latency_s", "throttled_s"))
 def own_fill_s(*, own_latency_s: Column, throttled_s: Column) -> Column:
     """Time to fill the pipelines which each run at their own clock.
 

@@ -183,10 +183,7 @@ def pcie_payload_bit_per_s(
     return BIT_PER_BYTE * pcie_packet_byte_per_s * (workload_granularity_byte / fuller)
 
 
-@objective(
-    source=PCIE,
-    rises_with=("interface_round_trip_s", "interface_descriptors"),
-)
+@objective(source=PCIE, rises_with=("interface_round_trip_s", "interface_descriptors"))
 def round_trips_s(
     *, interface_round_trip_s: Column, interface_descriptors: Column | float = 0.0
 ) -> Column:

@@ -46,7 +46,7 @@ def power_w(
     falls_with=("stage_clocked",),
     over_stages="sum",
     undeclared={
-        "throughput_bit_per_s settled": "no random system shows it with a transfer: no proof",
+        "throughput_bit_per_s settled": "no random system shows it with a transfer: no proof"
     },
 )
 def base_power_w(
@@ -83,7 +83,7 @@ def base_power_w(
         "budget_constant_power_w",
     ),
     undeclared={
-        "attachment_power_w settled": "no random system shows it with a transfer: no proof",
+        "attachment_power_w settled": "no random system shows it with a transfer: no proof"
     },
     report=True,
 )
@@ -128,10 +128,7 @@ def energy_j_per_bit(
         return total_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("energy_j_per_bit", "stage_payload_bit"),
-)
+@objective(source=BATTLE_HEMPSTEAD, rises_with=("energy_j_per_bit", "stage_payload_bit"))
 def task_energy_j(*, energy_j_per_bit: Column, stage_payload_bit: Stages) -> Column:
     """Total energy of as much payload as a task of the first stage has, host included.
 
@@ -257,9 +254,7 @@ def memory_energy_j_per_bit(
 
 
 @objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_dynamic_energy_j_per_bit",),
-    over_stages="sum",
+    source=BATTLE_HEMPSTEAD, rises_with=("stage_dynamic_energy_j_per_bit",), over_stages="sum"
 )
 def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Stages) -> Column:
     """Switching energy of all stages per payload bit; the clock does not change it.

@@ -57,9 +57,7 @@ def throughput_bit_per_s(
 
 
 @objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("throughput_bit_per_s",),
-    falls_with=("stage_payload_bit",),
+    source=BATTLE_HEMPSTEAD, rises_with=("throughput_bit_per_s",), falls_with=("stage_payload_bit",)
 )
 def task_throughput_task_per_s(
     *, throughput_bit_per_s: Column, stage_payload_bit: Stages
@@ -336,10 +334,7 @@ def clocks_meet(*, stage_common: Stages, demand_bit_per_s: Column | float = np.i
 
 
 @objective(
-    source=BATTLE_HEMPSTEAD,
-    labels=("no", "yes"),
-    rises_with=("stage_common",),
-    over_stages="least",
+    source=BATTLE_HEMPSTEAD, labels=("no", "yes"), rises_with=("stage_common",), over_stages="least"
 )
 def clocks_common(*, stage_common: Stages) -> Column:
     """Whether all stages stream at one rate; otherwise some run at their own clocks.

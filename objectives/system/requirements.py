@@ -160,10 +160,7 @@ def meets_demand(*, throughput_bit_per_s: Column, demand_bit_per_s: Column) -> C
     ),
 )
 def lines_end(
-    *,
-    busiest_load: Column,
-    offload_arrival_cv2: Column,
-    workload_size_cv2: Column | float = 0.0,
+    *, busiest_load: Column, offload_arrival_cv2: Column, workload_size_cv2: Column | float = 0.0
 ) -> Column:
     """Return by what share of the time the busiest station is short; -1 where nothing varies."""
     return np.where(offload_arrival_cv2 + workload_size_cv2 > 0, busiest_load - 1.0, -1.0)

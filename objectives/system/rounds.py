@@ -150,10 +150,7 @@ def common_rounds_bit(
         return total(tuple(map(carried, *stages)))
 
 
-@objective(
-    source="rounds of tasks",
-    rises_with=("own_rounds_s", "throttled_rounds_s"),
-)
+@objective(source="rounds of tasks", rises_with=("own_rounds_s", "throttled_rounds_s"))
 def rounds_s(*, own_rounds_s: Column, throttled_rounds_s: Column) -> Column:
     """Time for which the last round of stages at their own clocks waits, as the power cap has it.
 

@@ -282,9 +282,7 @@ def staying_power_w(
 
 
 @objective(
-    source="cores set apart",
-    rises_with=("interface_host_cores",),
-    falls_with=("staying_cores",),
+    source="cores set apart", rises_with=("interface_host_cores",), falls_with=("staying_cores",)
 )
 def free_host_cores(*, interface_host_cores: Column, staying_cores: Column | float = 0.0) -> Column:
     """Host cores that the sizes which stay leave to offloads.

@@ -210,11 +210,7 @@ def least_aes_speedup_is_of(printed: PrintedNumbers, device: str) -> bool:
 
 @functions
 def half_acceleration_is_later(
-    printed: PrintedNumbers,
-    benchmark: str,
-    device: str,
-    other: str,
-    exponent: float | None = None,
+    printed: PrintedNumbers, benchmark: str, device: str, other: str, exponent: float | None = None
 ) -> bool:
     """Return whether g_A/2 exists on two devices, and is higher on the first."""
     first, second = (

@@ -15,12 +15,7 @@ import numpy as np
 from dse.contract import Column
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import PrintedNumbers, on_all
-from dse.objectives.catalogue import (
-    idle_power_w,
-    platforms,
-    read_catalogue,
-    vendor_peak,
-)
+from dse.objectives.catalogue import idle_power_w, platforms, read_catalogue, vendor_peak
 from dse.objectives.roofline.model import EnergyRoofline
 
 functions = ClaimFunctions()
