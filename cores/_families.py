@@ -185,12 +185,12 @@ FAMILIES = {
         Lines({}, _STAGES, "latency_cycles", 1, "s{stages}", _fft_structure),
     ),
     "aes128": _aes(128, 10),
-    "aes256": _aes(256, 14, "asap7"),
+    "aes256": _aes(256, 14, "sky130", "asap7"),
     "aes128_gcm": Family("AES-128-GCM encryption: 1 to 10 rounds, GHASH by digits", "aes_gcm"),
     "aes128_xts": Family(
         "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",
         "aes_xts",
-        _chained(5, 16, 10, written_byte=16),
+        _chained(5, 16, 10, written_byte=16, refused="sky130"),
     ),
     "ascon_aead": Family(
         "Ascon-AEAD128: 1, 2 or 4 rounds in a cycle",
