@@ -87,7 +87,6 @@ class Composer:
             0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
         )
         self.incumbents.evaluate_reference(distinct(drawn))
-        self.incumbents.improve()
         scenarios = self._scenarios()
         replacing = Replacing(self.bounds, self.parts, self.incumbents)
         # a fleet that is at least as good replaces no other where designs with it may fail
