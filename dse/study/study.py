@@ -45,6 +45,7 @@ from dse.study.reader import Reader
 from dse.study.scenario import RecordSureness, Scenario
 from dse.study.search_section import check_search_section
 from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
+from dse.study.written import question
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
@@ -384,7 +385,7 @@ def _ready(
     reader.raise_any()
     return Study(
         document=found,
-        question=_question(written, found),
+        question=question(written.question, found),
         problem=problem,
         settings=settings.settings_of(written, problem),
         stated=stated,
@@ -395,11 +396,3 @@ def _ready(
         measuring=written.evaluate,
         refused=reader.refused,
     )
-
-
-def _question(written: schema.StudyFile, found: Document) -> str:
-    """Return the question: as stated, or the first line of the file when it is a comment."""
-    if written.question:
-        return written.question
-    first = found.text.lstrip("\ufeff").partition("\n")[0].strip()
-    return first.lstrip("# ") if first.startswith("#") else ""

@@ -53,3 +53,11 @@ def is_written(document: Document, path: str) -> bool:
     return path in (document.data.get("axes") or ()) or (
         isinstance(fields, dict) and fields.get(name) is not None
     )
+
+
+def question(stated: str | None, document: Document) -> str:
+    """Return the question of a study: as stated, or its first line where that is a comment."""
+    if stated:
+        return stated
+    first = document.text.lstrip("\ufeff").partition("\n")[0].strip()
+    return first.lstrip("# ") if first.startswith("#") else ""
