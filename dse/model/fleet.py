@@ -43,6 +43,7 @@ class OpenCounts:
         bandwidth: Column,
         clock: Column,
         floor: Column,
+        ceiling: float,
     ) -> None:
         """Look at the counts of a `Fleet`, whose designs have a bandwidth each."""
         pairs = [(*ends(count), int(at[0])) for count, at in zip(counts, positions, strict=True)]
@@ -54,7 +55,8 @@ class OpenCounts:
         self.any = len(self._open) > 0
         self.known = self._sum(bandwidth)
         self.least = floor / clock * (1.0 - SLACK) - self.known
-        self.most = sum(((high - low) * bandwidth[at] for low, high, at in pairs), np.zeros(1))
+        most = sum(((high - low) * bandwidth[at] for low, high, at in pairs), np.zeros(1))
+        self.most = np.minimum(most, ceiling / clock * (1.0 + SLACK) - self.known)
 
     def ratios(self, metric: Column) -> Column:
         """Return a metric over the bandwidth of each design that may be added."""
@@ -119,6 +121,8 @@ class Fleet:
         1: clocked to the one rate of the chain.  0: to the own top clock.
     alone
         Whether it is the only stage.
+    ceiling
+        For partial fleets of independent tasks: what the stage carries at most, bit/s.
     """
 
     counts: list[Any]
@@ -130,6 +134,7 @@ class Fleet:
     clocked: bool = False
     common: Column = field(default_factory=lambda: np.zeros(1))
     alone: bool = False
+    ceiling: float = np.inf
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
@@ -142,7 +147,9 @@ class Fleet:
         carried = self.peak_bit_per_s * self.filled
         if self.floor is None or not isinstance(carried, Enclosure):
             return carried
-        return Enclosure(np.maximum(carried.low, self.floor), carried.high)
+        return Enclosure(
+            np.maximum(carried.low, self.floor), np.minimum(carried.high, self.ceiling)
+        )
 
     @cached_property
     def tasks_in_flight(self) -> Any:
@@ -161,8 +168,10 @@ class Fleet:
         result = self._sum(metric)
         if self.opened is None or not self.opened.any:
             return result
-        rate = self.opened.ratios(metric).min()
-        return Enclosure(result.low + rate * np.maximum(self.opened.least, 0.0), result.high)
+        ratios = self.opened.ratios(metric)
+        least, most = (np.maximum(end, 0.0) for end in (self.opened.least, self.opened.most))
+        high = np.minimum(result.high, result.low + ratios.max() * most)
+        return Enclosure(result.low + ratios.min() * least, high)
 
     def largest(self, metric: Column) -> Any:
         """Return the largest `metric` of any design in use, 0 for an empty fleet."""
@@ -217,7 +226,8 @@ class Fleet:
         if self.floor is None or all(map(is_exact, self.counts)):
             return None
         bandwidth = self.designs.bandwidth_bit_per_s
-        return OpenCounts(self.counts, self.positions, bandwidth, self.clock, self.floor)
+        ends_ = self.floor, self.ceiling
+        return OpenCounts(self.counts, self.positions, bandwidth, self.clock, *ends_)
 
     @cached_property
     def _used(self) -> list[Any]:

@@ -135,18 +135,19 @@ class Stage:
         *,
         clock: Column | None = None,
         floor: Column | None = None,
+        ceiling: float = np.inf,
     ) -> Fleet:
         """Return a fleet of groups of equal instances, of which counts may be enclosed.
 
-        At the clock of the study columns unless one is given, with a floor of what it carries.
+        At the clock of the study columns unless one is given; it carries a floor at least, and a
+        ceiling at most.
         """
         if clock is None:
             clock = columns.get(f"{self.name}.clock", np.ones(1))
         streams = dependent_streams(columns)
         common = columns.get(self.policy, np.full(1, float(self.common)))
-        return Fleet(
-            counts, positions, self.designs, clock, streams, floor, self.clocked, common, self.alone
-        )
+        own = self.clocked, common, self.alone
+        return Fleet(counts, positions, self.designs, clock, streams, floor, *own, ceiling)
 
 
 CHAINED_COLUMNS = ("workload_chained", "workload_streams")

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dse.algebra.enclosure import ends
+from dse.model.fleet import STAGE_CAPACITY
+from dse.model.front import nondominated
+from dse.model.space import Index
+from dse.model.stage import stage_parts
 from dse.search.exact import fleets, growing
 from dse.search.exact.work import limited
 from tests.conftest import problem_of
 from tests.search.test_compose import front, random_problem, random_study
+
+CLOCKED = """
+stages:
+  - {core: des, fleet: mixed, designs: [u1, u2, u8], instances: {from: 0, to: 5}, clock: [0.5, 1]}
+objectives: {area: minimise, throughput: maximise}
+"""
 
 STUDY = """
 workload: {rate: 20 Gbit/s}
@@ -76,8 +88,68 @@ def test_traits_that_tell_no_fleets_apart_do_not_hinder(
     grown: list[growing.Growing] = []
     best = growing.Growing.best
     monkeypatch.setattr(
-        growing.Growing, "best", lambda own, point: grown.append(own) or best(own, point)
+        growing.Growing, "best", lambda own, *given: grown.append(own) or best(own, *given)
     )
     every, composed = front(problem, "enumerate"), front(problem, "compose")
     assert np.array_equal(composed.front_index, every.front_index)
     assert grown
+
+
+@pytest.mark.parametrize("useful", [5e9, 70e9, np.inf])
+def test_fleets_of_all_bands_are_as_good_as_those_put_together_at_once(
+    useful: float, write: Write
+) -> None:
+    problem = problem_of(write(CLOCKED))
+    (part,) = stage_parts(problem)
+    point = np.zeros(len(problem.sizes), dtype=np.int64)
+
+    def hopeful(index: Index, left: Sequence[int], band: growing.Band) -> np.ndarray:
+        return np.ones(len(index), dtype=bool)
+
+    wanted = {
+        "stage_area_m2": (True, False),
+        "stage_dynamic_energy_j_per_bit": (True, False),
+        "stage_round_s": (True, False),
+    }
+    one = growing.Growing(part, problem.space, wanted, 5e9, useful, hopeful)
+    bands = [*one.bands(1e9)]
+    every = np.indices(problem.sizes).reshape(len(problem.sizes), -1).T
+
+    def best(index: Index) -> set[bytes]:
+        fleet = part.stage.fleet(problem.space.columns(index))
+        carried = fleet.column(STAGE_CAPACITY)
+        values = [-np.minimum(carried, useful), *(fleet.column(name) for name in wanted)]
+        losses = np.stack(values, axis=1)[carried >= 5e9 * (1 - 1e-12)]
+        return {row.tobytes() for row in losses[nondominated(losses)]}
+
+    assert len(bands) > 1
+    for band in bands:
+        fleet = part.stage.fleet(problem.space.columns(one.best(point, band)))
+        low, high = np.array(band) * (1 - 1e-9, 1 + 1e-9)
+        assert (
+            (fleet.column(STAGE_CAPACITY) >= low) & (fleet.column(STAGE_CAPACITY) <= high)
+        ).all()
+    together = np.concatenate([one.best(point, band) for band in bands])
+    assert best(together) == best(one.best(point)) == best(every)
+
+
+def test_what_fleets_of_a_band_offer_lies_between_its_ends(write: Write) -> None:
+    problem = problem_of(write(CLOCKED))
+    (part,) = stage_parts(problem)
+    every = np.indices(problem.sizes).reshape(len(problem.sizes), -1).T
+    columns = problem.space.columns(every)
+    whole = part.stage.fleet(columns)
+    carried = whole.column(STAGE_CAPACITY)
+    for floor, ceiling in itertools.pairwise([4e9, 20e9, 30e9, 100e9]):
+        inside = (carried >= floor) & (carried <= ceiling)
+        for chosen in range(1, len(part.places)):
+            counts = part.counts(problem.space, columns, part.places[:chosen])
+            at = [np.array([design]) for design in range(len(counts))]
+            open_ = part.stage.fleet_of(
+                counts, at, columns, floor=np.full(1, floor), ceiling=ceiling
+            )
+            for name in problem.offered:
+                low, high = (np.broadcast_to(end, len(every)) for end in ends(open_.column(name)))
+                value = np.broadcast_to(whole.column(name), len(every))[inside]
+                assert (low[inside] <= value * (1 + 1e-8)).all(), name
+                assert (high[inside] >= value * (1 - 1e-8)).all(), name

@@ -12,7 +12,7 @@ from dse.algebra.enclosure import ends
 from dse.model.bounds import Bounds
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.stage import stage_parts
-from dse.search.exact import fleets, prospects
+from dse.search.exact import fleets, growing, prospects
 from dse.search.exact.partial import Batch
 from dse.search.exact.work import limited
 from tests.conftest import problem_of
@@ -67,11 +67,15 @@ def test_open_fleets_lie_between_their_ends_and_have_the_latency_of_a_design(
         assert ends(found["stage_latency_s"])[0] == every["stage_latency_s"][some].min()
 
 
-@pytest.mark.parametrize("whole", [1, fleets.WHOLE])
+@pytest.mark.parametrize(
+    ("whole", "parts"), [(1, 0), (1, growing.FEW_PARTS), (fleets.WHOLE, growing.FEW_PARTS)]
+)
 @pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 def test_fronts_are_those_of_all_designs_where_all_parts_are_bounded(
-    seeds: range, whole: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seeds: range, whole: int, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where fleets are put together band by band, as none of their `parts` may be compared."""
+    monkeypatch.setattr(growing, "FEW_PARTS", parts)
     monkeypatch.setattr(prospects, "FEW", 1)
     monkeypatch.setattr(prospects, "PAYS", 1.0)
     monkeypatch.setattr(prospects, "MANY", 20)

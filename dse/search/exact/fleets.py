@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import ends
 from dse.contract import Column
+from dse.model.evaluation import distinct_rows
 from dse.model.fleet import STAGE_CAPACITY, Fleet, Traits
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Block, Index, Space, blocks
 from dse.model.stage import ROUNDING, StageParts, dependent_streams
-from dse.search.exact.growing import Growing
+from dse.search.exact.growing import Band, Growing, TooManyPartsError
 from dse.search.exact.measures import Directions
 from dse.search.exact.work import CALL, FILTER, ROW, SORT, NotComposedError, spend
 
@@ -73,6 +74,12 @@ class Shortlist:
         rows = np.flatnonzero(kept)
         traits = {name: values.take(rows) for name, values in self.traits.items()}
         return Shortlist(self.positions.take(rows, axis=0), traits)
+
+    def distinct(self) -> Shortlist:
+        """Return each fleet once."""
+        kept = np.zeros(len(self), dtype=bool)
+        kept[distinct_rows(self.positions)] = True
+        return self if kept.all() else self.taken(kept)
 
 
 FleetsMade = dict[tuple[Any, ...], Fleet]
@@ -191,13 +198,20 @@ class Fleets:
             kept[kept] = hopeful(*({n: v[kept] for n, v in end.items()} for end in ends_))
             yield from self._completed(rows[kept], later, hopeful) if kept.any() else ()
 
-    def _enclosed(self, index: Index, left: Sequence[int]) -> tuple[tuple[Traits, Traits], Column]:
-        """Return the ends of the traits of fleets whose counts `left` are open, and of capacity."""
+    def _enclosed(
+        self, index: Index, left: Sequence[int], band: Band | None = None
+    ) -> tuple[tuple[Traits, Traits], Column]:
+        """Return the ends of the traits of fleets whose counts `left` are open, and of capacity.
+
+        Of those of a band, or of all.
+        """
         part, columns = self.part, self._space.columns(index)
         chosen = [place for place in part.places if place not in left]
         counts = part.counts(self._space, columns, chosen)
         positions = [np.array([design]) for design in range(len(counts))]
-        fleet = part.stage.fleet_of(counts, positions, columns, floor=np.full(1, self.floor))
+        floor, ceiling = band or (self.floor, np.inf)
+        floors = np.full(1, floor)
+        fleet = part.stage.fleet_of(counts, positions, columns, floor=floors, ceiling=ceiling)
         with np.errstate(all="ignore"):
             pairs = {name: ends(value) for name, value in self.influence.traits(fleet).items()}
             carried = ends(fleet.column(STAGE_CAPACITY))[1]
@@ -263,6 +277,11 @@ class Fleets:
         return self._listed(index).traits
 
     @property
+    def none(self) -> Shortlist:
+        """No fleets."""
+        return self._listed(self.point[np.newaxis][:0])
+
+    @property
     def _capacity(self) -> str:
         return min(self.influence.capacities)
 
@@ -270,20 +289,24 @@ class Fleets:
     def _shortlists(self) -> dict[tuple[Directions, float], Shortlist]:
         return {}
 
-    def shortlist(self, directions: Directions, enough: float, hopeful: Hopeful) -> Shortlist:
+    def shortlist(
+        self, directions: Directions, enough: float, hopeful: Hopeful, *, banded: bool
+    ) -> Shortlist:
         """Return the fleets that no other one is as good as and better, equal ones together.
 
         A capacity of more than `enough` is no better.  Those that are not `hopeful` are omitted.
 
         Raises
         ------
+        TooManyPartsError
+            Unless `banded`: too many parts are left to put fleets together all at once.
         NotComposedError
             Too many fleets are left.
         """
         kept = self._shortlists.get((directions, enough))
         if kept is not None:
             return kept
-        for some in self._candidates(directions, enough, hopeful):
+        for some in self._candidates(directions, enough, hopeful, banded=banded):
             if self.grown:
                 some = some.taken(hopeful(some.traits, some.traits))
             if kept is not None:
@@ -299,8 +322,7 @@ class Fleets:
             kept = kept.taken(hopeful(kept.traits, kept.traits))
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))
-        if kept is None:
-            kept = self._listed(self.point[np.newaxis][:0])
+        kept = self.none if kept is None else kept.distinct()
         self._shortlists[directions, enough] = kept
         return kept
 
@@ -311,7 +333,7 @@ class Fleets:
         return signed_traits(dict(fleets.traits) | capped, directions)
 
     def _candidates(
-        self, directions: Directions, enough: float, hopeful: Hopeful
+        self, directions: Directions, enough: float, hopeful: Hopeful, *, banded: bool
     ) -> Iterator[Shortlist]:
         """Yield fleets, of which one is as good as any."""
         if not self.grown:
@@ -328,19 +350,19 @@ class Fleets:
         )
         useful = max(self.floor, enough if more else 0.0)
 
-        def parts(index: Index, later: Sequence[int]) -> NDArray[np.bool_]:
-            return hopeful(*self._enclosed(index, later)[0])
+        def parts(index: Index, later: Sequence[int], band: Band) -> NDArray[np.bool_]:
+            return hopeful(*self._enclosed(index, later, band)[0])
 
         growing = Growing(self.part, self._space, columns, self.floor, useful, parts)
+        bands = growing.bands(self.smallest) if banded else [None]
         try:
-            index = growing.best(self.point)
-        except NotComposedError:
-            if self.count > MANY:
+            for index in (growing.best(self.point, band) for band in bands):
+                for first in range(0, len(index), PORTION):
+                    yield self._listed(index[first : first + PORTION])
+        except NotComposedError as error:
+            if self.count > MANY or (isinstance(error, TooManyPartsError) and not banded):
                 raise
             yield from self.chunks(hopeful)
-            return
-        for first in range(0, len(index), PORTION):
-            yield self._listed(index[first : first + PORTION])
 
 
 def _flat(values: Column, points: Block | Index) -> Column:

@@ -20,6 +20,7 @@ from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS, Columns, StageParts
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
+from dse.search.exact.growing import TooManyPartsError
 from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure
 from dse.search.exact.work import NotComposedError, portions
 
@@ -140,17 +141,27 @@ class Group:
         def hopeful(stage: int, low: Traits, high: Traits) -> NDArray[np.bool_]:
             return prospects.open({stage: (low, high)}, len(next(iter(low.values()))))
 
+        def shortened(stage: int, turn: int) -> Shortlist:
+            likely = partial(hopeful, stage)
+            if stage in found:
+                traits = found[stage].traits
+                return found[stage].taken(likely(traits, traits))
+            banded = turn > 1
+            return self.fleets[stage].shortlist(directions, useful[stage], likely, banded=banded)
+
         found: dict[int, Shortlist] = {}
         order = sorted(range(len(self.fleets)), key=lambda stage: self.fleets[stage].count)
         for turn, stage in itertools.product(range(1 + ROUNDS), order):
-            likely = partial(hopeful, stage)
-            if turn == 0:
-                found[stage] = self.fleets[stage].shortlist(directions, useful[stage], likely)
-            else:
-                traits = found[stage].traits
-                found[stage] = found[stage].taken(likely(traits, traits))
-            if len(found[stage]):
-                prospects = prospects.narrowed(stage, found[stage].traits)
+            try:
+                found[stage] = shortened(stage, turn)
+            except TooManyPartsError:
+                if turn > 1:
+                    raise
+                continue  # the lists of the others narrow its bounds first
+            if not len(found[stage]):  # no design leads to the front
+                found = {k: fleets.none for k, fleets in enumerate(self.fleets)}
+                break
+            prospects = prospects.narrowed(stage, found[stage].traits)
         shortlists = tuple(found[stage] for stage in range(len(order)))
         return Lists(self, directions, enough, shortlists, prospects)
 

@@ -13,12 +13,22 @@ of what is wanted low.  As that makes a sum strictly lower, it ends at one not t
 
 Parts that bounds show to lead nowhere are omitted before they are compared
 (`dse.search.exact.prospects`).
+
+*In bands.*  What a part adds is bounded poorly while a fleet may carry anything.  So where too many
+parts are left, fleets are put together band by band of what they carry, and more of it counts as
+better even beyond `useful`.  One as good as any is found: of those as good as a fleet, none
+better and none of these with more bandwidth, let D be within the limit.  A part that replaces one
+of D makes a fleet as good, which is no better and carries no more, and one beyond the limit would
+be as good with an instance less, and better: so it is as D, also in its band, and by induction one
+like it is left there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,8 +128,19 @@ At one clock, and for fleets with an instance at least.
 CHUNK = 500_000
 """Parts of fleets that are compared at once."""
 
-MOST_PARTS = 200_000
-"""Parts of fleets that may be left."""
+FEW_PARTS, MOST_PARTS = 50_000, 200_000
+"""Parts of fleets that are compared at once, unless in bands, and that may be left of a band."""
+
+BAND = 1.25
+"""Ratio of the most that fleets of a band carry to the least."""
+
+Band = tuple[float, float]
+"""What fleets carry at least and at most, bit/s."""
+
+
+class TooManyPartsError(NotComposedError):
+    """More parts of fleets are left than may be."""
+
 
 Wanted = Mapping[str, tuple[bool, bool]]
 """Stage column -> whether low and high values are wanted."""
@@ -138,7 +159,7 @@ class Growing:
     floor, useful
         What a fleet has to carry, and from where on more is no better, bit/s.
     hopeful
-        Returns which fleets may be of interest, of which the counts on some axes are open.
+        Returns which fleets of a band may be of interest, of which counts on some axes are open.
     """
 
     part: StageParts
@@ -146,15 +167,19 @@ class Growing:
     wanted: Wanted
     floor: float
     useful: float
-    hopeful: Callable[[Index, Sequence[int]], NDArray[np.bool_]]
+    hopeful: Callable[[Index, Sequence[int], Band], NDArray[np.bool_]]
 
-    def best(self, point: NDArray[np.int64]) -> Index:
+    def best(self, point: NDArray[np.int64], band: Band | None = None) -> Index:
         """Return designs of the best fleets, those of equal ingredients once, else as `point`.
+
+        Of all, or of those of a band.
 
         Raises
         ------
+        TooManyPartsError
+            Too many parts are left.
         NotComposedError
-            Too many parts are left, or a sum over instances is wanted both ways.
+            A sum over instances is wanted both ways.
         """
         clocks = [place for place in self.part.places if place not in self.part.designs]
         found = []
@@ -164,10 +189,17 @@ class Growing:
                 axis = self.space.axes[clocks[0]]
                 start[clocks[0]] = number
                 clock = float(axis.columns[axis.unit_name][number])
-            found.append(self._at(start, clock))
+            found.append(self._at(start, clock, band))
         return np.concatenate(found)
 
-    def _at(self, point: NDArray[np.int64], clock: float) -> Index:
+    def bands(self, least: float) -> Iterator[Band]:
+        """Yield bands of what fleets carry, which is `least` where they carry anything."""
+        most = sum(self._most(place) for place in self.part.designs)
+        low, high = max(self.floor, least), min(most, self._limit(1.0))
+        count = max(1, math.ceil(math.log(high / low, BAND))) if high > low else 1
+        yield from pairwise([self.floor, *np.geomspace(low, high, count + 1)[1:-1], np.inf])
+
+    def _at(self, point: NDArray[np.int64], clock: float, band: Band | None) -> Index:
         """Return the best fleets at one clock."""
         names, signs = self._ingredients()
         sums = np.array([not INGREDIENTS[name].largest for name in names])
@@ -177,13 +209,16 @@ class Growing:
         metrics = np.column_stack([INGREDIENTS[name].metric(designs) for name in names])
         largest = np.array([INGREDIENTS[name].largest for name in names])
         useful, limit = self.useful / clock, self._limit(clock)
+        floor, ceiling = band or (self.floor, np.inf)
+        if band is not None:
+            useful, limit = np.inf, min(limit, ceiling * (1.0 + ROUNDING) / clock)
         index, values = point[np.newaxis], np.zeros((1, len(names)))
         places = [place for place in self.part.places if place in self.part.designs]
         for number, place in enumerate(places):
             counts = self._counts(place)
             each = metrics[self.part.designs[place]]
             rest = sum(self._most(later) for later in places[number + 1 :])
-            least = self.floor * (1.0 - ROUNDING) / clock - rest
+            least = floor * (1.0 - ROUNDING) / clock - rest
             kept_index, kept = index[:0], values[:0]
             some = max(1, CHUNK // len(counts))
             for first in range(0, len(index), some):
@@ -197,17 +232,21 @@ class Growing:
                 rows = np.flatnonzero((made[:, 0] >= least) & (made[:, 0] <= limit))
                 grown = index[first + rows // len(counts)]
                 grown[:, place] = rows % len(counts)
-                left = self.hopeful(grown, places[number + 1 :])
+                left = self.hopeful(grown, places[number + 1 :], (floor, ceiling))
                 kept_index = np.concatenate([kept_index, grown[left]])
                 kept = np.concatenate([kept, made[rows[left]]])
+                if band is None and len(kept) > FEW_PARTS:
+                    raise TooManyPartsError(self._too_many)
                 best = self._best(kept, signs, useful)
                 kept_index, kept = kept_index[best], kept[best]
                 if len(kept) > MOST_PARTS:
-                    raise NotComposedError(
-                        f"parts of fleets of stage {self.part.stage.name} are too many"
-                    )
+                    raise TooManyPartsError(self._too_many)
             index, values = kept_index, kept
         return index
+
+    @property
+    def _too_many(self) -> str:
+        return f"parts of fleets of stage {self.part.stage.name} are too many"
 
     def _best(self, values: Column, signs: NDArray[np.bool_], useful: float) -> NDArray[np.intp]:
         """Return the rows that no other is as good as, equal ones once."""
