@@ -94,7 +94,7 @@ def explain(
     if constraints or study is not None:
         raise ArgumentError("constraints and study are of a table; add infeasible")
     if design is None:
-        raise ArgumentError("design: name one, or add infeasible for why none is feasible")
+        raise ArgumentError("design: name one of front.csv; where no design is feasible, add infeasible")
     from dse.audit.explain import explain_design
 
     return explain_design(folder_of(run), design)

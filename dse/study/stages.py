@@ -215,7 +215,7 @@ def _instances(
     def read(scalar: Any) -> float:
         if isinstance(scalar, bool) or not isinstance(scalar, int | float):
             rule = f"{scalar!r} is not a number of instances"
-            raise UnitError(rule, "write whole numbers, or `least`")
+            raise UnitError(rule, "write whole numbers, {from: 1, to: 8}, or `least`")
         if scalar != round(scalar) or scalar < least:
             raise UnitError(
                 f"a number of instances is a whole number from {least}", f"write {least} or more"

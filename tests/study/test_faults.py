@@ -264,7 +264,7 @@ def test_no_fault_hides_another(rate: str, write: Write) -> None:
             "3:5: stages.0.core: 'dess' is not a known core; "
             "did you mean 'des' or 'des_asap7' or 'des_sky130'?",
             "4:5: stages.0.instances: 'leest' is not a number of instances; "
-            "write whole numbers, or `least`",
+            "write whole numbers, {from: 1, to: 8}, or `least`",
             "5:13: interface.device: 'parsecs' is not a known interface; did you mean 'sparc_t3'?",
             "6:14: objectives.powr: 'powr'; this quantity is not known; "
             "did you mean 'power' or 'own_power' or 'host_power'?",
