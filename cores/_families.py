@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,18 +66,15 @@ def _fft_structure(stages: Column) -> dict[str, Column | float]:
     }
 
 
-def _aes_structure(rounds: int) -> Callable[[Column], Mapping[str, Column | float]]:
-    def structure(unroll: Column) -> dict[str, Column | float]:
-        return {
-            "payload_bit": 128.0,
-            "cycles_per_task": rounds / unroll,
-            "latency_cycles": float(rounds),
-            "tasks_in_flight": unroll,
-            "read_byte": 16.0,
-            "written_byte": 16.0,
-        }
-
-    return structure
+def _aes_structure(unroll: Column) -> dict[str, Column | float]:
+    return {
+        "payload_bit": 128.0,
+        "cycles_per_task": 10.0 / unroll,
+        "latency_cycles": 10.0,
+        "tasks_in_flight": unroll,
+        "read_byte": 16.0,
+        "written_byte": 16.0,
+    }
 
 
 @dataclass(frozen=True)
@@ -145,29 +142,6 @@ def _chained(
     )
 
 
-def _aes(key_bit: int, most: int, *refused: str) -> Family:
-    """Return the cores that are characterised, with at most so many rounds in hardware."""
-    return Family(
-        f"AES-{key_bit} encryption: 1 to {most} rounds in hardware",
-        "aes",
-        Lines(
-            {"structure": "pipelined", "box": "composite"},
-            Parameter(
-                name="unroll",
-                description="Rounds in hardware, a register after each",
-                low=1,
-                high=most,
-                integer=True,
-            ),
-            "unroll",
-            1,
-            "u{unroll}",
-            _aes_structure(key_bit // 32 + 6),
-            refused=refused,
-        ),
-    )
-
-
 FAMILIES = {
     "des": Family(
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
@@ -184,8 +158,19 @@ FAMILIES = {
         "fft64",
         Lines({}, _STAGES, "latency_cycles", 1, "s{stages}", _fft_structure),
     ),
-    "aes128": _aes(128, 10),
-    "aes256": _aes(256, 14, "sky130", "asap7"),
+    "aes128": Family(
+        "AES-128 encryption: 1 to 10 rounds in hardware",
+        "aes",
+        Lines(
+            {"structure": "pipelined", "box": "composite"},
+            replace(_UNROLL, high=10),
+            "unroll",
+            1,
+            "u{unroll}",
+            _aes_structure,
+        ),
+    ),
+    "aes256": Family("AES-256 encryption: 1 to 14 rounds in hardware", "aes"),
     "aes128_gcm": Family("AES-128-GCM encryption: 1 to 10 rounds, GHASH by digits", "aes_gcm"),
     "aes128_xts": Family(
         "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",

@@ -26,9 +26,6 @@ _HEADERS = (
 )
 """What `dse characterise` calls the columns of `CoreMetrics`."""
 
-_FASTEST = {"target": "fastest"}
-"""What rows of tables without other targets are mapped for."""
-
 _STEPS = 20
 """Of Gauss and Newton; the first one or two count."""
 
@@ -78,8 +75,8 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
     that energy times the clock.
     """
     parameter = law.parameter
-    described = {**law.described, **_FASTEST}.items()
-    rows = [n for n, row in enumerate(table.rows) if described <= {**_FASTEST, **row}.items()]
+    described = {**law.described, "target": "fastest"}.items()
+    rows = [n for n, row in enumerate(table.rows) if described <= row.items()]
     values = si_columns(table.rows, (law.column,))[law.column][rows]
     powers = (law.power, law.power, law.power, 2 if law.chained else law.power)
 
