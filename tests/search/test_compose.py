@@ -18,7 +18,7 @@ from dse.model.evaluation import distinct
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.front import dominated, nondominated
 from dse.model.problem import Problem
-from dse.model.space import as_index, one_block
+from dse.model.space import Index, as_index, one_block
 from dse.plugins import registry
 from dse.search import SearchSettings
 from dse.search.exact import closing as replacing
@@ -54,6 +54,19 @@ GOALS = {
     "host_cores": "minimise",
 }
 WITH_INTERFACE = ("offload_latency", "host_cores")
+
+KINDS = """
+workload: {kernel: des}
+stages:
+  - {core: des, fleet: mixed, instances: {from: 0, to: 2}}
+interface: {}
+axes:
+  workload.rate: [10 Gbps, 50 Gbps, 100 Gbps]
+  interface.device: [sparc_t4_engine, sandy_bridge]
+  workload.granularity: [256 B, 4 KiB, 64 KiB]
+objectives: {area: minimise, total_power: minimise, throughput: maximise}
+"""
+"""Scenarios of 18 kinds, of which bounds leave 13."""
 
 
 def random_study(rng: np.random.Generator) -> str:
@@ -154,6 +167,10 @@ def front(problem: Problem, method: str) -> search.Outcome:
     return search.run_search(problem, SearchSettings(method=method))
 
 
+def accounted(found: search.Outcome) -> int:
+    return found.evaluated + found.certificate.dominated + found.certificate.infeasible
+
+
 @pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("block", range(8))
 def test_the_composed_front_is_that_of_all_designs(
@@ -164,6 +181,8 @@ def test_the_composed_front_is_that_of_all_designs(
         monkeypatch.setattr(compose, "BATCH", 2)
     if block in (4, 5):  # shortlists are joined, although they are short
         monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
+    if block in (2, 6):  # fleets are joined block by block
+        monkeypatch.setattr(compose.Composer, "most", 40)
     if block in (6, 7):  # without shortlists of fleets
         monkeypatch.setattr(replacing.Replacing, "pays", lambda *_: False)
     for seed in seeds[block::8]:
@@ -172,6 +191,7 @@ def test_the_composed_front_is_that_of_all_designs(
         assert np.array_equal(composed.front_index, every.front_index), seed
         assert np.array_equal(composed.front_loss, every.front_loss), seed
         assert composed.exact, seed
+        assert accounted(composed) == problem.whole_size, seed
 
 
 def test_quantities_over_stages_are_joined_as_declared() -> None:
@@ -196,9 +216,8 @@ def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path
     path.write_text(CHAIN)
     problem = study.prepare(study.read_study(path)).problem
     found = front(problem, "exact")
-    certificate = found.certificate
     assert problem.size == 5**6 * 5**6 * 10**4 * 2 * 2
-    assert found.evaluated + certificate.dominated + certificate.infeasible == problem.whole_size
+    assert accounted(found) == problem.whole_size
     drawn = np.random.default_rng(2).integers(0, problem.sizes, (20_000, len(problem.sizes)))
     # neighbours of the front: one fleet of each differs
     near = np.repeat(found.front_index, 200, axis=0)
@@ -244,3 +263,28 @@ def test_equals_that_rounding_divides_are_the_same_for_every_method(tmp_path: Pa
     feasible = prepared.problem.evaluate(every).feasible
     best = every[feasible][nondominated(loss[feasible])].tolist()
     assert found == [best] * 3
+
+
+@pytest.mark.parametrize(("tried", "open_"), [(1, 13), (20_000, 1), (10**9, 0)])
+def test_scenarios_of_many_kinds_are_closed_by_bounds_as_far_as_that_is_little_work(
+    monkeypatch: pytest.MonkeyPatch, tried: int, open_: int
+) -> None:
+    left: list[int] = []
+    by_bounds = compose.Composer._by_bounds
+
+    def watched(self: compose.Composer, scenarios: Index) -> Index:
+        others = by_bounds(self, scenarios)
+        left.append(len(others))
+        return others
+
+    monkeypatch.setattr(compose.Composer, "_by_bounds", watched)
+    monkeypatch.setattr(compose, "MANY_KINDS", 13)
+    monkeypatch.setattr(compose, "TRIED", tried)
+    monkeypatch.setattr(compose, "BATCH", 4)
+    problem = study.prepare(study.read_study(KINDS)).problem
+    found, truth = (front(problem, method) for method in ("compose", "enumerate"))
+
+    assert found.front_index.tobytes() == truth.front_index.tobytes()
+    assert found.front_loss.tobytes() == truth.front_loss.tobytes()
+    assert accounted(found) == problem.whole_size
+    assert left == [open_]

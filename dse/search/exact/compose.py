@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -21,16 +22,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
-from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
 from dse.search.exact.closing import Replacing
+from dse.search.exact.decisions import Decision, decisions, joins
+from dse.search.exact.groups import fleet_kinds
 from dse.search.exact.incumbents import Incumbents, promising, seeds
-from dse.search.exact.partial import Batch, Decision, PartialDesigns, Scenarios, decisions
+from dse.search.exact.partial import Batch, PartialDesigns, Scenarios, weighed
 from dse.search.exact.shortlists import Case
-from dse.search.exact.work import CALL, ROW, NotComposedError, most_byte, spend
+from dse.search.exact.work import (
+    CALL,
+    ROW,
+    NotComposedError,
+    TooMuchWorkError,
+    limited,
+    most_byte,
+    spend,
+)
 
 FEW_ROWS = 200_000
 MOST_ROWS = 60_000
@@ -42,18 +52,18 @@ TOGETHER = 16_384
 COPIES, BOUND_BYTE = 8, 16_384
 """Eight times the memory of what is held, and of what a bound takes: as much as either may have."""
 
-
-BATCH = 64
-"""Scenarios that are closed together."""
-
-SCENARIOS = 4096
-"""Scenarios that are bounded together."""
+BATCH, SCENARIOS = 64, 4096
+"""Scenarios that are closed together, and that are bounded together."""
 
 ROUNDS = 3
 """Times that each shortlist is shortened by bounds, which the shorter ones sharpen."""
 
-RANDOM = 2048
-"""Designs drawn at random, which show what the space is like."""
+FIRST = 16
+"""Stages of fewer fleets than this part of what may be held are grown before others."""
+
+MANY_KINDS, TRIED = 16, 500_000
+"""From so many kinds of scenarios on, of which fleets differ, bounds alone are tried before
+shortlists, and may take so much work for each kind."""
 
 
 class Composer:
@@ -72,6 +82,7 @@ class Composer:
         self.pruned = self.incumbents.pruned
         self.bounds = Bounds(problem)
         self._progress = progress
+        self._left: list[Index] = []
         self.parts = tuple(stage_parts(problem))
         chosen = {place for part in self.parts for place in part.places}
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
@@ -83,11 +94,8 @@ class Composer:
 
     def run(self) -> None:
         """Evaluate every design that may be on the front."""
-        drawn = np.random.default_rng(0).integers(
-            0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
-        )
-        self.incumbents.evaluate_reference(distinct(drawn))
-        scenarios = self._scenarios()
+        self.incumbents.draw()
+        scenarios = self._by_bounds(self._scenarios())
         replacing = Replacing(self.bounds, self.parts, self.incumbents)
         # a fleet that is at least as good replaces no other where designs with it may fail
         if not self.problem.tolerant and replacing.pays(self.fleets, len(scenarios)):
@@ -99,6 +107,18 @@ class Composer:
             self._divide(scenarios[first : first + BATCH])
         replacing.add_equals()
         self._show()
+
+    def _by_bounds(self, scenarios: Index) -> Index:
+        """Close scenarios of many kinds by bounds, as far as that is little work; return others."""
+        kinds = len(fleet_kinds(self.bounds, self.parts, scenarios)[0])
+        first = 0
+        if kinds >= MANY_KINDS:
+            with suppress(NotComposedError, TooMuchWorkError), limited(designs=TRIED * kinds):
+                for first in range(0, len(scenarios), BATCH):
+                    self._show()
+                    self._close_all(scenarios[first : first + BATCH], listed=True)
+                return scenarios[:0]
+        return scenarios[first:]
 
     def compose(self) -> None:
         """Close every scenario by bounds alone."""
@@ -132,16 +152,26 @@ class Composer:
 
     def _divide(self, scenarios: Index, case: Case | None = None) -> None:
         """Close scenarios together, or in halves when together they are too many rows."""
-        before = replace(self.pruned)
         try:
-            self._close(self._batch(scenarios), case)
+            self._close_all(scenarios, case)
         except NotComposedError:
-            self.pruned.restore(before)
             if len(scenarios) == 1:
                 raise
             half = len(scenarios) // 2
             self._divide(scenarios[:half], case)
             self._divide(scenarios[half:], case)
+
+    def _close_all(
+        self, scenarios: Index, case: Case | None = None, *, listed: bool = False
+    ) -> None:
+        """Close scenarios together, or count nothing of them."""
+        before, self._left = replace(self.pruned), [scenarios[:0]]
+        try:
+            self._close(self._batch(scenarios), case, listed)
+        except (NotComposedError, TooMuchWorkError):
+            self.pruned.restore(before)
+            raise
+        self.incumbents.evaluate(np.concatenate(self._left))
 
     def _scenarios(self) -> Index:
         """Return the scenarios that may hold a design of the front, best first."""
@@ -172,33 +202,42 @@ class Composer:
 
     def _finish(self, index: Index) -> None:
         """Take the designs that are left of a batch."""
-        self.incumbents.evaluate(index)
+        [(evaluation, hopeful)] = self.incumbents.compare([index])
+        kept = hopeful | ~evaluation.feasible
+        self.pruned.dominated += int((~kept).sum())
+        self._left.append(index[kept])
 
     def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which bounds (n, m) cannot be met by a design that is requested."""
         return self.incumbents.dominated(loss)
 
-    def _close(self, batch: Scenarios, case: Case | None) -> None:
-        """Evaluate what may be on the front in a batch of scenarios."""
+    def _close(self, batch: Scenarios, case: Case | None, listed: bool) -> None:
+        """Evaluate what may be on the front in a batch of scenarios.
+
+        Every stage has to be `listed`, or may be grown behind the others.
+        """
         self._begin(batch)
         parts: dict[int, PartialDesigns] = {}
         if case is not None and isinstance(batch, Batch):
             self._list(batch, case, parts)
-        for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
-            before = replace(self.pruned)
-            try:
-                parts[stage] = self._grow(batch, stage, parts)
-                batch.narrow(stage, parts[stage])
-            except NotComposedError:  # it is grown behind the others, whose fleets are known then
-                self.pruned.restore(before)
-        order = sorted(
-            range(len(self.parts)), key=lambda k: (k not in parts, len(parts.get(k, ())))
-        )
-        joins = [Decision(stage) for stage in order if stage in parts]
-        grown = [
-            decision for k in order if k not in parts for decision in decisions(self.parts[k], k)
-        ]
-        self._descend(batch, batch.rows, [*joins, *grown], (), parts)
+        stages = sorted(range(len(self.parts)), key=self.fleets.__getitem__)
+        # those of few fleets narrow the bounds of others
+        for most in (self.few // FIRST, self.few)[len(stages) == 1 :]:
+            for stage in [stage for stage in stages if stage not in parts]:
+                before = replace(self.pruned)
+                try:
+                    parts[stage] = self._grow(batch, stage, parts, most)
+                    batch.narrow(stage, parts[stage])
+                except NotComposedError:
+                    self.pruned.restore(before)
+        if listed and len(parts) < len(stages):
+            raise NotComposedError("bounds alone leave too many fleets of a stage")
+        order = sorted(parts, key=lambda stage: len(parts[stage]))
+        left = joins(batch, parts, order, self.most)
+        for stage in [stage for stage in stages if stage not in parts]:
+            left += decisions(self.parts[stage], stage, self.problem.sizes)
+        rows = parts[order[0]] if order else batch.rows
+        self._descend(batch, rows, left, order[:1], parts)
 
     def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
@@ -228,12 +267,12 @@ class Composer:
             self.pruned.dominated += int(before - self._ways(batch, parts, ()).sum())
 
     def _grow(
-        self, batch: Scenarios, stage: int, parts: Mapping[int, PartialDesigns]
+        self, batch: Scenarios, stage: int, parts: Mapping[int, PartialDesigns], most: int
     ) -> PartialDesigns:
         """Return every fleet of a stage that may be part of a design on the front."""
         rows = batch.rows
-        for decision in decisions(self.parts[stage], stage):
-            check_rows(len(rows) * decision.size(self.problem.sizes), self.few)
+        for decision in decisions(self.parts[stage], stage, self.problem.sizes):
+            check_rows(len(rows) * decision.size(self.problem.sizes), most)
             rows = self._choose(batch, rows, decision, (), parts)
         return rows
 
@@ -255,23 +294,14 @@ class Composer:
             if any(decision.stage == other.stage for other in later)
             else {*done, decision.stage}
         )
-        for some in self._portions(batch, rows, decision, parts):
+        for some in self._portions(rows, decision):
             self._descend(
                 batch, self._choose(batch, some, decision, done, parts), later, over, parts
             )
 
-    def _portions(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        decision: Decision,
-        parts: Mapping[int, PartialDesigns],
-    ) -> Iterator[PartialDesigns]:
+    def _portions(self, rows: PartialDesigns, decision: Decision) -> Iterator[PartialDesigns]:
         """Yield partial designs, as many at a time as the next decision lets fit."""
-        each = np.full(len(batch.index), decision.size(self.problem.sizes))
-        if decision.joins:
-            each = np.bincount(parts[decision.stage].scenario, minlength=len(batch.index))
-        made = np.cumsum(each[rows.scenario])
+        made = np.cumsum(decision.made(rows, self.problem.sizes))
         if not len(rows) or made[-1] <= self.most:
             yield rows
             return
@@ -291,12 +321,9 @@ class Composer:
     ) -> PartialDesigns:
         """Return partial designs with one more decision made, as far as the front allows."""
         stage = decision.stage
-        if decision.joins:
-            left, right = _pairs(rows.scenario, parts[stage].scenario)
-            index = rows.index[left]
-            for place in self.parts[stage].places:
-                index[:, place] = parts[stage].index[right, place]
-            rows = PartialDesigns(rows.scenario[left], index)
+        blocks = decision.blocks
+        if blocks is not None:
+            rows = blocks.join(rows, self.parts[stage].places)
         weights = self._ways(batch, parts, {stage, *self._those(done)})
         rows = rows.take((weights > 0)[rows.scenario])
         for place in decision.places:
@@ -306,9 +333,12 @@ class Composer:
 
         def known(some: PartialDesigns) -> dict[int, Any]:
             exact = {k: batch.exact(k, some) for k in self._those(done)}
+            if blocks is not None:
+                return exact | {stage: blocks.enclosed(some)}
             return exact | {stage: batch.partial(stage, some, chosen)}
 
-        kept, _ = self._bound(batch, rows, known, weights)
+        each = 1 if blocks is None else blocks.sizes(rows)
+        kept, _ = self._bound(batch, rows, known, weights, each)
         return rows.take(kept)
 
     def _those(self, stages: Container[int]) -> list[int]:
@@ -335,11 +365,12 @@ class Composer:
         rows: PartialDesigns,
         known: Callable[[PartialDesigns], Mapping[int, Any]],
         weights: NDArray[np.object_],
+        each: NDArray[np.intp] | int = 1,
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows may lead to the front, and the least losses of all.
 
         `known` tells the stages that are chosen in part or whole; `weights` how many designs a row
-        stands for, by scenario.
+        stands for, by scenario, times `each`.
         """
         spend(CALL)
         missed, worse = np.zeros((2, len(rows)), dtype=bool)
@@ -352,8 +383,9 @@ class Composer:
             missed[own] = (violation > 0).any(axis=1)
             hopeful = own[~missed[own]]
             worse[hopeful] = self._dominated(loss[hopeful])
-        self.pruned.infeasible += _weighed(rows.scenario[missed], weights)
-        self.pruned.dominated += _weighed(rows.scenario[worse], weights)
+        each = np.broadcast_to(each, len(rows))
+        self.pruned.infeasible += weighed(rows.scenario[missed], weights, each[missed])
+        self.pruned.dominated += weighed(rows.scenario[worse], weights, each[worse])
         return ~(missed | worse), loss
 
 
@@ -361,22 +393,6 @@ def check_rows(count: int, most: int) -> None:
     """Raise `NotComposedError` when more partial designs would be held than may be."""
     if count > most:
         raise NotComposedError(f"composition would hold {count:,} partial designs")
-
-
-def _weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:
-    counts = np.bincount(scenario, minlength=len(weights))
-    return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))
-
-
-def _pairs(
-    left: NDArray[np.intp], right: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions of all pairs of rows of one scenario; both come sorted by it."""
-    starts = np.searchsorted(right, left, side="left")
-    counts = np.searchsorted(right, left, side="right") - starts
-    first = np.repeat(np.arange(len(left)), counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return first, np.repeat(starts, counts) + within
 
 
 def _exactly(batch: Batch, stage: int) -> Callable[[PartialDesigns], dict[int, Any]]:

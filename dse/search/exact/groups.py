@@ -232,6 +232,23 @@ class Lists:
         return self.prospects.open(known, len(picks), made if whole else None)
 
 
+def fleet_kinds(
+    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
+) -> tuple[Matrix, NDArray[np.intp], Sequence[str]]:
+    """Return what tells the fleets of scenarios (s, d) apart, kind by kind, and which kind each is.
+
+    The last but one columns are what is settled beside stages, of which the names are returned.
+    """
+    columns = bounds.problem.space.columns(scenarios)
+    known = beside_stages(bounds, columns)
+    deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
+    shared = [columns[name] for name in deciding if name in columns]
+    shared += [*known.values(), bounds.floor(columns)]
+    table = np.stack([np.broadcast_to(values, (len(scenarios),)) for values in shared], axis=1)
+    keys, which = np.unique(table, axis=0, return_inverse=True)
+    return keys, which.reshape(-1), tuple(known)
+
+
 def sharing_fleets(
     bounds: Bounds,
     parts: Sequence[StageParts],
@@ -239,14 +256,7 @@ def sharing_fleets(
     compared: Callable[[Group, Directions, Sequence[float]], Comparison],
 ) -> list[Group]:
     """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
-    count = len(scenarios)
-    columns = bounds.problem.space.columns(scenarios)
-    known = beside_stages(bounds, columns)
-    deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
-    shared = [columns[name] for name in deciding if name in columns]
-    shared += [*known.values(), bounds.floor(columns)]
-    table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
-    keys, which = np.unique(table, axis=0, return_inverse=True)
+    keys, which, known = fleet_kinds(bounds, parts, scenarios)
     sizes = bounds.problem.space.sizes
     counts = [math.prod(sizes[k] for k in part.places) for part in parts]
     if len(keys) * sum(min(count, WHOLE) for count in counts) > MOST_LOOKED:
@@ -254,7 +264,7 @@ def sharing_fleets(
     made: FleetsMade = {}
     found = []
     for position, key in enumerate(keys):
-        rows = np.flatnonzero(which.reshape(-1) == position)
+        rows = np.flatnonzero(which == position)
         values = dict(zip(known, key[-1 - len(known) : -1], strict=True))
         fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
         influence = Influence(bounds, fixed)

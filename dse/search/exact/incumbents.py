@@ -63,6 +63,12 @@ class Incumbents:
         """Evaluate designs only to have something to compare bounds with."""
         list(self.compare([index]))
 
+    def draw(self) -> None:
+        """Evaluate random designs, which show what the space is like."""
+        sizes = self.archive.sizes
+        drawn = np.random.default_rng(0).integers(0, sizes, size=(RANDOM, len(sizes)))
+        self.evaluate_reference(distinct(drawn))
+
     def begin(self, bounds: Bounds, parts: tuple[StageParts, ...], scenarios: Index) -> None:
         """Evaluate some designs of each scenario (s, d), once."""
         new = [row for row, one in enumerate(scenarios) if _key(one) not in self._begun]
@@ -153,6 +159,9 @@ def _key(design: NDArray[np.int64]) -> bytes:
 
 ROUNDS, EXPANDED = 16, 64
 """Rounds in which neighbours are evaluated, and of how many designs in each, or up to twice."""
+
+RANDOM = 2048
+"""Designs drawn at random."""
 
 SEEDS = 16_384
 """Designs in all scenarios of a batch together."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ StageColumns = Mapping[str, Any]
 Both = tuple[StageColumns, StageColumns]
 """The bounds of the columns of a stage at two values of a number."""
 
+Enclosed = Callable[["PartialDesigns"], Any]
+"""Returns the columns of a stage that is chosen in part or whole."""
+
 
 @dataclass(frozen=True)
 class PartialDesigns:
@@ -38,10 +41,13 @@ class PartialDesigns:
         Position of each row's scenario in its batch, (n,), ascending.
     index
         Design points (n, d); 0 on axes that are not chosen yet.
+    block
+        The block of fleets that each has of a stage of which one is being chosen.
     """
 
     scenario: NDArray[np.intp]
     index: Index
+    block: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -49,48 +55,14 @@ class PartialDesigns:
 
     def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> PartialDesigns:
         """Return some of the rows."""
-        return PartialDesigns(self.scenario[kept], self.index[kept])
+        block = None if self.block is None else self.block[kept]
+        return PartialDesigns(self.scenario[kept], self.index[kept], block)
 
     def expand(self, place: int, size: int) -> PartialDesigns:
         """Return every row once for each of the `size` values of the axis at `place`."""
         index = np.repeat(self.index, size, axis=0)
         index[:, place] = np.tile(np.arange(size), len(self))
         return PartialDesigns(np.repeat(self.scenario, size), index)
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What is chosen next of a partial design.
-
-    Attributes
-    ----------
-    stage
-        A stage of which nothing, or all before `places`, is chosen.
-    places, open
-        Axes of it that are chosen, and those that stay open.  No `places`: one of its fleets, which
-        are listed.
-    """
-
-    stage: int
-    places: tuple[int, ...] = ()
-    open: tuple[int, ...] = ()
-
-    @property
-    def joins(self) -> bool:
-        """Whether a listed fleet is chosen."""
-        return not self.places
-
-    def size(self, sizes: tuple[int, ...]) -> int:
-        """Return how many partial designs it makes of one where fleets are not listed."""
-        return math.prod(sizes[place] for place in self.places)
-
-
-def decisions(part: StageParts, stage: int) -> list[Decision]:
-    """Return how a fleet is chosen: count by count where it is mixed, or at once."""
-    if not part.designs:
-        return [Decision(stage, part.places)]
-    places = part.places
-    return [Decision(stage, places[k : k + 1], places[k + 1 :]) for k in range(len(places))]
 
 
 class Batch:
@@ -147,6 +119,14 @@ class Batch:
         """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
         low, high = ends_by_scenario(self.exact(stage, rows), rows.scenario, len(self.index))
         self.hulls[stage] = {name: Enclosure(low[name], high[name]) for name in low}
+
+    def enclosed(self, stage: int, rows: PartialDesigns, first: NDArray[np.intp]) -> Enclosed:
+        """Return what encloses a stage that has one of some blocks of fleets."""
+        hulls = {
+            name: Enclosure(np.minimum.reduceat(column, first), np.maximum.reduceat(column, first))
+            for name, column in self.exact(stage, rows).items()
+        }
+        return lambda some: _of_all(hulls, cast(NDArray[np.intp], some.block))
 
     def floor(self, scenario: NDArray[np.intp]) -> Column:
         """Return what every stage has to carry in the given scenarios."""
@@ -258,6 +238,11 @@ class Pair:
         self.one.narrow(stage, rows)
         self.other.narrow(stage, rows)
 
+    def enclosed(self, stage: int, rows: PartialDesigns, first: NDArray[np.intp]) -> Enclosed:
+        """Return what encloses a stage that has one of some blocks of fleets."""
+        one, other = (batch.enclosed(stage, rows, first) for batch in (self.one, self.other))
+        return lambda some: (one(some), other(some))
+
 
 Scenarios = Batch | Pair
 """Scenarios that are closed together."""
@@ -284,3 +269,11 @@ def _of(column: Any, scenario: NDArray[np.intp]) -> Any:
 
 def _of_all(columns: Mapping[str, Any], scenario: NDArray[np.intp]) -> Columns:
     return {name: _of(column, scenario) for name, column in columns.items()}
+
+
+def weighed(
+    scenario: NDArray[np.intp], weights: NDArray[np.object_], each: NDArray[np.intp]
+) -> int:
+    """Return how many designs rows stand for: `each`, times the weight of its scenario."""
+    counts = np.bincount(scenario, each, minlength=len(weights))
+    return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))
