@@ -94,7 +94,9 @@ def explain(
     if constraints or study is not None:
         raise ArgumentError("constraints and study are of a table; add infeasible")
     if design is None:
-        raise ArgumentError("design: name one of front.csv; where no design is feasible, add infeasible")
+        raise ArgumentError(
+            "design: name one of front.csv, or add infeasible for why there is none"
+        )
     from dse.audit.explain import explain_design
 
     return explain_design(folder_of(run), design)

@@ -92,7 +92,7 @@ def test_trials_of_a_study_of_optuna_are_a_table_that_stays_as_it_is(table: Path
         ("t.csv", {"design": "a"}, "no design is named"),
         ("sqlite:///no.db", {}, "there is no file"),
         ("mysql://host/x", {}, "trials are read from SQLite alone"),
-        ("t.csv", {"infeasible": False}, "name one, or add infeasible"),
+        ("t.csv", {"infeasible": False}, "name one of front.csv, or add infeasible"),
         ("t.csv", {"infeasible": False, "constraints": "a <= 1"}, "add infeasible"),
     ],
 )
