@@ -21,7 +21,7 @@ from dse.errors import DseError
 
 __all__ = ["main"]
 
-RARELY = 100_000
+RARELY = 200_000
 """New objects until Python looks for circles of them: imports make many objects and no circles."""
 
 

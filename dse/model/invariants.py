@@ -69,7 +69,8 @@ def _some(designs: Index) -> Index:
 
 def _look(problem: Problem, points: Index) -> None:
     space = points[(points >= 0).all(axis=1)]  # the host has no fleet
-    index = space[problem.evaluate(space).feasible]
+    new = space[np.array([row.tobytes() not in problem.examined for row in space], dtype=bool)]
+    index = new[problem.evaluate(new).feasible] if len(new) else new
     if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
         return
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -77,6 +78,7 @@ def _look(problem: Problem, points: Index) -> None:
         _refuse_negative(problem, index, columns)
         _grow_with_instances(problem, _some(index))
         _hold_guards(problem, index, columns)
+    problem.examined.update(row.tobytes() for row in _some(index))  # they are picked and shown
 
 
 def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:

@@ -122,6 +122,11 @@ class Problem:
         """The designs of the host alone, (n, d); there may be none."""
         return host.hosts_of(self)
 
+    @cached_property
+    def examined(self) -> set[bytes]:
+        """Designs in which models keep their invariants (`dse.model.invariants`)."""
+        return set()
+
     @property
     def unmeasured(self) -> bool:
         """Whether designs are measured, and not one of them was."""
@@ -168,8 +173,7 @@ class Problem:
     @cached_property
     def requirement_steps(self) -> tuple[Step, ...]:
         """The requirements whose columns the study provides."""
-        steps = map(self.graph.bind, self.requirements)
-        return tuple(step for step in steps if step is not None)
+        return tuple(filter(None, map(self.graph.bind, self.requirements)))
 
     @cached_property
     def offered(self) -> tuple[str, ...]:

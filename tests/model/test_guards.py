@@ -144,6 +144,25 @@ def several(written: str) -> tuple[list[Problem], Index]:
     return problems, as_index(one_block(first.problem.sizes))
 
 
+def test_a_design_that_is_picked_again_is_not_examined_again(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = as_index(one_block(problem.sizes))
+    rows = rows[problem.evaluate(rows).feasible]
+    invariants.check_invariants(problem, rows[:2])
+    evaluate, asked = Problem.evaluate, []
+
+    def counted(self: Problem, points: Points) -> Evaluation:
+        asked.append(points)
+        return evaluate(self, points)
+
+    monkeypatch.setattr(Problem, "evaluate", counted)
+    invariants.check_invariants(problem, rows[:2])
+    assert not asked
+    invariants.check_invariants(problem, rows[1:3])
+    assert np.array_equal(asked[0], rows[2:3])
+
+
 RATES = "workload.rate: [9 Gbit/s, 14 Gbit/s, 19 Gbit/s]"
 SWEPT = {
     "constants, as one": (RATES, 1),
