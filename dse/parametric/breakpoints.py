@@ -17,7 +17,7 @@ from dse.model.evaluation import distinct
 from dse.parametric.proven import EFFORT, PRECISE, ProvenAnswer
 from dse.parametric.scale import NARROW
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Track
+from dse.parametric.track import Asking, Track, in_step
 from dse.parametric.tracked_answer import AnswerDesigns, Breakpoint, answer_instead
 from dse.search.exact.work import EffortError
 
@@ -31,25 +31,25 @@ OVERFLOW = "a quantity overflows"
 
 def breakpoints_of(
     track: Track, answer: AnswerDesigns, proven: ProvenAnswer | None
-) -> tuple[Breakpoint, Breakpoint]:
+) -> Asking[tuple[Breakpoint, Breakpoint]]:
     """Return how far the answer at today's value holds to both sides."""
-    start = track.entry.value
-    low, high = (breakpoint_of(track, answer, start, limit, proven) for limit in track.limits)
-    return low, high
+    low, high = track.limits
+    below = yield from _breakpoint(track, answer, track.entry.value, low, proven)
+    return below, (yield from _breakpoint(track, answer, track.entry.value, high, proven))
 
 
-def breakpoint_of(
-    track: Track,
-    answer: AnswerDesigns,
-    start: float,
-    limit: float,
-    proven: ProvenAnswer | None = None,
-) -> Breakpoint:
+def breakpoint_of(track: Track, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
     """Return how far the answer at `start` holds up to `limit`, or to where models fail."""
+    return next(in_step([track], [_breakpoint(track, answer, start, limit, None)]))[1]
+
+
+def _breakpoint(
+    track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
+) -> Asking[Breakpoint]:
     limited = ""
     while True:
         try:
-            found = _end(track, answer, start, limit, proven)
+            found = yield from _end(track, answer, start, limit, proven)
             return found if found.flips_at is not None else replace(found, limited=limited)
         except EffortError:
             raise
@@ -62,14 +62,14 @@ def breakpoint_of(
 
 def _end(
     track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
-) -> Breakpoint:
+) -> Asking[Breakpoint]:
     if not track.proves(answer):
         if not len(answer.rows) and _nothing_fits(track, start, limit):
             return Breakpoint(holds_to=limit)
         return _searched_end(track, answer, start, limit)
     now, complete = proven or ProvenAnswer(track, answer, start), True
     while True:  # a design may follow another that counts as the same answer
-        found = now.end(limit)
+        found = yield from now.end(limit)
         complete &= found.complete
         if found.beyond is None or found.beyond.keys != answer.keys:
             return replace(found, complete=complete)

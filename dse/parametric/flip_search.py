@@ -26,6 +26,7 @@ from dse.parametric.perturbed import (
     Compared,
     PerturbedPart,
     compare_together,
+    ends_of,
     same_space,
     widest,
 )
@@ -33,7 +34,7 @@ from dse.parametric.proven import EFFORT, screened_answers
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.parametric.screen import Screen, composes, screened
-from dse.parametric.track import Track
+from dse.parametric.track import Track, in_step
 from dse.parametric.tracked_answer import Breakpoint, TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
@@ -52,6 +53,9 @@ FIRST = (RATE, SIZE, "budget_power_cap_w")
 
 TOGETHER, SPACE = 128, 200_000
 """Assumptions that are ruled out together, and in spaces of how many designs; fewer in larger."""
+
+IN_STEP = 16
+"""Assumptions that are tracked at the same time: when the time is over, none of these is known."""
 
 BEYOND = 1.1
 """How far beyond a flip its regret is: a tenth."""
@@ -161,9 +165,11 @@ class _FlipSearch:
             names = {entry.name for entry in still}
             tracks = [self._track(entry) for entry in group if entry.name not in names]
             proven = screened_answers(tracks, self.answer, rivals)
-            for track in tracks:
-                found = breakpoints_of(track, self.answer, proven.get(track.entry.name))
-                yield _stability(track.entry, [self._end(track, end) for end in found])
+            for first in range(0, len(tracks), IN_STEP):
+                some = tracks[first : first + IN_STEP]
+                asking = [breakpoints_of(t, self.answer, proven.get(t.entry.name)) for t in some]
+                for track, found in in_step(some, asking):
+                    yield _stability(track.entry, [self._end(track, end) for end in found])
 
     def _track(self, entry: Assumption) -> Track:
         ends = self._limits(entry)
@@ -196,8 +202,8 @@ class _FlipSearch:
     def _compared(self, wanted: Sequence[PerturbedPart]) -> list[Compared]:
         if not wanted:
             return []
-        problems = [one.entry.at(value) for one in wanted for value in one.values]
-        return compare_together(self.study.problem, widest(self.study.problem, problems), wanted)
+        ends = [end for one in wanted for end in ends_of(one.entry, one.values)]
+        return compare_together(self.study.problem, widest(self.study.problem, ends), wanted)
 
     def unmoved(self, entries: Sequence[Assumption]) -> tuple[list[Stability], dict[str, Index]]:
         """Return what no design can change the answer of, in the whole range, screened together.

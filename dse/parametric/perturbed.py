@@ -203,11 +203,20 @@ def compare_together(
             np.ascontiguousarray(table[start:end]).reshape(*shape, table.shape[1])
             for table in tables
         )
-        if (ask.rows >= np.array(problem.sizes)).any() or space.sizes != problem.sizes:
+        least = np.min([end.sizes for end in ends_of(ask.entry, ask.values)], axis=0)
+        if (ask.rows >= least).any():
             sizes = np.array([ask.entry.at(value).sizes for value in ask.values])[:, np.newaxis]
             violation[(ask.rows >= sizes).any(axis=2)] = np.inf
         found.append(Compared(loss, violation, counts))
     return found
+
+
+def ends_of(entry: Assumption, values: Sequence[float]) -> list[Problem]:
+    """Return problems that have the fewest and the most counts of all at some values.
+
+    The rate or a clock opens more of all counts as it rises or as it falls, so both ends do.
+    """
+    return [entry.at(end(values)) for end in (min, max)] if entry.growing else [entry.problem]
 
 
 def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:

@@ -23,7 +23,7 @@ from dse.parametric import rivals
 from dse.parametric.perturbed import Compared
 from dse.parametric.scale import NARROW, log_distance
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Track
+from dse.parametric.track import Asking, Track, in_step
 from dse.parametric.tracked_answer import (
     AnswerDesigns,
     Breakpoint,
@@ -36,7 +36,8 @@ PRECISE = 1e-7
 """Relative width to which an end is found."""
 
 EFFORT = 1_000_000
-"""Work to go through a space of partial designs at first; twice as much in each half."""
+"""Work to go through a space of partial designs to one side at first; twice as much in each half,
+and half as much to both sides at once, where bounds are wider."""
 
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
@@ -59,23 +60,24 @@ class ProvenAnswer:
         self._counts = track.least_counts(answer.rows, start)
         self._known: dict[tuple[float, int], tuple[float, float | None, float]] = {}
 
-    def question(self) -> Screen | None:
+    def question(self) -> Asking[Screen | None]:
         """Return what to ask between both limits, as far as known designs let it hold."""
-        low, high = (self._narrowed(limit)[2] for limit in self._track.limits)
-        return None if low == high else self._question(low, high, EFFORT)
+        low, high = self._track.limits
+        low, high = (yield from self._narrowed(low))[2], (yield from self._narrowed(high))[2]
+        return None if low == high else (yield from self._question(low, high, EFFORT // 2))
 
-    def end(self, limit: float) -> Breakpoint:
+    def end(self, limit: float) -> Asking[Breakpoint]:
         """Return how far they hold up to a limit."""
         track, scale = self._track, self._track.scale
-        inside, outside, reach = self._narrowed(limit)
+        inside, outside, reach = yield from self._narrowed(limit)
         tested, complete, searched = track.rows, True, False
         pending = [(self._start, reach, EFFORT)]
         while pending:
             low, high, most = pending.pop(0)
-            rows = self._rivals(low, high, most)
+            rows = yield from self._rivals(low, high, most)
             if rows is None and not searched:  # designs at the far end tell more
                 track.pick(high)
-                inside, outside, reach = self._narrowed(limit)
+                inside, outside, reach = yield from self._narrowed(limit)
                 tested, searched = track.rows, True
                 pending = [(self._start, reach, EFFORT)]
                 continue
@@ -90,18 +92,19 @@ class ProvenAnswer:
             if rows is None:
                 complete = False
                 rows = distinct(np.vstack([track.pick(v).rows for v in (low, high)]))
-            change = self._change(self._others(_without(rows, tested)), low, high)
+            new = self._others(_without(rows, tested))
+            change = yield from self._change(new, low, high)
             if change is not None:
                 inside, outside = change
                 break
         if outside is None:
             return Breakpoint(holds_to=inside, complete=complete)
         known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
-        inside, outside = self._refined(self._others(known), inside, outside)
+        inside, outside = yield from self._refined(self._others(known), inside, outside)
         beyond = self._beyond(outside)
         return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
 
-    def _narrowed(self, limit: float) -> tuple[float, float | None, float]:
+    def _narrowed(self, limit: float) -> Asking[tuple[float, float | None, float]]:
         """Return how far they hold up to a limit among the designs that are known.
 
         And up to where the space is searched: beyond, where something is known that fits there.
@@ -109,32 +112,33 @@ class ProvenAnswer:
         track, key = self._track, (limit, len(self._track.rows))
         if key not in self._known:
             rows = self._others(track.rows)
-            inside, outside = self._change(rows, self._start, limit) or (limit, None)
+            change = yield from self._change(rows, self._start, limit)
+            inside, outside = change or (limit, None)
             reach = inside
             if outside is not None:
-                seen = track.compare(np.vstack([self._answer.rows, rows]), [outside])
+                seen = yield track.ask(np.vstack([self._answer.rows, rows]), [outside])
                 fits = track.column is not None and seen.feasible.any()
-                reach = outside if fits else self._fits_to(outside)
+                reach = outside if fits else (yield from self._fits_to(outside))
             self._known[key] = inside, outside, reach
         return self._known[key]
 
-    def _fits_to(self, high: float) -> float:
+    def _fits_to(self, high: float) -> Asking[float]:
         """Return the last value up to another at which they are feasible."""
         none = self._answer.rows[:0]
-        alone = self._change(none, self._start, high)
-        return high if alone is None else self._refined(none, *alone)[0]
+        alone = yield from self._change(none, self._start, high)
+        return high if alone is None else (yield from self._refined(none, *alone))[0]
 
     def _others(self, rows: Index) -> Index:
         return _without(rows, self._answer.rows)
 
-    def _rivals(self, low: float, high: float, most: int) -> Index | None:
+    def _rivals(self, low: float, high: float, most: int) -> Asking[Index | None]:
         """Return the designs that may win between two values, None for too many."""
         if low == high:
             return self._answer.rows[:0]
         for ends, rows in self.screened:
             if min(ends) <= min(low, high) and max(low, high) <= max(ends):
                 return rows
-        wanted = self._question(low, high, most)
+        wanted = yield from self._question(low, high, most)
         if wanted is None:
             return None
         (found,) = screened(self._track.entry.problem, [wanted], self._track.column)
@@ -142,11 +146,11 @@ class ProvenAnswer:
             self.screened.append(((low, high), found))
         return found
 
-    def _question(self, low: float, high: float, most: int) -> Screen | None:
+    def _question(self, low: float, high: float, most: int) -> Asking[Screen | None]:
         """Return what to ask of the space between two values; None where nothing bounds it."""
         track, own = self._track, self._own
         every = np.vstack([self._answer.rows, self._others(track.rows)])
-        seen = track.compare(every, [low, high, self._start])
+        seen = yield track.ask(every, [low, high, self._start])
         worst = []
         for loss, feasible in zip(seen.loss[:2], seen.feasible, strict=False):
             if feasible[:own].all():
@@ -160,7 +164,7 @@ class ProvenAnswer:
         touched = track.entry.touched if same else None
         return Screen(track.entry, low, high, np.maximum(*worst), touched, most)
 
-    def _change(self, rows: Index, low: float, high: float) -> tuple[float, float] | None:
+    def _change(self, rows: Index, low: float, high: float) -> Asking[tuple[float, float] | None]:
         """Return the last value where they hold against designs, and the first where they do not.
 
         Parts are halved until they are `NARROW`, or none of the designs can win in them.
@@ -171,7 +175,7 @@ class ProvenAnswer:
             rounds = _halvings(len(every) * len(parts)) // 2 or 1
             cuts = (scale.cut(*part, NARROW, 2 * rounds) for part in parts)
             values = list(dict.fromkeys(value for cut in cuts for value in cut))
-            seen = self._track.compare(every, values)
+            seen = yield self._track.ask(every, values)
             for _ in range(rounds):
                 parts, end, possible = self._halved(seen, values, parts, end)
             every = every[possible]
@@ -192,14 +196,15 @@ class ProvenAnswer:
         for one, other in (
             half for part in parts for half in pairwise(scale.cut(*part, NARROW, 1))
         ):
-            middle = scale.cut(one, other, NARROW, 1)[1]
+            between = scale.halfway(one, other, NARROW)
+            middle = other if between is None else between
             three = [places[value] for value in (one, other, middle)]
             may = self._may_replace(seen, three, one, other)
             fails = not held[three[1:]].all()
             if fails:
-                early = middle == other or not held[three[2]]
+                early = between is None or not held[three[2]]
                 end = (one, middle) if early else (middle, other)
-            if (fails or may[own:].any()) and not scale.is_close(one, other, NARROW):
+            if between is not None and (fails or may[own:].any()):
                 possible |= may
                 still += [(one, middle), (middle, other)][: 1 + int(held[three[2]])]
             if fails:
@@ -229,13 +234,13 @@ class ProvenAnswer:
             held[at] = np.array_equal(best, np.arange(own))
         return held
 
-    def _refined(self, rows: Index, inside: float, outside: float) -> tuple[float, float]:
+    def _refined(self, rows: Index, inside: float, outside: float) -> Asking[tuple[float, float]]:
         """Return how far they hold against designs between two close values, more precisely."""
         track, scale = self._track, self._track.scale
         every = np.vstack([self._answer.rows, rows])
         while not scale.is_close(inside, outside, PRECISE):
             values = scale.cut(inside, outside, PRECISE, _halvings(len(every)))
-            seen = track.compare(every, values)
+            seen = yield track.ask(every, values)
             three = [0, len(values) - 1, len(values) // 2]
             may = self._may_replace(seen, three, inside, outside)
             may[: self._own] = True
@@ -270,17 +275,12 @@ def screened_answers(
     """
     found: dict[str, ProvenAnswer] = {}
     wanted = []
-    for track in tracks:
-        name = track.entry.name
-        with suppress(ContractError, UnitError):
-            if not track.proves(answer):
-                continue
-            now = ProvenAnswer(track, answer, track.entry.value)
-            if name in known:
-                now.screened.append((track.limits, known[name]))
-            elif (question := now.question()) is not None:
-                wanted.append(question)
-            found[name] = now
+    asking = [_opening(track, answer, known.get(track.entry.name)) for track in tracks]
+    for track, (now, question) in in_step(tracks, asking):
+        if now is not None:
+            found[track.entry.name] = now
+        if question is not None:
+            wanted.append(question)
     try:
         rows = screened(tracks[0].entry.problem, wanted, tracks[0].column) if wanted else []
     except EffortError:
@@ -291,6 +291,20 @@ def screened_answers(
         if some is not None:
             found[question.entry.name].screened.append(((question.low, question.high), some))
     return found
+
+
+def _opening(
+    track: Track, answer: AnswerDesigns, known: Index | None
+) -> Asking[tuple[ProvenAnswer | None, Screen | None]]:
+    """Return what proves, where that can be, and what to ask for it of the space, if anything."""
+    with suppress(ContractError, UnitError):
+        if track.proves(answer):
+            now = ProvenAnswer(track, answer, track.entry.value)
+            if known is None:
+                return now, (yield from now.question())
+            now.screened.append((track.limits, known))
+            return now, None
+    return None, None
 
 
 def _halvings(count: int) -> int:

@@ -68,7 +68,7 @@ class LogScale:
         if self.among:
             between = self._between(one, other)
             return between[len(between) // 2] if between else one
-        if math.isfinite(log_distance(one, other)):
+        if min(one, other) > 0.0 or max(one, other) < 0.0:
             middle = math.copysign(math.sqrt(abs(one)) * math.sqrt(abs(other)), one)
         else:
             middle = one / 2 + other / 2
@@ -79,13 +79,15 @@ class LogScale:
 
     def is_close(self, one: float, other: float, width: float) -> bool:
         """Whether two values are at most `width` apart, relatively, or no float lies between."""
-        if self.among:
-            return not self._between(one, other)
-        if self.integer:
-            return abs(one - other) <= 1
-        if abs(one - other) <= width * max(min(abs(one), abs(other)), self.size):
-            return True
-        return self.middle(one, other) in (one, other)
+        return self.halfway(one, other, width) is None
+
+    def halfway(self, one: float, other: float, width: float) -> float | None:
+        """Return the middle of two values, None where they are close."""
+        least = 1.0 if self.integer else width * max(min(abs(one), abs(other)), self.size)
+        if not self.among and abs(one - other) <= least:
+            return None
+        middle = self.middle(one, other)
+        return None if middle in (one, other) else middle
 
     def _between(self, one: float, other: float) -> list[float]:
         low, high = sorted((one, other))
@@ -100,9 +102,8 @@ class LogScale:
         for _ in range(halvings):
             finer = [low]
             for one, other in pairwise(values):
-                if not self.is_close(one, other, width):
-                    finer.append(self.middle(one, other))
-                finer.append(other)
+                middle = self.halfway(one, other, width)
+                finer += [other] if middle is None else [middle, other]
             values = finer
         return values
 

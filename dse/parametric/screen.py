@@ -24,6 +24,7 @@ from dse.parametric.perturbed import (
     TOGETHER,
     PerturbedDesigns,
     PerturbedPart,
+    compare_together,
     same_space,
     widest,
 )
@@ -75,11 +76,10 @@ def screened(problem: Problem, wanted: Sequence[Screen], column: int | None) -> 
     `column` is the one loss that decides, None where designs win that are not dominated.
     """
     found: list[Index | None] = [None] * len(wanted)
-    hosts: list[Index] = []
+    hosts = _hosts_that_may_win(problem, wanted, column)
     together: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
     for place, screen in enumerate(wanted):
         ends = same_space(*(screen.entry.at(value) for value in (screen.low, screen.high)))
-        hosts.append(_hosts_that_may_win(screen, ends, column))
         if any(map(composes, ends)):
             found[place] = _composed(screen, ends, column)
         elif column is None:
@@ -97,11 +97,19 @@ def screened(problem: Problem, wanted: Sequence[Screen], column: int | None) -> 
     ]
 
 
-def _hosts_that_may_win(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index:
+def _hosts_that_may_win(
+    problem: Problem, wanted: Sequence[Screen], column: int | None
+) -> list[Index]:
     """Return of the designs of the host alone, which no cell has, those that may win."""
-    alone = ends[0].hosts
-    found = _may_win(alone, ends, screen.worst, column) if len(alone) else alone
-    return alone if found is None else found
+    alone = problem.hosts
+    if not len(alone):
+        return [alone] * len(wanted)
+    asks = [PerturbedPart(screen.entry, (screen.low, screen.high), alone) for screen in wanted]
+    every = compare_together(problem, problem.space, asks)
+    return [
+        alone[_possible(seen.loss, seen.violation, screen.worst, column)]
+        for screen, seen in zip(wanted, every, strict=True)
+    ]
 
 
 def composes(problem: Problem) -> bool:
@@ -133,11 +141,19 @@ def _listed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Inde
 def _may_win(
     rows: Index, ends: Sequence[Problem], worst: NDArray[np.float64], column: int | None
 ) -> Index | None:
-    first, second = (end.evaluate(rows) for end in ends)
-    possible = (np.minimum(first.violation, second.violation) <= 0).all(axis=1)
-    lowest = np.fmin(first.loss, second.loss)
-    rows = rows[possible & rivals.may_win(lowest, worst, column)]
+    found = [end.evaluate(rows) for end in ends]
+    losses = np.array([one.loss for one in found])
+    violations = np.array([one.violation for one in found])
+    rows = rows[_possible(losses, violations, worst, column)]
     return rows if len(rows) <= FEW else None
+
+
+def _possible(
+    losses: rivals.Losses, violations: rivals.Losses, worst: rivals.Losses, column: int | None
+) -> NDArray[np.bool_]:
+    """Return which designs may win between two values, by what they do there, (2, n, m)."""
+    feasible = (violations.min(axis=0) <= 0).all(axis=1)
+    return np.asarray(feasible & rivals.may_win(np.fmin(losses[0], losses[1]), worst, column))
 
 
 class _Descent:

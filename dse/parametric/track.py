@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
+from dse.errors import DseError
 from dse.model.evaluation import distinct
 from dse.model.front import nondominated
-from dse.model.space import Index
+from dse.model.problem import Problem
+from dse.model.space import Index, Space
 from dse.parametric import rivals
 from dse.parametric.perturbed import (
     Compared,
     PerturbedDesigns,
     PerturbedPart,
     compare_together,
+    ends_of,
     widest,
 )
 from dse.parametric.scale import LogScale
 from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
-from dse.search.exact.work import CALL, LOOK, spend
+from dse.search.exact.work import CALL, LOOK, EffortError, spend
 from dse.study.assumptions import Assumption
 
 MOST_KEPT = 480
@@ -51,7 +55,8 @@ class Track:
         self.scale = LogScale(entry.integer, entry.among, size if min(limits) <= 0.0 else 0.0)
         self.column = tracked.column(entry.problem)
         self.at = lru_cache(MOST_KEPT)(entry.at)
-        self.space = widest(entry.problem, [self.at(limit) for limit in limits])
+        self.ends = ends_of(entry, limits)
+        self.space = widest(entry.problem, self.ends)
         self.rows: Index = entry.problem.hosts
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
         self._answers: dict[float, AnswerDesigns] = {}
@@ -71,10 +76,13 @@ class Track:
             self.know(value, front, answer_among(self.at(value), front, self.tracked))
         return self._answers[value]
 
+    def ask(self, rows: Index, values: Sequence[float]) -> PerturbedPart:
+        """Return the question how designs (n, d) do at values."""
+        return PerturbedPart(self.entry, values, rows)
+
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
         """Return how designs (n, d) do at values."""
-        wanted = [PerturbedPart(self.entry, values, rows)]
-        return compare_together(self.entry.problem, self.space, wanted)[0]
+        return compare_together(self.entry.problem, self.space, [self.ask(rows, values)])[0]
 
     def least_counts(self, rows: Index, value: float) -> NDArray[np.float64]:
         """Return the least instances of designs at a value, (n, stages): nothing is evaluated."""
@@ -106,3 +114,42 @@ class Track:
         keys = np.column_stack(preference.keys(problem, preference.merit(problem, rows), loss))
         own = keys[same][np.lexsort(keys[same].T[::-1])[:1]]
         return not rivals.beats(keys[~same], own).any()
+
+
+Found = TypeVar("Found")
+Asking = Generator[PerturbedPart, Any, Found]
+"""Asks how designs do, is sent what is `Compared`, and returns what it found."""
+
+
+def in_step(
+    tracks: Sequence[Track], asking: Sequence[Asking[Found]]
+) -> Iterator[tuple[Track, Found]]:
+    """Yield each track with what is found along it; what all ask at a time is answered together."""
+    if not tracks:
+        return
+    problem = tracks[0].entry.problem
+    space = widest(problem, [end for track in tracks for end in track.ends])
+    given: dict[int, Compared | DseError | None] = dict.fromkeys(range(len(tracks)))
+    while given:
+        asks: dict[int, PerturbedPart] = {}
+        for place, answer in given.items():
+            failed = isinstance(answer, DseError)
+            try:
+                asks[place] = getattr(asking[place], "throw" if failed else "send")(answer)
+            except StopIteration as ended:
+                yield tracks[place], ended.value
+        given = dict(zip(asks, _answers(problem, space, [*asks.values()]), strict=True))
+
+
+def _answers(
+    problem: Problem, space: Space, asks: Sequence[PerturbedPart]
+) -> list[Compared | DseError]:
+    """Return how all do; errors where that cannot be evaluated even alone."""
+    try:
+        return [*compare_together(problem, space, asks)]
+    except EffortError:
+        raise
+    except DseError as error:
+        if len(asks) == 1:
+            return [error]
+        return [answer for ask in asks for answer in _answers(problem, space, [ask])]
