@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -140,6 +141,13 @@ def proven_front(study: Study, budget: Budget) -> Index:
     return answer.outcome.front_index
 
 
+def _in_turn(tracks: Sequence[Track]) -> Iterator[list[Track]]:
+    """Yield tracks that are followed together: those that matter first by themselves."""
+    for _, alike in itertools.groupby(tracks, lambda track: is_first(track.entry)):
+        every = [*alike]
+        yield from (every[first : first + IN_STEP] for first in range(0, len(every), IN_STEP))
+
+
 def is_first(entry: Assumption) -> bool:
     """Whether an assumption is checked before others."""
     return entry.quantity in FIRST or entry.bound is not None
@@ -165,8 +173,7 @@ class _FlipSearch:
             names = {entry.name for entry in still}
             tracks = [self._track(entry) for entry in group if entry.name not in names]
             proven = screened_answers(tracks, self.answer, rivals)
-            for first in range(0, len(tracks), IN_STEP):
-                some = tracks[first : first + IN_STEP]
+            for some in _in_turn(tracks):
                 asking = [breakpoints_of(t, self.answer, proven.get(t.entry.name)) for t in some]
                 for track, found in in_step(some, asking):
                     yield _stability(track.entry, [self._end(track, end) for end in found])
