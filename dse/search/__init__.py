@@ -184,8 +184,8 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     if len(problem.sizes) > MOST_AXES and registry.get(Method, settings.method).proves:
         raise TooLargeError(
             f"the study opens {len(problem.sizes)} axes, one for each count and choice, and exact "
-            f"search takes up to {MOST_AXES}; give mixed stages fewer designs, let some be of one "
-            f"design, or search with another method, for instance nsga2"
+            f"search takes up to {MOST_AXES}; give mixed stages fewer designs (`node`, `designs`), "
+            f"let some be of one design, or search with another method, for instance nsga2"
         )
     _check_memory(problem, settings)
     few = left_of(problem) <= min(settings.budget or math.inf, settings.most_enumerated)
