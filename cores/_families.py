@@ -33,15 +33,22 @@ _CELL_BYTE = 2.0
 _TRANSFORM_BIT = 64 * 2 * 8.0
 
 
-def _des_structure(unroll: Column) -> dict[str, Column | float]:
-    return {
-        "payload_bit": 64.0,
-        "cycles_per_task": 16.0 / unroll,
-        "latency_cycles": 16.0,
-        "tasks_in_flight": unroll,
-        "read_byte": 16.0,
-        "written_byte": 8.0,
-    }
+def _pipelined(
+    payload_bit: float, rounds: float, read_byte: float, written_byte: float
+) -> Callable[[Column], Mapping[str, Column | float]]:
+    """Return the structure of rounds with a register after each."""
+
+    def structure(unroll: Column) -> dict[str, Column | float]:
+        return {
+            "payload_bit": payload_bit,
+            "cycles_per_task": rounds / unroll,
+            "latency_cycles": rounds,
+            "tasks_in_flight": unroll,
+            "read_byte": read_byte,
+            "written_byte": written_byte,
+        }
+
+    return structure
 
 
 def _jacobi_structure(side: Column) -> dict[str, Column | float]:
@@ -63,17 +70,6 @@ def _fft_structure(stages: Column) -> dict[str, Column | float]:
         "tasks_in_flight": stages,
         "read_byte": _TRANSFORM_BIT / 8.0,
         "written_byte": _TRANSFORM_BIT / 8.0,
-    }
-
-
-def _aes_structure(unroll: Column) -> dict[str, Column | float]:
-    return {
-        "payload_bit": 128.0,
-        "cycles_per_task": 10.0 / unroll,
-        "latency_cycles": 10.0,
-        "tasks_in_flight": unroll,
-        "read_byte": 16.0,
-        "written_byte": 16.0,
     }
 
 
@@ -146,7 +142,14 @@ FAMILIES = {
     "des": Family(
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
         "des",
-        Lines({"structure": "pipelined"}, _UNROLL, "unroll", 1, "u{unroll}", _des_structure),
+        Lines(
+            {"structure": "pipelined"},
+            _UNROLL,
+            "unroll",
+            1,
+            "u{unroll}",
+            _pipelined(64.0, 16.0, 16.0, 8.0),
+        ),
     ),
     "jacobi": Family(
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
@@ -167,7 +170,7 @@ FAMILIES = {
             "unroll",
             1,
             "u{unroll}",
-            _aes_structure,
+            _pipelined(128.0, 10.0, 16.0, 16.0),
         ),
     ),
     "aes256": Family("AES-256 encryption: 1 to 14 rounds in hardware", "aes"),

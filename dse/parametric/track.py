@@ -133,9 +133,11 @@ def in_step(
     while given:
         asks: dict[int, PerturbedPart] = {}
         for place, answer in given.items():
-            failed = isinstance(answer, DseError)
+            one = asking[place]
             try:
-                asks[place] = getattr(asking[place], "throw" if failed else "send")(answer)
+                asks[place] = (
+                    one.throw(answer) if isinstance(answer, DseError) else one.send(answer)
+                )
             except StopIteration as ended:
                 yield tracks[place], ended.value
         given = dict(zip(asks, _answers(problem, space, [*asks.values()]), strict=True))

@@ -222,13 +222,7 @@ class Growing:
             kept_index, kept = index[:0], values[:0]
             some = max(1, CHUNK // len(counts))
             for first in range(0, len(index), some):
-                one = values[first : first + some, np.newaxis]
-                used = (counts > 0)[:, np.newaxis]
-                made = np.where(
-                    largest,
-                    np.where(used, np.maximum(one, each), one),
-                    one + counts[:, np.newaxis] * each,
-                ).reshape(-1, len(names))
+                made = _made(values[first : first + some], counts, each, largest)
                 rows = np.flatnonzero((made[:, 0] >= least) & (made[:, 0] <= limit))
                 grown = index[first + rows // len(counts)]
                 grown[:, place] = rows % len(counts)
@@ -310,3 +304,15 @@ class Growing:
         if whole and one_ratio and falls and not any(high for _, high in columns.values()):
             return (self.useful / clock + float(bandwidth.max())) * (1.0 + ROUNDING)
         return np.inf
+
+
+def _made(
+    values: Column, counts: Column, each: Column, largest: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the ingredients of parts (n, k) with so many of a design with `each`, count by count.
+
+    Of some the `largest` of any design counts, of others the sum.
+    """
+    one, more = values[:, np.newaxis], counts[:, np.newaxis]
+    highest = np.where(more > 0, np.maximum(one, each), one)
+    return np.where(largest, highest, one + more * each).reshape(-1, values.shape[1])
