@@ -33,12 +33,8 @@ class Ended:
         Why it could not be started, and whether that is so for every design.
     cut
         Whether there was more on standard output than is kept.
-    left
-        How many processes it had left behind, which were ended.
     said
         The end of its standard error.
-    cpu_s
-        CPU time of it and of all that it has started.
     """
 
     status: int | None = None
@@ -46,9 +42,7 @@ class Ended:
     unstarted: str = ""
     lasting: bool = False
     cut: bool = False
-    left: int = 0
     said: str = ""
-    cpu_s: float = 0.0
 
 
 _IDLE: list[subprocess.Popen[bytes]] = []

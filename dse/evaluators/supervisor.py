@@ -18,7 +18,6 @@ import ctypes
 import errno
 import json
 import os
-import resource
 import selectors
 import signal
 import subprocess
@@ -78,7 +77,6 @@ class Watched:
         self.output, self.error = bytearray(), bytearray()
         self.cut = False
         self.status: int | None = None
-        self.left = 0
         self.program = subprocess.Popen(  # noqa: S603  a list, no shell; the user's own program
             task["arguments"],
             env=task["environment"],
@@ -186,7 +184,6 @@ def _rest(watched: Watched) -> None:
 
 def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
     """Run a program, and return how it ended."""
-    before = _children_cpu_s()
     with contextlib.suppress(BlockingIOError):  # signals that came since the one before
         while os.read(wakeup, 1 << 16):
             pass
@@ -196,7 +193,6 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
         lasting = getattr(error, "errno", None) in MISSING or isinstance(error, ValueError)
         return {"unstarted": getattr(error, "strerror", None) or str(error), "lasting": lasting}
     why = _watch(watched, task["timeout_s"], wakeup)
-    left = len(_descendants()) if _LINUX and not why else 0
     watched.end_all()
     _rest(watched)
     folder = Path(task["folder"])
@@ -208,15 +204,8 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
         "why": why,
         "status": watched.status,
         "cut": watched.cut,
-        "left": left,
         "said": said,
-        "cpu_s": _children_cpu_s() - before,
     }
-
-
-def _children_cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _line() -> bytes:

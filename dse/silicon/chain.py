@@ -302,15 +302,11 @@ class LibraryCharacteriser(Characteriser):
         mapped = map_description(
             reads,
             library,
+            self.usable,
             top=design.top,
             target_period_s=target_s,
-            usable=self.usable,
-            most_fan_out=conditions.most_fan_out,
-            gate_clocks=conditions.gate_clocks,
+            conditions=conditions,
             multiplier=task.target.multiplier,
-            full_adders=conditions.full_adders,
-            tool=conditions.tool,
-            time_limit_s=conditions.time_limit_s,
         )
         found = [
             spread_fan_out(
@@ -365,7 +361,7 @@ class LibraryCharacteriser(Characteriser):
             "supply_v": f"{library.voltage_v:g}",
             "temperature_c": f"{library.temperature_c:g}",
             "gate": f"{gate[0]}, {gate[1] * 1e12:.6g} um2" if gate else "no NAND of two inputs",
-            "tool": mapped.tool,
+            "tool": self.tool,
             "script": script_sha256(mapped.script),
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -13,7 +13,10 @@ from dse.silicon.library import Cell, CellLibrary
 from dse.silicon.netlist import Netlist
 
 ADDERS = "adders.v"
-"""File of `adders`, as the commands of `adding` read it."""
+"""File of `adders`, as the commands of `ADDING` read it."""
+
+ADDING = ("extract_fa -fa", "opt_clean", f"techmap -map {ADDERS}", "simplemap", "opt_clean")
+"""Commands of Yosys that find full adders in gates, and take cells for them."""
 
 _ONES = np.array([sum(bits) for bits in product((0, 1), repeat=3)])
 _OUTPUTS = {"X": _ONES >= 2, "Y": _ONES % 2 == 1}
@@ -44,11 +47,6 @@ def adders(library: CellLibrary) -> str:
         "module \\$fa (input A, B, C, output X, Y);\n  parameter WIDTH = 1;\n  wire x, y;\n"
         f"  {cell.name} _TECHMAP_REPLACE_ ({', '.join(pins)});\n{''.join(lines)}endmodule\n"
     )
-
-
-def adding() -> Iterator[str]:
-    """Yield commands of Yosys that find full adders in gates, and take cells for them."""
-    yield from ("extract_fa -fa", "opt_clean", f"techmap -map {ADDERS}", "simplemap", "opt_clean")
 
 
 def count_adders(netlist: Netlist, library: CellLibrary) -> int:

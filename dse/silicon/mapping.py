@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.errors import Fault, StudyError
 from dse.silicon.clock_gates import ENABLES, enables, gating
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
-from dse.silicon.full_adders import ADDERS, adders, adding
+from dse.silicon.figures import Conditions
+from dse.silicon.full_adders import ADDERS, ADDING, adders
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
     CONSTANT_0,
@@ -20,8 +20,8 @@ from dse.silicon.netlist import (
     read_netlist,
 )
 from dse.silicon.targets import BOOTH, PLAIN
-from dse.silicon.usable_cells import UsableCells, usable_cells
-from dse.silicon.yosys import chosen_yosys, full_name
+from dse.silicon.usable_cells import UsableCells
+from dse.silicon.yosys import chosen_yosys
 
 _WAYS = (
     "dch,-f;map,-B,0.9,-D,{0};",
@@ -48,52 +48,26 @@ class Mapped:
     ----------
     netlists
         Flat, of cells of the library, each mapped in another way.
-    tool
-        Program and version.
     script
-        What it ran, for those who want to repeat it.
-    warnings
-        What it warned of.
-    omitted
-        Cells of the library that were not used, and why.
-    cpu_s
-        Processor time of the tool.
+        What the tool ran, for those who want to repeat it.
     refused
         Why slang did not read the files, where Yosys did instead.
     """
 
     netlists: tuple[Netlist, ...]
-    tool: str
     script: str
-    warnings: tuple[str, ...]
-    omitted: Mapping[str, str]
-    cpu_s: float
-    refused: str = ""
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    top: str
-    target_period_s: float
-    most_fan_out: int
-    gating: tuple[str, ...]
-    multiplier: str
-    full_adders: bool
+    refused: str
 
 
 def map_description(
     reads: Reading,
     library: CellLibrary,
+    usable: UsableCells,
     *,
     top: str,
     target_period_s: float,
-    usable: UsableCells | None = None,
-    most_fan_out: int = 16,
-    gate_clocks: int = 0,
+    conditions: Conditions,
     multiplier: str = PLAIN,
-    full_adders: bool = False,
-    tool: str | None = None,
-    time_limit_s: float = 3600.0,
 ) -> Mapped:
     """Return a description as netlists of cells of a library.
 
@@ -105,26 +79,17 @@ def map_description(
     ----------
     reads
         How it is read.
-    library
-        The cells.
+    library, usable
+        The cells, and those that netlists are made of.
     top
         The outermost module.
     target_period_s
         What abc makes the longest path between flip-flops for.
-    usable
-        As `usable_cells` returns it, by default all of the library that can be used.
-    most_fan_out
-        Inputs that a gate drives without buffers.
-    gate_clocks
-        Flip-flops with one enable that get a clock gate; 0 for no gates.
+    conditions
+        With the tool and its time, fan-out, clock gates, and whether there are netlists with full
+        adders of the library as well, which abc does not see.
     multiplier
         One of `dse.silicon.targets.MULTIPLIERS`.
-    full_adders
-        Whether there are netlists with those of the library as well, which abc does not see.
-    tool
-        ``"pyosys"`` or ``"yosys"``; by default the first that is installed.
-    time_limit_s
-        The longest that the tool may take.
 
     Raises
     ------
@@ -135,74 +100,58 @@ def map_description(
     ToolTimeError
         It took too long.
     """
-    yosys = chosen_yosys(tool)
-    usable = usable or usable_cells(library)
-    gates = tuple(gating(library, gate_clocks)) if gate_clocks else ()
-    wanted = _Wanted(top, target_period_s, most_fan_out, gates, multiplier, full_adders)
-    _check_wanted(wanted, usable, library)
-    given = {"usable.lib": usable.liberty} | ({ENABLES: enables()} if gates else {})
-    given |= {ADDERS: adders(library)} if full_adders else {}
-    script, places = [*_script(wanted)], range(len(_ways(wanted)))
-    output, way, refused = run_description(
-        yosys, reads, script, given, done=_file(places[-1]), time_limit_s=time_limit_s
-    )
+    yosys, given = chosen_yosys(conditions.tool), {"usable.lib": usable.liberty}
+    gates: list[str] = []
+    if conditions.gate_clocks:
+        gates, given[ENABLES] = [*gating(library, conditions.gate_clocks)], enables()
+    _check_wanted(top, target_period_s, usable, library)
+    if conditions.full_adders:
+        given[ADDERS] = adders(library)
+    ways = _ways(target_period_s, conditions.full_adders)
+    script = [
+        *elaborating(top),
+        f"synth -flatten -noabc {'-booth ' if multiplier == BOOTH else ''}-top {top}",
+        *("tee -q -o check check", *gates, "dfflibmap -liberty usable.lib"),
+        "design -save unmapped",
+    ]
+    for place, (first, way, target_s) in enumerate(ways):
+        abc = _ABC.replace("{how}", way).format(f"{target_s * 1e12:.6g}", conditions.most_fan_out)
+        script += ["design -load unmapped"] * (place > 0)
+        script += [*first, f"abc -liberty usable.lib -script +{abc}"]
+        script += ["setundef -zero", "opt_clean -purge", f"write_json {_file(place)}"]
+    done, limit_s = _file(len(ways) - 1), conditions.time_limit_s
+    read = run_description(yosys, reads, script, given, done=done, time_limit_s=limit_s)
     netlists = []
-    for place in places:
-        netlist = read_netlist(output.files[_file(place)], top=wanted.top, library=library)
+    for place in range(len(ways)):
+        netlist = read_netlist(read.output.files[_file(place)], top=top, library=library)
         netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
         check_netlist(netlists[-1], library)
-    warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", output.log, re.M))
-    return Mapped(
-        tuple(netlists),
-        full_name(yosys),
-        "\n".join((*way, *script)),
-        tuple(warnings),
-        usable.omitted,
-        output.cpu_s,
-        refused,
-    )
+    return Mapped(tuple(netlists), "\n".join((*read.commands, *script)), read.refused)
 
 
-def _script(wanted: _Wanted) -> Iterator[str]:
-    yield from elaborating(wanted.top)
-    booth = "-booth " if wanted.multiplier == BOOTH else ""
-    yield f"synth -flatten -noabc {booth}-top {wanted.top}"
-    yield "tee -q -o check check"
-    yield from wanted.gating
-    yield "dfflibmap -liberty usable.lib"
-    yield "design -save unmapped"
-    for place, (first, way, target_s) in enumerate(_ways(wanted)):
-        if place:
-            yield "design -load unmapped"
-        yield from first
-        abc = _ABC.replace("{how}", way).format(f"{target_s * 1e12:.6g}", wanted.most_fan_out)
-        yield f"abc -liberty usable.lib -script +{abc}"
-        yield "setundef -zero"
-        yield "opt_clean -purge"
-        yield f"write_json {_file(place)}"
-
-
-def _ways(wanted: _Wanted) -> list[tuple[tuple[str, ...], str, float]]:
+def _ways(target_s: float, full_adders: bool) -> list[tuple[Sequence[str], str, float]]:
     """Return for each netlist the commands before abc, how that maps, and for which period.
 
     It does not see full adders: with them logic is mapped as fast as it gets, too.
     """
-    target_s = wanted.target_period_s
-    with_adders = ((_WAYS[-1], target_s), (_WAYS[0], FASTEST_S)) if wanted.full_adders else ()
-    adders = ((tuple(adding()), *way) for way in with_adders)
-    return [*(((), way, target_s) for way in _WAYS), *adders]
+    found: list[tuple[Sequence[str], str, float]] = [((), way, target_s) for way in _WAYS]
+    if full_adders:
+        found += [(ADDING, _WAYS[-1], target_s), (ADDING, _WAYS[0], FASTEST_S)]
+    return found
 
 
 def _file(place: int) -> str:
     return f"mapped{place or ''}.json"
 
 
-def _check_wanted(wanted: _Wanted, usable: UsableCells, library: CellLibrary) -> None:
+def _check_wanted(
+    top: str, target_period_s: float, usable: UsableCells, library: CellLibrary
+) -> None:
     """Refuse what could not be mapped, or would be taken for something else by Yosys."""
-    faults = [*wrong_names(wanted.top, {})]
-    if not wanted.target_period_s > 0:
+    faults = [*wrong_names(top, {})]
+    if not target_period_s > 0:
         rule, remedy = "a period is above 0 s", "write that of the wanted clock"
-        written = f"{wanted.target_period_s:g} s"
+        written = f"{target_period_s:g} s"
         faults.append(Fault(where="target_period_s", written=written, rule=rule, remedy=remedy))
     if "    ff (" not in usable.liberty:
         rule = "the library has no flip-flop that can be used"

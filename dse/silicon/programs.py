@@ -41,7 +41,6 @@ class Output:
 
     log: str
     files: dict[str, str]
-    cpu_s: float
 
 
 def run_program(
@@ -98,7 +97,7 @@ def run_program(
             for path in folder.glob(pattern)
             if path.is_file() and path.name not in {*files, OUTPUT, ERROR}
         }
-    return Output(texts.pop("log", ended.unstarted), texts, ended.cpu_s)
+    return Output(texts.pop("log", ended.unstarted), texts)
 
 
 def raise_errors(
