@@ -86,7 +86,8 @@ def verilog(
     dse.errors.StudyError
         What is wrong with lists, folders or macros.
     """
-    from dse.silicon.requests import FIGURES, Verilog
+    from dse.silicon.figures import FIGURES
+    from dse.silicon.requests import Verilog
     from dse.silicon.sources import sources_of
 
     figures = (payload, cycles_per_task, latency, tasks_in_flight, read, written)

@@ -17,7 +17,7 @@ from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.clock_gates import gated_counts, sized_gates
 from dse.silicon.description import Reading
-from dse.silicon.fan_out import BufferedNetlist, spread_fan_out
+from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.flow import Flow, Routed, placed_and_routed, platform_of, with_routed
 from dse.silicon.full_adders import count_adders
@@ -163,8 +163,7 @@ class LibraryCharacteriser(Characteriser):
         design = task.design
         held, memories = self._held(task)
         target_s = self._target_s(task, held.reads)
-        mapped, buffered = self._mapped(task, held.reads, target_s)
-        netlist = buffered.netlist
+        mapped, netlist, buffers = self._mapped(task, held.reads, target_s)
         if self.mapped_with:
             check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
@@ -183,7 +182,7 @@ class LibraryCharacteriser(Characteriser):
             name=design.name,
             parameters=dict(design.parameters),
             figures=(with_routed(figures, routed) if routed else figures)
-            | self._counts(netlist, buffered.buffers, design.clock)
+            | self._counts(netlist, buffers, design.clock)
             | {"idle_power_w": idle.dynamic.total_w},
             facts=self._facts(task, mapped, held.vectors, activity)
             | ({"placer": routed.placer} if routed else {}),
@@ -296,37 +295,31 @@ class LibraryCharacteriser(Characteriser):
 
     def _mapped(
         self, task: DesignTask, reads: Reading, target_s: float
-    ) -> tuple[Mapped, BufferedNetlist]:
-        """Return the smallest netlist that meets a target, else of the fastest to three digits."""
-        library, conditions, design = self.mapping_library, self.conditions, task.design
+    ) -> tuple[Mapped, Netlist, int]:
+        """Return the smallest netlist that meets a target, else of the fastest to three digits.
+
+        And how many buffers stand behind its flip-flops.
+        """
+        library, design = self.mapping_library, task.design
         mapped = map_description(
             reads,
             library,
             self.usable,
             top=design.top,
             target_period_s=target_s,
-            conditions=conditions,
+            conditions=self.conditions,
             multiplier=task.target.multiplier,
         )
-        found = [
-            spread_fan_out(
-                sized_gates(one, library),
-                library,
-                self.usable,
-                most_fan_out=conditions.most_fan_out,
-            )
-            for one in mapped.netlists
-        ]
+        sized = [sized_gates(one, library) for one in mapped.netlists]
+        found = [spread_fan_out(one, library, self.usable) for one in sized]
         wire = self.wire(library)
-        each_s = [
-            analyse(one.netlist, library, clock=design.clock, wire=wire).period_s for one in found
-        ]
-        areas_m2 = [_area_m2(one.netlist, library) for one in found]
+        each_s = [analyse(one, library, clock=design.clock, wire=wire).period_s for one in found]
+        areas_m2 = [_area_m2(one, library) for one in found]
         periods_s = [period_of(max(one_s, target_s), 0.0) for one_s in each_s]
         best = min(range(len(found)), key=lambda at: (periods_s[at], areas_m2[at]))
         if target_s == FASTEST_S:
             self.fastest_s[f"{design.name}{task.target.recoded}"] = periods_s[best]
-        return mapped, found[best]
+        return mapped, found[best], len(found[best].instances) - len(sized[best].instances)
 
     def _figures(
         self, task: DesignTask, netlist: Netlist, least_s: float, power: Power

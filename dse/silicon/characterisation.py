@@ -14,13 +14,7 @@ from dse.errors import Fault, StudyError
 from dse.files.csv import inert
 from dse.reports.text import Printable, listed, paragraph, percent, plural, table_text
 from dse.silicon.characteriser import Characteriser
-from dse.silicon.figures import (
-    UNKEPT,
-    CharacterisedDesign,
-    Refused,
-    refusals,
-    rounded_down,
-)
+from dse.silicon.figures import UNKEPT, CharacterisedDesign, Refused, rounded_down
 from dse.silicon.targets import (
     MULTIPLIER,
     STATED,
@@ -275,7 +269,7 @@ def characterise_all(
             if progress is not None:
                 following = chosen[count].design.name if count < len(chosen) else ""
                 progress(kept + count, len(wanted), following)
-    faults = [*dict.fromkeys(refusals([one for one in found if one is not None]))]
+    faults = [fault for one in found if isinstance(one, Refused) for fault in one.faults]
     if faults:
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -94,11 +94,10 @@ def sized_gates(netlist: Netlist, library: CellLibrary) -> Netlist:
     """
     instances, net_count = list(netlist.instances), netlist.net_count
     for position, takers in _behind_gates(netlist, library).items():
-        shares = _shares(library, instances, takers)
-        cell, pins = shares.cell, shares.pins
+        cell, pins, shares = _shares(library, instances, takers)
         before = instances[position]
         was = library.cells[before.cell].clock_gate or pins
-        for number, share in enumerate(shares.takers):
+        for number, share in enumerate(shares):
             net = before.nets[was.output] if number == 0 else net_count
             ends = {pins.clock: before.nets[was.clock], pins.enable: before.nets[was.enable]}
             nets = {**ends, pins.output: net, **dict.fromkeys(pins.tied, CONSTANT_0)}
@@ -128,18 +127,10 @@ def _behind_gates(netlist: Netlist, library: CellLibrary) -> dict[int, list[Take
     return found
 
 
-@dataclass(frozen=True)
-class _Shares:
-    """Clock gates side by side: their cell, its pins, and the flip-flops of each."""
-
-    cell: Cell
-    pins: ClockGate
-    takers: list[list[Taker]]
-
-
 def _shares(
     library: CellLibrary, instances: Sequence[Instance], takers: Sequence[Taker]
-) -> _Shares:
+) -> tuple[Cell, ClockGate, list[list[Taker]]]:
+    """Return clock gates side by side: their cell, its pins, and the flip-flops of each."""
     cells = (library.cells[instances[at].cell] for at, _ in takers)
     load_f = max(cell.pins[pin].capacitance_f for cell, (_, pin) in zip(cells, takers, strict=True))
     gates, counts = _gates(library), np.arange(1, len(takers) + 1)
@@ -152,7 +143,7 @@ def _shares(
         ways.append((count * cell.area_m2, count, cell, pins))
     _, count, cell, pins = min(ways, key=lambda way: way[0])
     cuts = [len(takers) * one // count for one in range(count + 1)]
-    return _Shares(cell, pins, [[*takers[first:last]] for first, last in pairwise(cuts)])
+    return cell, pins, [[*takers[first:last]] for first, last in pairwise(cuts)]
 
 
 def _delay_s(cell: Cell, pins: ClockGate, load_f: Floats) -> Floats:

@@ -109,22 +109,15 @@ class DeviceFamily:
     Attributes
     ----------
     name
-        Stands before the colon: ``ice40:hx8k``.
+        Stands before the colon: ``ice40:hx8k``, and in ``synth_ice40`` of Yosys.
     devices
         Arguments that choose a device, by its name.
-    synthesis
-        Commands of Yosys to cells before look-up tables, and on to all cells, of a module and with
-        options of `logic_alone` and `multipliers`.
-    logic_alone
-        Option for a description without memories.
     multipliers
-        Option for one that multiplies, by the devices that have multipliers.
+        Option of Yosys for a description that multiplies, by the devices that have multipliers.
     blocks
         Cells that are more than logic.
     models, own_models
         Verilog of Yosys in which these have their functions, and of those that it lacks.
-    program, arguments
-        What places and routes.
     logic
         Parts of a logic cell; a design takes as many cells as it fills of the fullest part.
     cells, by_parameters
@@ -138,20 +131,21 @@ class DeviceFamily:
 
     name: str
     devices: Mapping[str, tuple[str, ...]]
-    synthesis: tuple[str, str]
-    program: str
-    arguments: tuple[str, ...]
     logic: tuple[LogicPart, ...]
     cells: Mapping[str, Cell]
     table: LookUpTable
     blocks: Mapping[str, DeviceBlock]
     models: str
-    logic_alone: str
     multipliers: Mapping[str, str]
     launch: tuple[Primitive, ...]
     capture: tuple[Primitive, ...]
     by_parameters: Mapping[str, MakesCell] = field(default_factory=dict)
     own_models: str = ""
+
+    @property
+    def program(self) -> str:
+        """What places and routes."""
+        return f"nextpnr-{self.name}"
 
 
 @dataclass(frozen=True)
@@ -167,12 +161,15 @@ class Device:
         return f"{self.family.name}:{self.name}"
 
     def synthesis(self, top: str, described: str) -> tuple[str, str]:
-        """Return the commands of Yosys for a module, as Yosys has it before it is mapped."""
-        options = "" if re.search(r"^  memory ", described, re.M) else self.family.logic_alone
+        """Return the commands of Yosys to cells before look-up tables, and on to all cells.
+
+        `described` is the module, as Yosys has it before it is mapped.
+        """
+        options = "" if re.search(r"^  memory ", described, re.M) else " -nobram"
         if re.search(r"^  cell \$mul ", described, re.M):
             options += self.family.multipliers.get(self.name, "")
-        first, second = self.family.synthesis
-        return first.format(top=top, options=options), second.format(top=top, options=options)
+        command = f"synth_{self.family.name}{options} -top {top} -run"
+        return f"{command} begin:map_luts", f"{command} map_luts:"
 
 
 def sum_of_products(written: str, inputs: Sequence[str]) -> str:

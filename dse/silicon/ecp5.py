@@ -147,12 +147,6 @@ _REGISTER = Primitive(
 ECP5 = DeviceFamily(
     name="ecp5",
     devices=_devices(),
-    synthesis=(
-        "synth_ecp5{options} -top {top} -run begin:map_luts",
-        "synth_ecp5{options} -top {top} -run map_luts:",
-    ),
-    program="nextpnr-ecp5",
-    arguments=("--timing-allow-fail",),
     logic=(
         LogicPart("look_up_tables", ("TRELLIS_COMB", "TRELLIS_RAMW"), of_port=0),
         LogicPart("flip_flops", ("TRELLIS_FF",), of_port=1),
@@ -170,7 +164,6 @@ ECP5 = DeviceFamily(
     },
     models="-D NO_INCLUDES +/ecp5/cells_sim.v",  # else what it includes defines cells twice
     own_models=re.sub(r"<(\w+):(\d+)(.*?)>", _spelt, _BLOCKS),
-    logic_alone=" -nobram",
     multipliers={},
     launch=(_REGISTER,),
     capture=(replace(_REGISTER, nets={**_REGISTER.nets, "Q": "state"}),),

@@ -15,8 +15,14 @@ from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
 from dse.silicon.characterisers import check_library_files, of_library
 from dse.silicon.corners import at_supplies
-from dse.silicon.figures import SUPPLY, CharacterisedDesign, Conditions, positive_quantity
-from dse.silicon.requests import FIGURES, Request, Verilog
+from dse.silicon.figures import (
+    FIGURES,
+    SUPPLY,
+    CharacterisedDesign,
+    Conditions,
+    positive_quantity,
+)
+from dse.silicon.requests import Request, Verilog
 from dse.silicon.sources import sources_of
 from dse.silicon.targets import STATED, Target, targets_of
 from dse.silicon.tasks import DesignTask

@@ -21,31 +21,14 @@ _SLACK = 1.05
 _MOST_BUFFERS = 64
 
 
-@dataclass(frozen=True)
-class BufferedNetlist:
-    """A netlist with buffers behind flip-flops.
-
-    Attributes
-    ----------
-    netlist
-        With the buffers, and larger flip-flops where these are faster.
-    nets
-        How many nets were given buffers or a larger flip-flop.
-    buffers
-        How many there are.
-    """
-
-    netlist: Netlist
-    nets: int
-    buffers: int
+MOST_FAN_OUT = 16
+"""Inputs that a gate or flip-flop drives without buffers."""
 
 
-def spread_fan_out(
-    netlist: Netlist, library: CellLibrary, usable: UsableCells, *, most_fan_out: int = 16
-) -> BufferedNetlist:
+def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) -> Netlist:
     """Return a netlist in which no flip-flop drives much by itself.
 
-    For every net that a flip-flop drives and more than `most_fan_out` pins take, the delay from
+    For every net that a flip-flop drives and more than `MOST_FAN_OUT` pins take, the delay from
     the clock's edge to the last pin is looked up for every flip-flop of the same function and, for
     every buffer, for 0, 1, 2, ... of them side by side with equal shares of the load; slews follow
     from the tables.  The smallest in area within 5 % of the fastest is taken.  Pins keep their
@@ -62,16 +45,14 @@ def spread_fan_out(
         raise StudyError([Fault(where="library", written="", rule=rule, remedy=remedy)])
     instances = list(netlist.instances)
     added: list[Instance] = []
-    changed = 0
     takers = _takers(netlist, library)
     for position, pin in _launching(netlist, library):
         instance = netlist.instances[position]
         ends = takers.get(instance.nets[pin], [])
-        if len(ends) <= most_fan_out:
+        if len(ends) <= MOST_FAN_OUT:
             continue
         loads = (library.cells[instances[at].cell].pins[name].capacitance_f for at, name in ends)
         tree = trees.best(library.cells[instance.cell], pin, sum(loads), len(ends))
-        changed += tree.driver != instance.cell or tree.count > 0
         instances[position] = replace(instances[position], cell=tree.driver)
         for number in range(tree.count):
             net = netlist.net_count + len(added)
@@ -82,8 +63,7 @@ def spread_fan_out(
             nets = {entry: instance.nets[pin], end: net}
             added.append(Instance(f"{instance.name}_buffer_{number}", tree.buffer, nets))
     net_count = netlist.net_count + len(added)
-    found = replace(netlist, instances=(*instances, *added), net_count=net_count)
-    return BufferedNetlist(found, changed, len(added))
+    return replace(netlist, instances=(*instances, *added), net_count=net_count)
 
 
 Taker = tuple[int, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,16 @@ SUPPLY = "supply_v"
 UNKEPT = "unkept"
 """Fact that says why a result could not be kept."""
 
+FIGURES = {
+    "payload": "payload_bit",
+    "cycles_per_task": "cycles_per_task",
+    "latency": "latency_cycles",
+    "tasks_in_flight": "tasks_in_flight",
+    "read": "read_byte",
+    "written": "written_byte",
+}
+"""What one task of hardware is, and the quantity."""
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -32,8 +42,6 @@ class Conditions:
         Clock period; 0 for the least of each design, rounded up.
     tool
         ``pyosys`` or ``yosys``; none for the first that is installed.
-    most_fan_out
-        Inputs that a gate or flip-flop drives without buffers.
     wire
         Wire load of the library by name; none for wires without capacitance.
     gate_clocks
@@ -48,7 +56,6 @@ class Conditions:
 
     period_s: float = 0.0
     tool: str | None = None
-    most_fan_out: int = 16
     wire: str | None = None
     gate_clocks: int = 0
     full_adders: bool = False
@@ -88,35 +95,15 @@ class Refused:
 
 def of_one_task(design: Design) -> dict[str, float]:
     """Return the figures of a design that its description says: what one task is."""
-    return {
-        "payload_bit": design.payload_bit,
-        "cycles_per_task": design.cycles_per_task,
-        "latency_cycles": design.latency_cycles,
-        "tasks_in_flight": design.tasks_in_flight,
-        "read_byte": design.read_byte,
-        "written_byte": design.written_byte,
-    }
+    return {figure: getattr(design, figure) for figure in FIGURES.values()}
 
 
 def of_kept(data: Mapping[str, Any]) -> CharacterisedDesign | None:
     """Return a design from what was kept of it; None where that is something else."""
     try:
-        return CharacterisedDesign(
-            name=data["name"],
-            parameters=data["parameters"],
-            figures=data["figures"],
-            facts=data["facts"],
-            notes=tuple(data["notes"]),
-        )
+        return CharacterisedDesign(**{**data, "notes": tuple(data["notes"])})
     except (KeyError, TypeError):
         return None
-
-
-def refusals(found: Sequence[CharacterisedDesign | Refused]) -> Iterator[Fault]:
-    """Yield why designs have no figures."""
-    for one in found:
-        if isinstance(one, Refused):
-            yield from one.faults
 
 
 def of_design(name: str, fault: Fault) -> Fault:

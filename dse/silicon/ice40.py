@@ -58,12 +58,6 @@ _PASS = Primitive("SB_LUT4", {"LUT_INIT": "10" * 8}, _HOLD, "O")
 ICE40 = DeviceFamily(
     name="ice40",
     devices={name: (f"--{name}",) for name in _DEVICES},
-    synthesis=(
-        "synth_ice40{options} -top {top} -run begin:map_luts",
-        "synth_ice40{options} -top {top} -run map_luts:",
-    ),
-    program="nextpnr-ice40",
-    arguments=("--timing-allow-fail",),
     logic=(LogicPart("logic_cells", ("ICESTORM_LC",), of_port=1),),
     cells={cell.name: cell for cell in (_CARRY, *_flip_flops())},
     table=LookUpTable("SB_LUT4", "LUT_INIT", ("I0", "I1", "I2", "I3"), "O"),
@@ -72,7 +66,6 @@ ICE40 = DeviceFamily(
         "SB_MAC16": DeviceBlock(("CLK",), "ICESTORM_DSP", "multipliers"),
     },
     models="+/ice40/cells_sim.v",
-    logic_alone=" -nobram",
     multipliers={"up3k": " -dsp", "up5k": " -dsp"},
     launch=(_PASS, Primitive("SB_DFF", {}, {"C": "clock", "D": "logic", "Q": "port"}, "Q")),
     capture=(_PASS, Primitive("SB_DFF", {}, {"C": "clock", "D": "logic", "Q": "state"}, "Q")),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dse.errors import Fault, StudyError
 from dse.silicon.clock_gates import ENABLES, enables, gating
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
+from dse.silicon.fan_out import MOST_FAN_OUT
 from dse.silicon.figures import Conditions
 from dse.silicon.full_adders import ADDERS, ADDING, adders
 from dse.silicon.library import CellLibrary
@@ -86,7 +87,7 @@ def map_description(
     target_period_s
         What abc makes the longest path between flip-flops for.
     conditions
-        With the tool and its time, fan-out, clock gates, and whether there are netlists with full
+        With the tool and its time, clock gates, and whether there are netlists with full
         adders of the library as well, which abc does not see.
     multiplier
         One of `dse.silicon.targets.MULTIPLIERS`.
@@ -115,7 +116,7 @@ def map_description(
         "design -save unmapped",
     ]
     for place, (first, way, target_s) in enumerate(ways):
-        abc = _ABC.replace("{how}", way).format(f"{target_s * 1e12:.6g}", conditions.most_fan_out)
+        abc = _ABC.replace("{how}", way).format(f"{target_s * 1e12:.6g}", MOST_FAN_OUT)
         script += ["design -load unmapped"] * (place > 0)
         script += [*first, f"abc -liberty usable.lib -script +{abc}"]
         script += ["setundef -zero", "opt_clean -purge", f"write_json {_file(place)}"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,35 +13,13 @@ from dse.silicon.boolean import names_in, truth_table
 from dse.silicon.clocks import Clocks, clocks_of
 from dse.silicon.library import Cell, CellLibrary, InternalPower, TableStack
 from dse.silicon.netlist import Netlist
+from dse.silicon.simulate import Switched
 from dse.silicon.timing import Timing
 
 MOST_CONDITION_PINS = 12
 """A condition ``when`` on more pins than this holds half of the time."""
 
 Floats = NDArray[np.float64]
-
-
-class Switching(Protocol):
-    """How often nets change: `toggles` with glitches, `settled` without, counts per net.
-
-    `high` is the share of time for which a net is 1; all arrays have shape (net_count,).
-    """
-
-    @property
-    def cycles(self) -> int:
-        """Return the clock cycles over which transitions are counted."""
-
-    @property
-    def toggles(self) -> NDArray[Any]:
-        """Return transitions of each net."""
-
-    @property
-    def settled(self) -> NDArray[Any]:
-        """Return transitions of each net's settled value from cycle to cycle."""
-
-    @property
-    def high(self) -> Floats:
-        """Return the share of time for which each net is 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +66,12 @@ class Power:
     leakage_w: Floats
     notes: tuple[str, ...] = ()
 
-    @property
-    def total_w(self) -> float:
-        """Return dynamic power with glitches, and leakage."""
-        return self.dynamic.total_w + float(self.leakage_w.sum())
-
 
 def average_power(
     netlist: Netlist,
     library: CellLibrary,
     timing: Timing,
-    activity: Switching,
+    activity: Switched,
     *,
     clock: str,
     period_s: float,

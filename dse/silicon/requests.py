@@ -14,6 +14,7 @@ from dse.contract.generators import Generator, Value
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followed
 from dse.plugins import registry
 from dse.silicon.characteriser import Characteriser
+from dse.silicon.figures import FIGURES
 from dse.silicon.sources import ENDINGS, Sources
 from dse.silicon.targets import Target
 from dse.silicon.tasks import (
@@ -24,16 +25,6 @@ from dse.silicon.tasks import (
     written_by_hand,
 )
 from dse.silicon.vectors import WrittenVectors
-
-FIGURES = {
-    "payload": "payload_bit",
-    "cycles_per_task": "cycles_per_task",
-    "latency": "latency_cycles",
-    "tasks_in_flight": "tasks_in_flight",
-    "read": "read_byte",
-    "written": "written_byte",
-}
-"""What one task of a user's own hardware is, and the quantity."""
 
 _ONE_SUPPLY = Fault(
     where="joined_by",

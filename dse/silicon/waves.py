@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from dse.errors import Fault, Position, StudyError, nearest
 from dse.files.csv import CsvTable
@@ -23,14 +22,6 @@ class Waves(CsvTable):
         written = "" if row is None else f"cycle {row}: {self.columns[column][row]}"
         place = Position(self.lines[0 if row is None else row + 1], 1, self.file)
         return place.fault((self.headers[column],), written, rule, remedy)
-
-
-@dataclass
-class _Dump:
-    """What has been read of a dump."""
-
-    scopes: dict[str, dict[str, str]] = field(default_factory=dict)  # name: signals' codes
-    ends: int = 0
 
 
 def read_waves(
@@ -57,14 +48,14 @@ def read_waves(
         It is no dump, has no such scope or clock, or the clock does not rise.
     """
     numbered = enumerate(lines, start=1)
-    dump = _header(numbered)
-    if not dump.ends:
+    scopes, ends = _header(numbered)
+    if not ends:
         _refuse(file, "", "it is no value change dump", "write one with $dumpfile and $dumpvars")
-    if scope not in dump.scopes:
-        remedy = nearest(scope, dump.scopes)
+    if scope not in scopes:
+        remedy = nearest(scope, scopes)
         _refuse(file, repr(scope), "the dump has no signals of this scope", remedy)
-    signals = dump.scopes[scope]
-    for name, inner in dump.scopes.items() if below else ():
+    signals = scopes[scope]
+    for name, inner in scopes.items() if below else ():
         if name.startswith(f"{scope}."):
             inside = name.removeprefix(f"{scope}.")
             signals = {**signals, **{f"{inside}.{one}": code for one, code in inner.items()}}
@@ -77,16 +68,17 @@ def read_waves(
     headers = tuple(signals)
     columns = tuple(zip(*rows, strict=True))
     text = "\n".join(map(",".join, (headers, *rows)))
-    return Waves(file, text, headers, columns, (dump.ends, *edges))
+    return Waves(file, text, headers, columns, (ends, *edges))
 
 
 def _refuse(file: str, written: str, rule: str, remedy: str) -> None:
     raise StudyError([Fault(where=file, written=written, rule=rule, remedy=remedy)])
 
 
-def _header(lines: Iterator[tuple[int, str]]) -> _Dump:
-    """Return scopes with their signals; the lines that follow are left."""
-    dump, within = _Dump(), list[str]()
+def _header(lines: Iterator[tuple[int, str]]) -> tuple[dict[str, dict[str, str]], int]:
+    """Return by scope the code of each signal, and the last line, 0 where there is none."""
+    scopes: dict[str, dict[str, str]] = {}
+    within: list[str] = []
     words: list[str] = []
     for number, line in lines:
         words += line.split()
@@ -98,13 +90,12 @@ def _header(lines: Iterator[tuple[int, str]]) -> _Dump:
             case ["$upscope", "$end"]:
                 within = within[:-1]
             case ["$var", kind, _, code, name, *_] if kind != "real":
-                signals = dump.scopes.setdefault(".".join(within), {})
+                signals = scopes.setdefault(".".join(within), {})
                 signals[name.partition("[")[0].removeprefix("\\")] = code
             case ["$enddefinitions", "$end"]:
-                dump.ends = number
-                return dump
+                return scopes, number
         words = []
-    return dump
+    return scopes, 0
 
 
 def _sampled(

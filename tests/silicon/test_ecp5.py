@@ -54,7 +54,7 @@ def test_a_device_that_is_too_small() -> None:
     log = "Info: \t TRELLIS_FF:   24300/  24288   100%\nInfo: \t DP16KD:      57/     56   101%\n"
     log += "Info: \t TRELLIS_COMB:       9/  24288     0%\nERROR: Unable to place cell 'f10006'\n"
     with pytest.raises(StudyError) as raised:
-        place_and_route._raise_too_large(Output(log, {}, 0.0), SMALL)
+        place_and_route._raise_too_large(Output(log, {}), SMALL)
     assert str(raised.value).splitlines() == [
         "flip_flops: 24300 flip flops, registers at its ports included; ecp5:25k has 24288; "
         "take a larger device, or leave this design out",

@@ -12,7 +12,7 @@ from dse.silicon.description import elaborated
 from dse.silicon.sources import sources_of
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import map_files
-from tests.silicon.toy import TOY, toy
+from tests.silicon.toy import TOY
 
 pytestmark = pytest.mark.skipif(
     not any(one.has_slang for one in found_yosys()), reason="needs pyosys, for its slang"
@@ -97,9 +97,7 @@ def mapped(text: str, **parameters: int) -> str:
         f"module top (input logic clk, a, output logic q);\n{text}\nendmodule"
     )
     try:
-        found = map_files(
-            sources_of(["top.sv"]), toy(), top="top", target_period_s=1e-9, parameters=parameters
-        )
+        found = map_files(sources_of(["top.sv"]), "top", parameters=parameters)
     except StudyError as error:
         return str(error)
     return found.refused
@@ -135,7 +133,7 @@ def test_what_slang_refuses_yosys_may_read_which_is_said(folder: Path) -> None:
         "module top (input clk, input a, output reg q);\n"
         "  wire bit = a;\n  always @(posedge clk) q <= bit;\nendmodule\n"
     )
-    found = map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)
+    found = map_files(sources_of(["top.v"]), "top")
     assert found.refused.startswith(f"slang does not read it: {folder}/top.v:2:1: ")
     assert "read_verilog" in found.script
 
@@ -164,10 +162,10 @@ endmodule
 """
     Path("top.v").write_text(text)
     given = sources_of(["top.v"])
-    assert map_files(given, toy(), top="top", target_period_s=1e-9).netlists[0].instances
+    assert map_files(given, "top").netlists[0].instances
     Path("top.v").write_text(text.replace("(* full_case *)", ""))
     with pytest.raises(StudyError, match="x: a latch"):
-        map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)
+        map_files(sources_of(["top.v"]), "top")
 
 
 def test_a_static_function_in_two_processes_has_no_argument_in_common(folder: Path) -> None:
@@ -181,6 +179,6 @@ module top (input clk, input [1:0] a, b, output reg [1:0] p, q);
 endmodule
 """
     Path("top.v").write_text(text)
-    found = map_files(sources_of(["top.v"]), toy(), top="top", target_period_s=1e-9)
+    found = map_files(sources_of(["top.v"]), "top")
     assert len(found.netlists[0].instances) == 4
     assert "slang does not read it: two drivers of a" in found.refused
