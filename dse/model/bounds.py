@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column, Guard, Objective, Requirement
 from dse.errors import ContractError
-from dse.model.evaluation import rounded
+from dse.model.evaluation import matrix_of, rounded
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Failures, Step
 from dse.model.stage import Columns, Wired
@@ -199,9 +199,7 @@ def _unknown(plugin: Objective | Requirement | Guard) -> Enclosure:
 
 
 def _stacked(columns: Sequence[Column], count: int) -> NDArray[np.float64]:
-    matrix = np.empty((count, len(columns)), order="F")
-    for position, column in enumerate(columns):
-        matrix[:, position] = column
+    matrix = matrix_of(columns, (count,))
     if np.isnan(matrix.min(initial=np.inf)):
         matrix[np.isnan(matrix)] = -np.inf
     return matrix

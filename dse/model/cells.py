@@ -65,7 +65,9 @@ class Cells:
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         with np.errstate(all="ignore"):
             columns = self._columns(points, changed or {})
-            violation = [_violation(step, columns) for step in problem.requirement_steps]
+            violation = [
+                missed_by(step, _made(step, columns)) for step in problem.requirement_steps
+            ]
             violation += [
                 np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
             ]
@@ -116,14 +118,7 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
     try:
         return step(columns)
     except ContractError:
-        return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
-
-
-def _violation(step: Step, columns: dict[str, Any]) -> Any:
-    try:
-        return missed_by(step, step(columns))
-    except ContractError:
-        return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
+        return _ANYTHING
 
 
 def cells_of(problem: object, steps: Sequence[int]) -> Cells | None:

@@ -208,14 +208,6 @@ def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
     return Graph(objectives, frozenset(inputs))
 
 
-def bind(rule: Requirement | Guard, available: Collection[str]) -> Step | None:
-    """Return a rule as a step, or None when the study lacks its arguments."""
-    required, optional = argument_names(rule)
-    if not set(required) <= set(available):
-        return None
-    return Step(rule, required + tuple(name for name in optional if name in available))
-
-
 def missed_by(step: Step, missed: Any) -> Any:
     """Return by how much a requirement is `missed`, within the tolerance of constraints."""
     strict = isinstance(step.plugin, Requirement) and step.plugin.strict

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dse.contract import Column, Guard
 from dse.errors import ContractError, DseError
 from dse.model.evaluation import full_column
-from dse.model.graph import Step, bind
+from dse.model.graph import Step, wire
 from dse.model.problem import Problem
 from dse.model.scenarios import as_one
 from dse.model.space import Index
@@ -91,8 +91,9 @@ def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any])
 
 
 def _hold_guards(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:
+    given = wire({}, columns)
     for guard in registry.records(Guard).values():
-        step = bind(guard, columns)
+        step = given.bind(guard)
         if step is not None:
             excess = np.broadcast_to(step(columns), (len(index),))
             wrong = ~(excess <= guard.tolerance) & ~_failed(problem, excess)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Objective, Requirement
-from dse.errors import EvaluationError
 from dse.model import host
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import (
@@ -27,7 +26,7 @@ from dse.model.evaluation import (
 from dse.model.fleet import offered
 from dse.model.graph import EVALUATED, Failures, Graph, Step, missed_by
 from dse.model.host import HostAlone
-from dse.model.judge import Judge
+from dse.model.judge import judged, judged_measured
 from dse.model.levels import losses_with
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
@@ -271,10 +270,10 @@ class Problem:
             points, rounded(matrix_of(loss, shape)), matrix_of(violation, shape)
         )
         failed = failures.rows(shape)
-        if before is None or self.measured is None:
-            return self._judge.judged(evaluation, failed, failures.first)
+        if before is None:
+            return judged(self, evaluation, failed, failures.first)
         before.settle(evaluation, excluded)
-        return self._judge.measured(self.measured, evaluation, failed, failures.first, excluded)
+        return judged_measured(self, evaluation, failed, failures.first, excluded)
 
     def known(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) can be evaluated without measuring anything."""
@@ -299,7 +298,7 @@ class Problem:
         failed = np.zeros(len(points), dtype=bool)
         if not results.suspect:
             return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
-        return self._judge.judged(Evaluation(points, loss, violation), failed, "")
+        return judged(self, Evaluation(points, loss, violation), failed, "")
 
     def expected(self, index: Index) -> NDArray[np.float64]:
         """Return the losses (n, m) that designs are expected to have before they are measured.
@@ -378,12 +377,8 @@ class Problem:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             columns |= self.stage_columns(columns, self.offered if every_stage_column else wanted)
             for step in plan:
-                try:
-                    columns[step.name] = step(columns)
-                except EvaluationError:
-                    if failures is None:
-                        raise
-                    columns[step.name] = failures.column(step, columns)
+                made = step if failures is None else partial(failures.column, step)
+                columns[step.name] = made(columns)
         return columns
 
     def stage_columns(
@@ -393,8 +388,3 @@ class Problem:
         fleets = [stage.fleet(columns) for stage in self.stages]
         names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
-
-    @cached_property
-    def _judge(self) -> Judge:
-        names = self.constraint_names, [goal.name for goal in self.goals]
-        return Judge(self.space, *names, self.tolerant)
