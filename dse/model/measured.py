@@ -126,9 +126,7 @@ class Bench:
     @property
     def ledger(self) -> Ledger:
         """What is known of the designs that were requested."""
-        failed, infeasible = len(self.failures), len(self.ruled_out)
-        values = len(self.seen) - failed - infeasible
-        return Ledger(evaluated=values, infeasible=infeasible, failed=failed)
+        return ledger_of_measured([found for _, found in self.seen.values()])
 
     @property
     def noisy(self) -> bool:
@@ -278,6 +276,14 @@ class Bench:
         return dict(sorted(grouped.items(), key=lambda entry: (-len(entry[1]), entry[0])))
 
 
+def ledger_of_measured(found: Sequence[Measurement], *, unknown: int = 0) -> Ledger:
+    """Return what is known of designs that were requested, and of others."""
+    failed = sum(one.failed for one in found)
+    values = sum(one.has_values for one in found)
+    infeasible = len(found) - values - failed
+    return Ledger(evaluated=values, infeasible=infeasible, failed=failed, unknown=unknown)
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredColumns:
     """Columns of a space that a bench measures.
@@ -363,11 +369,8 @@ class MeasuredColumns:
     def ledger(self, space: Space, points: Points) -> Ledger:
         """Return what is known of designs."""
         found = self.found(space, points, ask=False)
-        values = sum(one.has_values for one in found)
-        unknown = sum(one is UNKNOWN for one in found)
-        failed = sum(one.failed for one in found) - unknown
-        infeasible = len(found) - values - unknown - failed
-        return Ledger(evaluated=values, infeasible=infeasible, failed=failed, unknown=unknown)
+        requested = [one for one in found if one is not UNKNOWN]
+        return ledger_of_measured(requested, unknown=len(found) - len(requested))
 
     def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) were requested."""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dse.algebra.units import duration
-from dse.contract.evaluators import Measurement, key
+from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
 from dse.files.whole_folders import under_way
 from dse.model.design_text import design_text
 from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of, remedy_of
-from dse.model.measured import MeasuredColumns
+from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.repeats import gathered
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
@@ -138,7 +138,8 @@ def _state_section(
     designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
     settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
     every = [row.measurement for row in kept.rows]
-    ledger, running = _ledger(designs, planned), state == "running"
+    ledger = ledger_of_measured(designs, unknown=max(planned - len(designs), 0))
+    running = state == "running"
     facts = {
         "state": state,
         "measured": len(designs),
@@ -182,18 +183,6 @@ def _state_text(state: str, who: str) -> str:
 
 def _front(manifest: Mapping[str, Any]) -> tuple[str, str]:
     return "front", f"{plural(int(manifest['front']), 'design')}, {ledger_of(manifest).proof}"
-
-
-def _ledger(found: Sequence[Measurement], planned: int) -> Ledger:
-    """Return what is known of the designs that are measured at most."""
-    failed = sum(one.failed for one in found)
-    values = sum(one.has_values for one in found)
-    return Ledger(
-        evaluated=values,
-        infeasible=len(found) - values - failed,
-        failed=failed,
-        unknown=max(planned - len(found), 0),
-    )
 
 
 def _states(ledger: Ledger) -> str:
