@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from benchmarks.timing import cpu_seconds, table
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.break_even import first_nonnegative
 
 DEVICES = 1_000_000
 LOOPED = 5_000
@@ -21,14 +21,7 @@ def main() -> None:
     exponent = random.uniform(1.05, 1.7, DEVICES)
 
     def together() -> None:
-        LogCA(
-            latency=latency,
-            overhead=overhead,
-            index=index,
-            acceleration=20.0,
-            exponent=exponent,
-            latency_per_byte=True,
-        ).break_even()
+        first_nonnegative(index * (1 - 1 / 20.0), exponent, latency, overhead)
 
     def alone() -> None:
         for row in range(LOOPED):

@@ -28,41 +28,6 @@ _SETTLED = 1e-7  # a step; with cubic convergence what is left is below rounding
 _BLOCK = 16384  # rows whose temporaries stay in the cache
 
 
-def break_even_granularity(
-    *,
-    fixed_s: ArrayLike,
-    per_byte_s: ArrayLike,
-    index_s_per_byte: ArrayLike,
-    exponent: ArrayLike,
-    offset_s: ArrayLike,
-    largest_byte: float = LARGEST_BYTE,
-) -> Column:
-    """Return the smallest granularity at which an offload of affine time pays, in bytes.
-
-    The host takes ``offset + index * g**exponent``, the offload ``fixed + per_byte * g``; any
-    one unit of time will do.  The answer is the greatest lower bound of the g > 0 at which the
-    host is not faster: 0 when the host already loses on the smallest offload.
-
-    Parameters
-    ----------
-    fixed_s, per_byte_s
-        Time of an offload: per call, and per byte.
-    index_s_per_byte, exponent, offset_s
-        Time on the host (`exponent` > 0).
-    largest_byte
-        A break-even point beyond it counts as none.
-
-    Returns
-    -------
-    Column
-        In the broadcast shape of the arguments; NaN where no granularity pays.
-    """
-    shortfall = np.subtract(fixed_s, offset_s, dtype=np.float64)
-    return first_nonnegative(
-        index_s_per_byte, exponent, per_byte_s, shortfall, largest=largest_byte
-    )
-
-
 def first_nonnegative(
     a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, *, largest: float = LARGEST_BYTE
 ) -> Column:
@@ -225,17 +190,15 @@ def _sign_near_zero(a: Column, b: Column, c: Column, d: Column) -> Column:
     return sign
 
 
-def nonnegative_intervals(
-    terms: Mapping[float, float], *, largest: float = LARGEST_BYTE
-) -> tuple[tuple[float, float], ...]:
+def nonnegative_intervals(terms: Mapping[float, float]) -> tuple[tuple[float, float], ...]:
     """Return the intervals of g > 0 where ``sum(coefficient * g**exponent)`` is not negative.
 
     `terms` are coefficients by exponent, any number of them, of one device: between two roots of
     its derivative (after division by the lowest power) a sum is monotone, and the derivative has
-    one term less.  Roots beyond `largest`, or below its inverse, are out of reach: such an interval
-    ends at infinity, or starts at 0.
+    one term less.  Roots beyond `LARGEST_BYTE`, or below its inverse, are out of reach: such an
+    interval ends at infinity, or starts at 0.
     """
-    reach = math.log(largest)
+    reach = math.log(LARGEST_BYTE)
     kept = {exponent: value for exponent, value in terms.items() if value != 0}
     if not kept:
         return ((0.0, math.inf),)

@@ -7,95 +7,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dse.contract import Column
 from dse.objectives.logca.break_even import nonnegative_intervals
-from dse.objectives.logca.implications import number, require_one
 from dse.objectives.logca.model import LogCA
 
 PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
 """The parameters that can be improved, and their letters in the figures."""
 
+FACTOR = 10.0
+"""By how much a parameter is improved: a time shortened, or C or A increased (3.2)."""
+
+THRESHOLD = 0.2
+"""By which share the speedup has to grow for that to pay."""
+
 Intervals = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Regions:
-    """Where improving a parameter gives at least the wanted gain (3.2).
-
-    Attributes
-    ----------
-    granularity
-        The granularities, in bytes.
-    gain
-        By parameter: speedup with the parameter improved over the speedup without.
-    beneficial
-        By parameter: whether the gain reaches ``1 + threshold`` there.
-    cutoffs
-        By parameter: the exact intervals of granularity in which it does; an end that does
-        not exist is 0 or infinity.  No interval: never a bottleneck.
-    power_of_two_cutoffs
-        The same as the figures show them, drawn at powers of two from one byte on: each end
-        moves up to the next one, the first sample on its other side.
-    """
-
-    granularity: Column
-    gain: Mapping[str, Column]
-    beneficial: Mapping[str, NDArray[np.bool_]]
-    cutoffs: Mapping[str, Intervals]
-    power_of_two_cutoffs: Mapping[str, Intervals]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Region label of each granularity as in figs 6, 10, 11: some of ``LoCA``, or empty."""
-        flags = [np.atleast_1d(self.beneficial[name]).ravel() for name in PARAMETERS]
-        letters = tuple(PARAMETERS.values())
-        return tuple(
-            "".join(letter for letter, flag in zip(letters, row, strict=True) if flag)
-            for row in zip(*flags, strict=True)
-        )
-
-
-def regions(
-    device: LogCA, g: ArrayLike, *, factor: float = 10.0, threshold: float = 0.2
-) -> Regions:
-    """Return where improving a parameter of one device by `factor` pays (section 3.2)."""
-    require_one(device)
-    if not np.all(np.asarray(g) > 0):
-        raise ValueError(f"granularity is {np.min(g)}; a gain needs one above zero bytes")
-    if not (1 < factor < math.inf and 0 < threshold < math.inf):
-        raise ValueError(
-            f"factor is {factor} and threshold {threshold}; an improvement needs a factor above "
-            "1 and a threshold above 0, for instance 10 and 0.2"
-        )
+def gains(device: LogCA, g: ArrayLike, *, factor: float = FACTOR) -> dict[str, Column]:
+    """Return, by parameter, the speedup with it improved over the speedup without."""
     base = device.speedup(g)
-    gain = {name: _improved(device, name, factor).speedup(g) / base for name in PARAMETERS}
-    terms = _advantage(device, factor, threshold)
-    cutoffs = {name: nonnegative_intervals(terms[name]) for name in PARAMETERS}
-    rounded = {
-        name: tuple((_power_of_two(low), _power_of_two(high)) for low, high in intervals)
-        for name, intervals in cutoffs.items()
+    return {
+        name: replace(device, **{name: getattr(device, name) * change}).speedup(g) / base
+        for name in PARAMETERS
+        for change in [factor if name in ("index", "acceleration") else 1 / factor]
     }
-    return Regions(
-        granularity=np.asarray(g, dtype=np.float64),
-        gain=gain,
-        beneficial={name: np.asarray(gain[name] >= 1 + threshold) for name in PARAMETERS},
-        cutoffs=cutoffs,
-        power_of_two_cutoffs={
-            name: tuple((low, high) for low, high in intervals if low < high)
-            for name, intervals in rounded.items()
-        },
-    )
 
 
-def _improved(device: LogCA, name: str, factor: float) -> LogCA:
-    """Return the device with one parameter improved: a time shortened, or C or A increased."""
-    change = factor if name in ("index", "acceleration") else 1 / factor
-    return replace(device, **{name: number(device, name) * change})
+def labels(device: LogCA, g: ArrayLike) -> tuple[str, ...]:
+    """Return the region of each granularity as in figs 6, 10, 11: some of ``LoCA``, or empty."""
+    pays = [
+        np.where(gain >= 1 + THRESHOLD, PARAMETERS[name], "")
+        for name, gain in gains(device, g).items()
+    ]
+    return tuple(map("".join, zip(*pays, strict=True)))
+
+
+def cutoffs(
+    device: LogCA, *, factor: float = FACTOR, threshold: float = THRESHOLD
+) -> dict[str, Intervals]:
+    """Return, by parameter, the exact intervals of granularity in which improving it pays (3.2).
+
+    An end that does not exist is 0 or infinity.  No interval: never a bottleneck.
+    """
+    terms = _advantage(device, factor, threshold)
+    return {name: nonnegative_intervals(terms[name]) for name in PARAMETERS}
+
+
+def power_of_two_cutoffs(device: LogCA) -> dict[str, Intervals]:
+    """Return the intervals as the figures show them, drawn at powers of two from one byte on.
+
+    Each end moves up to the next one, the first sample on its other side.
+    """
+    rounded = {
+        name: [(_power_of_two(low), _power_of_two(high)) for low, high in intervals]
+        for name, intervals in cutoffs(device).items()
+    }
+    return {
+        name: tuple((low, high) for low, high in intervals if low < high)
+        for name, intervals in rounded.items()
+    }
 
 
 def _advantage(device: LogCA, factor: float, threshold: float) -> dict[str, dict[float, float]]:
@@ -105,12 +80,11 @@ def _advantage(device: LogCA, factor: float, threshold: float) -> dict[str, dict
     reaches 1 + t, that is where ``P (1 + t) (1 - 1/k) / t >= T``.  The computational index is
     in host and offload time, so its two speedups are compared by cross-multiplication.
     """
-    power, index = number(device, "exponent"), number(device, "index")
-    offset = number(device, "host_offset")
-    computing = index / number(device, "acceleration")
+    power, index, offset = device.exponent, device.index, device.host_offset
+    computing = index / device.acceleration
     parts = {
-        "overhead": {0.0: number(device, "overhead")},
-        "latency": {1.0 if device.latency_per_byte else 0.0: number(device, "latency")},
+        "overhead": {0.0: device.overhead},
+        "latency": {1.0 if device.latency_per_byte else 0.0: device.latency},
         "acceleration": {power: computing},
     }
     total = _add(*parts.values())

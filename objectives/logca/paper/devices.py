@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -44,10 +45,10 @@ def device_with(
 ) -> LogCA:
     """Return a row of Table 5 as read within its rounding, with another exponent where given."""
     name = device.removesuffix(_PER_OFFLOAD)
-    found = replace(
-        logca(name, benchmark),
-        **{field: _cell(printed, name, benchmark, column) for field, column in _CELLS.items()},
-    )
+    cells: dict[str, Any] = {
+        field: _cell(printed, name, benchmark, column) for field, column in _CELLS.items()
+    }
+    found = replace(logca(name, benchmark), **cells)
     if name != device:
         found = replace(found, latency_per_byte=False)
     return found if exponent is None else replace(found, exponent=exponent)

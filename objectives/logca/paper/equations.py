@@ -35,7 +35,7 @@ def ideal_reaches_acceleration_at_half() -> str:
 def implication(number: float, latency: str) -> str:
     """Return on how many devices of Table 5 with such a latency an implication holds."""
     found = {
-        f"{device} {benchmark}": implications(logca(device, benchmark))[int(number) - 1].holds
+        f"{device} {benchmark}": implications(logca(device, benchmark))[int(number) - 1]
         for device, benchmark in rows
         if rows[device, benchmark]["latency_kind"] == latency
     }
@@ -49,7 +49,7 @@ def break_even_is_independent(least_acceleration: float, share: float) -> bool:
     Against an infinite acceleration, on the devices of Table 5 with a fixed latency.
     """
     return all(
-        bool(implications(logca(device, benchmark), tolerance=share)[0].holds)
+        bool(implications(logca(device, benchmark), tolerance=share)[0])
         for (device, benchmark), row in rows.items()
         if row["latency_kind"] == "fixed" and float(row["acceleration"]) >= least_acceleration
     )

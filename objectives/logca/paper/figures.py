@@ -49,7 +49,7 @@ PRINTED_GPU = (
 def _figure_3(_: Laboratory) -> tuple[Panel, ...]:
     """Speedup, g_1 and g<sub>A/2</sub> of one device."""
     device = table5.logca("ultrasparc_t2", "aes")
-    acceleration = float(np.asarray(device.acceleration))
+    acceleration = device.acceleration
     series = (
         curve("speedup", device.speedup(SIZES), floor=0.01),
         level("acceleration A", acceleration),
@@ -131,8 +131,7 @@ def _figure_9(_: Laboratory) -> tuple[Panel, ...]:
             speedup = device.speedup(SIZES)
             series.append(curve(DEVICES[name], speedup, floor=1e-4 * float(speedup.max())))
             marks += milestones(device, f" {DEVICES[name].rpartition(' ')[2]}")
-        exponent = np.asarray(device.exponent)
-        panels.append(panel(f"({letter}) {title}, β = {exponent:g}", series, marks))
+        panels.append(panel(f"({letter}) {title}, β = {device.exponent:g}", series, marks))
     return tuple(panels)
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.logca.paper.devices import SAMPLES, device_with
-from dse.objectives.logca.regions import PARAMETERS, Regions, regions
+from dse.objectives.logca.regions import PARAMETERS, cutoffs, labels
 
 functions = ClaimFunctions()
 
@@ -19,20 +19,20 @@ _SPARC = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction"
 """From the loosest coupling to the tightest."""
 
 
-def _regions(printed: PrintedNumbers, device: str, benchmark: str) -> Regions:
-    return regions(device_with(printed, device, benchmark), SAMPLES)
+def _labels(printed: PrintedNumbers, device: str, benchmark: str) -> tuple[str, ...]:
+    return labels(device_with(printed, device, benchmark), SAMPLES)
 
 
 def _samples_with(printed: PrintedNumbers, device: str, benchmark: str, letter: str) -> int:
     """Return at how many granularities improving a parameter pays."""
-    return sum(letter in label for label in _regions(printed, device, benchmark).labels)
+    return sum(letter in label for label in _labels(printed, device, benchmark))
 
 
 @functions
 def region(printed: PrintedNumbers, device: str, benchmark: str, letters: str) -> str:
     """Return where a region lies."""
-    labels = _regions(printed, device, benchmark).labels
-    inside = [int(g) for g, found in zip(SAMPLES, labels, strict=True) if found == letters]
+    found = zip(SAMPLES, _labels(printed, device, benchmark), strict=True)
+    inside = [int(g) for g, label in found if label == letters]
     # A region ends at the sample at which the next one starts, or at the last sample.
     end = min(2 * inside[-1], int(SAMPLES[-1])) if inside else 0
     return f"{inside[0]} to {end} B" if inside else DOES_NOT_EXIST
@@ -41,8 +41,8 @@ def region(printed: PrintedNumbers, device: str, benchmark: str, letters: str) -
 @functions
 def number_of_regions(printed: PrintedNumbers, device: str, benchmark: str) -> float:
     """Return how many regions there are."""
-    labels = _regions(printed, device, benchmark).labels
-    return float(sum(label != before for before, label in pairwise(("", *labels))))
+    found = ("", *_labels(printed, device, benchmark))
+    return float(sum(label != before for before, label in pairwise(found)))
 
 
 @functions
@@ -86,7 +86,7 @@ def pays_up_to(printed: PrintedNumbers, parameter: str, device: str, benchmark: 
 def _cutoff(
     printed: PrintedNumbers, parameter: str, device: str, benchmark: str, end: int
 ) -> float | str:
-    intervals = _regions(printed, device, benchmark).cutoffs[parameter]
+    intervals = cutoffs(device_with(printed, device, benchmark))[parameter]
     # An end that no granularity reaches counts as the next sample beyond the plotted range.
     beyond = (float(SAMPLES[0] / 2), float(SAMPLES[-1] * 2))
     if not intervals:
@@ -107,5 +107,6 @@ def start_falls(printed: PrintedNumbers, parameter: str) -> bool:
 
 
 def _falls(printed: PrintedNumbers, parameter: str, end: int) -> bool:
-    ends = [_regions(printed, name, "aes").cutoffs[parameter][0][end] for name in _SPARC]
+    devices = (device_with(printed, name, "aes") for name in _SPARC)
+    ends = [cutoffs(device)[parameter][0][end] for device in devices]
     return all(later < earlier for earlier, later in pairwise(ends))

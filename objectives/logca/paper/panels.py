@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.contract.papers import Mark, Panel, Region, Series
 from dse.objectives.logca.model import LogCA
-from dse.objectives.logca.regions import PARAMETERS, regions
+from dse.objectives.logca.regions import PARAMETERS, power_of_two_cutoffs
 
 SIZES = np.geomspace(2.0**4, 2.0**25, 169)
 """Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
@@ -57,7 +57,7 @@ def milestones(device: LogCA, suffix: str = "") -> tuple[Mark, ...]:
 
 def bounds_panel(device: LogCA, *, floor: float) -> tuple[Series, ...]:
     """Return the acceleration and, with latency per byte, the computational intensity (eq 9)."""
-    limits = [level("acceleration A", float(np.asarray(device.acceleration)))]
+    limits = [level("acceleration A", device.acceleration)]
     if device.latency_per_byte:
         intensity = device.intensity_bound(SIZES)
         limits.append(curve("intensity C/L · gᵝ⁻¹", intensity, floor=floor, dashed=True))
@@ -78,7 +78,7 @@ SHADES = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
 
 def optimisation_panel(title: str, device: LogCA) -> Panel:
     """Return one device's speedup over its optimisation regions, cut at powers of two."""
-    found = regions(device, SIZES).power_of_two_cutoffs
+    found = power_of_two_cutoffs(device)
     ends = {end for intervals in found.values() for interval in intervals for end in interval}
     inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
     edges = (float(SIZES[0]), *inside, float(SIZES[-1]))
