@@ -168,7 +168,7 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_hardware(value: Any) -> bool:
-    from dse.silicon.requests import Verilog
+    from dse.silicon.own_hardware import Verilog
 
     return isinstance(value, str | Verilog)
 

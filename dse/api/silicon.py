@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
     from dse.silicon.characteriser import Characteriser, KeptResults
     from dse.silicon.figures import Conditions
-    from dse.silicon.requests import Request, Verilog
+    from dse.silicon.own_hardware import Verilog
+    from dse.silicon.requests import Request
     from dse.silicon.targets import Target
     from dse.silicon.tasks import DesignTask
 
@@ -87,7 +88,7 @@ def verilog(
         What is wrong with lists, folders or macros.
     """
     from dse.silicon.figures import FIGURES
-    from dse.silicon.requests import Verilog
+    from dse.silicon.own_hardware import Verilog
     from dse.silicon.sources import sources_of
 
     figures = (payload, cycles_per_task, latency, tasks_in_flight, read, written)

@@ -22,7 +22,8 @@ from dse.silicon.figures import (
     Conditions,
     positive_quantity,
 )
-from dse.silicon.requests import Request, Verilog
+from dse.silicon.own_hardware import Verilog
+from dse.silicon.requests import Request
 from dse.silicon.sources import sources_of
 from dse.silicon.targets import STATED, Target, targets_of
 from dse.silicon.tasks import DesignTask
