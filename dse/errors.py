@@ -74,6 +74,18 @@ class StudyError(DseError):
         super().__init__("\n".join(shown))
 
 
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raise faults, all at once, if there are any.
+
+    Raises
+    ------
+    StudyError
+        There are.
+    """
+    if found := [*faults]:
+        raise StudyError(found)
+
+
 def _faults(error: DseError) -> Sequence[Fault]:
     if isinstance(error, StudyError):
         return error.faults
@@ -95,8 +107,7 @@ def results_of(*steps: Callable[[], Any]) -> list[Any]:
             found.append(step())
         except DseError as error:
             faults += _faults(error)
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return found
 
 

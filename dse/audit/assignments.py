@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import Fault, MeasurementError, StudyError, UnitError, nearest
+from dse.errors import Fault, MeasurementError, UnitError, nearest, refuse
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Axis, Index
@@ -66,8 +66,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
         )
     if not faults:
         faults += _wrong_counts(problem, index, counts)
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return value, prepared, index
 
 

@@ -20,7 +20,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from dse.contract import Column
-from dse.errors import Fault, Position, StudyError, comma, line_column, quoted
+from dse.errors import Fault, Position, StudyError, comma, line_column, quoted, refuse
 from dse.files.limits import TABLE_BYTE
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -197,8 +197,7 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
     faults += _header_faults(headers, kept, lines, at[0], file)
     if len(at) == 1:
         faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return CsvTable(
         file=file,
         text=text,

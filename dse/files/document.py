@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from dse.contract.evaluators import Ranges, RecordedEvaluator, Shelf
-from dse.errors import Fault, KeyPath, Position, StudyError, dotted, line_column, nearest, quoted
+from dse.errors import (
+    Fault,
+    KeyPath,
+    Position,
+    StudyError,
+    dotted,
+    line_column,
+    nearest,
+    quoted,
+    refuse,
+)
 from dse.files.limits import STUDY_BYTE
 from dse.files.yaml import YamlReader, check_size, flow_yaml
 
@@ -309,8 +319,7 @@ def assignments(given: Assignments | None, example: str, *, joined: bool = False
             rule, remedy = f"it is {found[name]} already", "write it once"
             faults.append(Fault(where=name, written=value, rule=rule, remedy=remedy))
         found[name] = value
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return found
 
 

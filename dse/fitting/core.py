@@ -14,7 +14,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics
-from dse.errors import StudyError, UnitError, nearest
+from dse.errors import StudyError, UnitError, nearest, refuse
 from dse.files import document, headers
 from dse.files.csv import CsvTable
 from dse.fitting.core_report import CoreFit
@@ -54,8 +54,7 @@ def fit_core(
     designs, parameters = found
     columns = _columns(designs.metrics, reader.notes)
     laws = _fits(designs.metrics, columns, parameters, forms or {}, reader)
-    if reader.faults:
-        raise StudyError(_without_place(reader))
+    refuse(_without_place(reader))
     total = _total_power(designs.metrics, parameters, forms or {})
     mark = "assumed for every design: "
     notes = [note.partition(mark)[2] for note in reader.notes if mark in note]

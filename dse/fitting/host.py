@@ -20,7 +20,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.errors import DseError, StudyError, nearest
+from dse.errors import DseError, nearest, refuse
 from dse.fitting.interface.measure import processor_facts, run_openssl, speed
 from dse.fitting.interface.openssl import parse_speed
 from dse.reports.text import percent
@@ -136,8 +136,7 @@ def _timed(openssl: str | None, kernel: HostKernel, size: int, seconds: int) -> 
 
 def _by_openssl(openssl: str, algorithm: str, size: int, seconds: int) -> float:
     said = parse_speed(speed(openssl, algorithm, size, seconds, None), Path(algorithm))
-    if said.faults:
-        raise StudyError(said.faults)
+    refuse(said.faults)
     (rates,) = said.rates.values()
     return size / median(rates[size])
 

@@ -13,7 +13,7 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Lacking, Matrix, Method, Option
 from dse.contract.methods import Axes, OptionValue
-from dse.errors import ContractError, Fault, StudyError, UnitError, nearest
+from dse.errors import ContractError, Fault, StudyError, UnitError, nearest, refuse
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Evaluation
 from dse.model.space import Index, Points
@@ -191,13 +191,11 @@ class SearchSettings:
             raise StudyError([_fault("compiled", self.compiled, "auto, yes or no")])
         if self.seed >= 2**32:
             raise StudyError([_fault("seed", self.seed, "less than 2**32")])
-        faults = [
+        refuse(
             Fault(where=f"search.options.{name}", written=repr(value), rule=rule, remedy=remedy)
             for name, value in self.options.items()
             for rule, remedy in option_faults(known, name, value)
-        ]
-        if faults:
-            raise StudyError(faults)
+        )
 
 
 def option_faults(method: Method, name: str, value: object) -> Iterator[tuple[str, str]]:

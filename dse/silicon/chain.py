@@ -12,7 +12,7 @@ from typing import Any
 from dse.algebra import units
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
-from dse.errors import Fault, StudyError, nearest
+from dse.errors import Fault, StudyError, nearest, refuse
 from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.clock_gates import gated_counts, sized_gates
@@ -203,9 +203,7 @@ class LibraryCharacteriser(Characteriser):
         """Return the answers of a design, and its memories that are made of flip-flops."""
         held = held_vectors(task, self.conditions, macros_of(self.mapping_library))
         memories = memories_in(held.described)
-        faults = [*too_large(memories, self.conditions.memory_bit, self.least_areas_m2)]
-        if faults:
-            raise StudyError(faults)
+        refuse(too_large(memories, self.conditions.memory_bit, self.least_areas_m2))
         return held, memories
 
     def _routed(
@@ -236,9 +234,8 @@ class LibraryCharacteriser(Characteriser):
             clock=task.design.clock,
             stimulus=answers.stimulus,
             warm_up=_settled_in(held.vectors, task.design.latency_cycles),
-            period_s=period_s,
+            period_s=period_s,  # `period_of` refuses one that is shorter than the least
             idle=_idle_cycles(task.design),
-            vouched=True,  # `period_of` refuses one that is shorter than the least
         )
         check_answers(task, answers, activity)
         return activity.of_first(netlist.net_count)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.algebra.expression import is_float
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, refuse
 from dse.files.csv import inert
 from dse.reports.text import Printable, listed, paragraph, percent, plural, table_text
 from dse.silicon.characteriser import Characteriser
@@ -269,9 +269,7 @@ def characterise_all(
             if progress is not None:
                 following = chosen[count].design.name if count < len(chosen) else ""
                 progress(kept + count, len(wanted), following)
-    faults = [fault for one in found if isinstance(one, Refused) for fault in one.faults]
-    if faults:
-        raise StudyError(faults)
+    refuse(fault for one in found if isinstance(one, Refused) for fault in one.faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
     if shown := [*columns(targets)]:
         designs = [
@@ -283,7 +281,7 @@ def characterise_all(
 def _check_names(tasks: Sequence[DesignTask]) -> None:
     taken = {"design", TARGET, MULTIPLIER, *(header for header, _, _ in COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
-    faults = [
+    refuse(
         Fault(
             where=f"over.{name}",
             written="",
@@ -291,6 +289,4 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
             remedy="rename the parameter",
         )
         for name in sorted(named & taken)
-    ]
-    if faults:
-        raise StudyError(faults)
+    )

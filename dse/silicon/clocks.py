@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dse.errors import Fault, StudyError, nearest
+from dse.errors import Fault, StudyError, nearest, refuse
 from dse.silicon.liberty_cells import unateness
 from dse.silicon.library import Cell, CellLibrary
 from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist, placed
@@ -54,9 +54,7 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
             gates[instance.nets[gate.output]] = position
             enables[instance.nets[gate.output]] = instance.nets[gate.enable]
     found = Clocks(net, gates, enables)
-    faults = [*_faults(netlist, library, found, clock)]
-    if faults:
-        raise StudyError(faults)
+    refuse(_faults(netlist, library, found, clock))
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from dse.algebra import units
-from dse.errors import ArgumentError, Fault, StudyError
+from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.figures import SUPPLY, CharacterisedDesign, rounded_up
 
@@ -120,8 +120,7 @@ def _check(ordered: Sequence[Characterisation], voltages: Sequence[float]) -> No
         rule = "laws are fitted at one temperature"
         remedy = "give libraries of one temperature"
         faults.append(Fault(where="corner", written=written, rule=rule, remedy=remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
 
 
 def _points(rows: Rows, figure: str) -> list[Point]:

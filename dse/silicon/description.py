@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, refuse
 from dse.files.document import no_such
 from dse.silicon.drivers import CHECK, driven_twice, driver_faults, dumping_drivers
 from dse.silicon.netlist import placed
@@ -129,8 +129,7 @@ def reading(
             rule = "cannot be read"
             faults.append(Fault(where="", written=repr(source), rule=rule, remedy=remedy))
     faults += wrong_names(top or "top", parameters or {})
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     named = "\n".join(sources.texts.values())
     macros = [one for one in macros if re.search(rf"\b{re.escape(one)}\b", named)]
     own = [*_own_reading(sources, top, parameters or {}), *(f"blackbox {one}" for one in macros)]
@@ -325,9 +324,7 @@ def _raise_faults(
         ("undriven", _undriven),
     )
     for file, faults in reports:
-        found = [*faults(output.files.get(file, ""))]
-        if found:
-            raise StudyError(found)
+        refuse(faults(output.files.get(file, "")))
     try:
         raise_errors(output, _REMEDIES, done=done)
     except StudyError as error:

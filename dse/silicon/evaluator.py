@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from dse.contract.evaluators import InfeasibleDesign, Setup, Value, measurer
-from dse.errors import Fault, StudyError, results_of
+from dse.errors import Fault, StudyError, refuse, results_of
 from dse.files.json import read_bytes
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
@@ -210,9 +210,7 @@ def _prepared(setup: Setup) -> Characterising:
     StudyError
         What is wrong with settings or axes, all at once.
     """
-    faults = [*_wrong(setup)]
-    if faults:
-        raise StudyError(faults)
+    refuse(_wrong(setup))
     digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
     for design in _each_value(setup.axes):
         said = Said(setup, design)

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, refuse
 from dse.silicon.characteriser import sha256
 from dse.silicon.handover import CONSTRAINTS, NETLIST, files_for_placing
 from dse.silicon.library import CellLibrary
@@ -107,8 +107,7 @@ def flow_in(
         for path in paths
         if re.search(r"[\s$#]", str(path))
     ]
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return Flow(
         paths[0], tuple(paths[1:]), _version_of(str(shutil.which("openroad"))), _sha256_of(paths[0])
     )
@@ -218,7 +217,7 @@ def _report(output: Output, name: str) -> dict[str, Any]:
 
 def _metrics(report: Mapping[str, Any]) -> list[float]:
     found = {name: report.get(name) for name in _METRICS}
-    faults = [
+    refuse(
         _fault(
             name if value is None else f"{name}: {value}",
             f"{_REPORT} needs it, above 0",
@@ -226,9 +225,7 @@ def _metrics(report: Mapping[str, Any]) -> list[float]:
         )
         for name, value in found.items()
         if not isinstance(value, int | float) or not value > 0
-    ]
-    if faults:
-        raise StudyError(faults)
+    )
     return [float(value or 0) for value in found.values()]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, refuse
 from dse.silicon.boolean import truth_table
 from dse.silicon.clocks import clocks_of
 from dse.silicon.functions import (
@@ -63,7 +63,7 @@ class Gates:
     enables
         By the net that a clock gate drives: the one that enables it.
     ends
-        Where paths end at flip-flops and clock gates: a pin by its net.
+        Nets with which paths end at flip-flops, macros and clock gates.
     """
 
     net_count: int
@@ -74,7 +74,7 @@ class Gates:
     clear: Functions
     preset: Functions
     enables: Mapping[int, int]
-    ends: Mapping[int, str]
+    ends: Set[int]
 
 
 _AT_ONCE = Delay(0.0, 0.0)
@@ -111,8 +111,7 @@ def gates_of(
     builder = _Builder(netlist, timing, clocks.enables, half_period_s)
     for position, instance in enumerate(netlist.instances):
         builder.add(position, instance, library.cells[instance.cell])
-    if builder.faults:
-        raise StudyError(builder.faults)
+    refuse(builder.faults)
     kept = {name: _sorted(functions) for name, functions in builder.kept.items()}
     return Gates(
         net_count=netlist.net_count + len(builder.names),
@@ -152,7 +151,7 @@ class _Builder:
         self.gates: list[_Gate] = []
         self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}
         self.names: list[str] = []
-        self.ends: dict[int, str] = {}
+        self.ends: set[int] = set()
         self.read = cache(_read)
 
     def add(self, position: int, instance: Instance, cell: Cell) -> None:
@@ -161,8 +160,7 @@ class _Builder:
             self._macro(position, instance, cell)
             return
         if cell.clock_gate is not None:
-            enable = cell.clock_gate.enable
-            self.ends.setdefault(instance.nets[enable], f"{instance.name}.{enable}")
+            self.ends.add(instance.nets[cell.clock_gate.enable])
             return
         pins = tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
         nets, causes, own = dict(instance.nets), {pin: pin for pin in pins}, None
@@ -201,7 +199,7 @@ class _Builder:
                 where = f"{instance.name}.{pin}"
                 self.faults.append(Fault(where=where, written="", rule=rule, remedy=remedy))
             elif not record.clock:
-                self.ends.setdefault(net, f"{instance.name}.{pin}")
+                self.ends.add(net)
 
     def _flip_flop(
         self,
@@ -220,9 +218,7 @@ class _Builder:
             if enable is not None and kept is self.kept["next_state"]:
                 found = _enabled(found, enable)
             kept.append(found)
-            for name in names:
-                if nets[name] != state:
-                    self.ends.setdefault(nets[name], f"{instance.name}.{name}")
+            self.ends |= {nets[name] for name in names} - {state}
 
     def _no_delay(self, instance: Instance, written: str) -> None:
         rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, refuse
 from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import plural
@@ -54,8 +54,7 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
             parts.append(_library(library, reader, source))
         faults += text.faults
     faults += _disagreements(parts)
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return _joined(parts, tuple(_notes(readers)))
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from dse.contract.generators import Vectors
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, refuse
 from dse.silicon.library import Cell, CellLibrary
 from dse.silicon.netlist import Netlist
 from dse.silicon.vectors import NOT_COMPARED, bits_written
@@ -81,6 +81,5 @@ def with_macros(vectors: Vectors, netlist: Netlist, inside: Mapping[str, Sequenc
         elif port in netlist.outputs:
             expected[port] = bits_written(cells, len(netlist.outputs[port]))
             known[port] = np.array([cell != NOT_COMPARED for cell in cells])
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return replace(vectors, stimulus=stimulus, expected=expected, known=known)

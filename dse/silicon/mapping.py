@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, refuse
 from dse.silicon.clock_gates import ENABLES, enables, gating
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.fan_out import MOST_FAN_OUT
@@ -159,8 +159,7 @@ def _check_wanted(
         remedy = "add the file of its sequential cells"
         files = ", ".join(library.sources)
         faults.append(Fault(where="library", written=files, rule=rule, remedy=remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
 
 
 def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:

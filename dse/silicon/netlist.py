@@ -6,12 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from dse.errors import Fault, Position, StudyError, nearest, shortened, visible
-from dse.files.document import no_such
-from dse.files.json import read_bytes
+from dse.errors import Fault, StudyError, nearest, refuse, shortened, visible
 from dse.silicon.library import CellLibrary
 
 CONSTANT_0, CONSTANT_1 = 0, 1
@@ -74,13 +71,13 @@ class Netlist:
         return self.net_names.get(net, f"net {net}")
 
 
-def read_netlist(written: str | Path, *, top: str, library: CellLibrary | None = None) -> Netlist:
+def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) -> Netlist:
     """Return the module `top` of what ``write_json`` of Yosys writes.
 
     Parameters
     ----------
     written
-        The text, or the path of a file.
+        The text.
     top
         The module, flattened and mapped to cells of a library.
     library
@@ -118,8 +115,7 @@ def read_netlist(written: str | Path, *, top: str, library: CellLibrary | None =
         )
         nets = {pin: _net(bits[0]) for pin, bits in cell["connections"].items() if bits}
         instances.append(Instance(visible(name), cell["type"], nets, _source(cell)))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     names = _net_names(module)
     used = (net for instance in instances for net in instance.nets.values())
     wired = (net for side in ports.values() for nets in side.values() for net in nets)
@@ -147,25 +143,16 @@ def _source(part: Mapping[str, Any]) -> str:
     return str(part.get("attributes", {}).get("src", ""))
 
 
-def _modules(written: str | Path) -> dict[str, Any]:
-    if isinstance(written, Path) and not written.exists():
-        raise no_such(written, "file", "*.json")
-    text = read_bytes(written).decode(errors="replace") if isinstance(written, Path) else written
-    file = str(written) if isinstance(written, Path) else ""
-    remedy = "write it with 'write_json' of Yosys"
+def _modules(written: str) -> dict[str, Any]:
     try:
-        modules = json.loads(text)["modules"]
+        modules: dict[str, Any] = json.loads(written)["modules"]
         for module in modules.values():
             for part in ("ports", "cells", "netnames"):
                 module[part].items()
-    except json.JSONDecodeError as error:
-        place = Position(error.lineno, error.colno, file)
-        raise StudyError([place.fault((), "", f"it is not JSON: {error.msg}", remedy)]) from None
-    except (KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         rule = "a netlist has modules with ports, cells and netnames"
-        raise StudyError([_fault(file, "", rule, remedy)]) from None
-    found: dict[str, Any] = modules
-    return found
+        raise StudyError([_fault("", "", rule, "write it with 'write_json' of Yosys")]) from None
+    return modules
 
 
 def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[Fault]:
@@ -247,11 +234,8 @@ def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
         A cell is not in the library, is a latch or lacks a pin; a net has two drivers or none;
         all faults at once.
     """
-    faults = [*_cell_faults(netlist, library)]
-    if not faults:
-        faults = [*_driver_faults(netlist, library)]
-    if faults:
-        raise StudyError(faults)
+    refuse(_cell_faults(netlist, library))
+    refuse(_driver_faults(netlist, library))
 
 
 def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:

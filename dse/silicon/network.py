@@ -12,7 +12,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, refuse
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
 from dse.files.json import read_bytes
@@ -95,8 +95,7 @@ def read_network(path: Path) -> Network:
     if len(table) < FEWEST:
         rule, remedy = f"a line needs {FEWEST} networks or more", "characterise further ones"
         faults.append(_of(table.file, f"{len(table)} rows", rule, remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     if len({*columns[INSTANCES]}) < len(table):
         rule, remedy = "a line has one network for each number", "map them for one --clock"
         raise StudyError([_of(table.file, f"{INSTANCES} that stand twice", rule, remedy)])
@@ -139,8 +138,7 @@ def with_network(cores: Characterisation, network: Network) -> Characterisation:
             rule = f"that of the cores is {wanted}"
             remedy = "characterise both in the same library"
             faults.append(_of(network.file, f"{what} {found}", rule, remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return replace(
         cores,
         designs=tuple(_joined(one, network) for one in cores.designs),

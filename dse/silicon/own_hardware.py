@@ -13,7 +13,7 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Design, Value
-from dse.errors import Fault, StudyError, UnitError, nearest, results_of
+from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
 from dse.silicon.figures import FIGURES
 from dse.silicon.sources import Sources
 from dse.silicon.tasks import DesignTask, combinations
@@ -109,8 +109,7 @@ class Verilog:
         for name, quantity in FIGURES.items():
             if name in self.figures:
                 found[quantity] = _values(self.figures[name], name, quantity, chosen, faults)
-        if faults:
-            raise StudyError(faults)
+        refuse(faults)
         if self.done:
             found["cycles_per_task"] = _counted_cycles(answers(), found.get("cycles_per_task"))
         flights = [
@@ -181,7 +180,7 @@ _GIVE = {
 
 def _check_whole(over: Mapping[str, str]) -> None:
     """Refuse values of parameters in Verilog that Yosys would take for texts."""
-    faults = [
+    refuse(
         Fault(
             where=f"over.{name}",
             written=written,
@@ -190,9 +189,7 @@ def _check_whole(over: Mapping[str, str]) -> None:
         )
         for name, written in over.items()
         if not all(isinstance(row[name], int) for row in combinations({name: written}))
-    ]
-    if faults:
-        raise StudyError(faults)
+    )
 
 
 def _values(

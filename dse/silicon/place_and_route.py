@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from dse.errors import Fault, MissingLibraryError, StudyError
+from dse.errors import Fault, MissingLibraryError, StudyError, refuse
 from dse.silicon.devices import Device, Primitive
 from dse.silicon.programs import Output, raise_errors, run_program
 
@@ -192,8 +192,7 @@ def _raise_too_large(output: Output, device: Device) -> None:
             rule = f"{device.full_name} has {there}"
             remedy = "take a larger device, or leave this design out"
             faults.append(_fault(what, written, rule, remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
 
 
 def _reported(written: str, device: Device, registers: int) -> Placement:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dse.algebra.expression import is_float
 from dse.contract.generators import Generator
-from dse.errors import Fault, StudyError, UnknownPluginError, followed
+from dse.errors import Fault, StudyError, UnknownPluginError, followed, refuse
 from dse.plugins import registry
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.own_hardware import Verilog
@@ -131,6 +131,5 @@ def supplies(
         faults.append(Fault(where="clock", written=clock, rule=rule, remedy=remedy))
     if corners and joined_by is not None:
         faults.append(_ONE_SUPPLY)
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return [*dict.fromkeys(map(float, texts))]

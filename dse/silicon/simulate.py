@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra import units
 from dse.contract.generators import Bits
 from dse.errors import Fault, StudyError
 from dse.silicon.answers import (
@@ -95,8 +94,6 @@ def simulate_gates(
     stimulus: Mapping[str, Bits],
     warm_up: int,
     period_s: float | None = None,
-    ports: bool = True,
-    vouched: bool = False,
     idle: int = 0,
     most_transitions: int = MOST_TRANSITIONS,
     most_work: int = MOST_WORK,
@@ -118,12 +115,8 @@ def simulate_gates(
     warm_up
         Cycles that are not counted, at least 1.
     period_s
-        Clock period; without it, the least that the timing allows.
-    ports
-        Outputs settle within the period; without, only what flip-flops take does.
-    vouched
-        The timing has a least period that is no longer than this one.  What ends later here does
-        so because a delay is the worst of both edges of its input: a note tells it, no fault.
+        Clock period, no shorter than the least of the timing, which it is by default.  What ends
+        later here does so because a delay is the worst of both edges of its input: a note tells it.
     idle
         Cycles behind all others that are counted with the inputs held as they were in the last;
         as many go before them.
@@ -135,8 +128,8 @@ def simulate_gates(
     Raises
     ------
     StudyError
-        The netlist cannot be simulated (see `dse.silicon.gates.gates_of`), a path ends later
-        than the period, or a flip-flop is cleared or preset after the warm-up.
+        The netlist cannot be simulated (see `dse.silicon.gates.gates_of`), or a flip-flop is
+        cleared or preset after the warm-up.
     ArgumentError
         A port without stimulus, or of another shape.
     """
@@ -151,10 +144,6 @@ def simulate_gates(
     period = round(period_s / TICK_S)
     count = _Count(gates, driven, period, most_transitions, most_work)
     found, state = count.run(start, counted, shown)
-    ends = {**(_outputs(netlist) if ports else {}), **gates.ends}
-    late = [*count.late(netlist, ends)]
-    if late and not vouched:
-        raise StudyError(late)
     rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
     values = np.concatenate([start.values[:, shown], found, rest])
     unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN)
@@ -174,20 +163,12 @@ def simulate_gates(
         **vars(count.sums(netlist, clock)),
         idle=at_rest.sums(netlist, clock) if idle else None,
         notes=(
-            *count.notes(len(counted), ends if late else {}),
-            *(f"idle: {note}" for note in at_rest.notes(idle, ())),
+            *count.late({*shown.tolist(), *gates.ends}),
+            *count.notes(len(counted)),
+            *(f"idle: {note}" for note in at_rest.notes(idle)),
             *_unknown(gates, unknown, known[warm_up:]),
         ),
     )
-
-
-def _outputs(netlist: Netlist) -> dict[int, str]:
-    """Return the name of each output bit by its net."""
-    return {
-        net: f"{port}[{bit}]"
-        for port, nets in netlist.outputs.items()
-        for bit, net in enumerate(nets)
-    }
 
 
 def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
@@ -200,10 +181,6 @@ def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
     doubtful = int(np.sum(~known.all(axis=1)))
     if doubtful:
         yield f"outputs depend on them in {doubtful} of {len(known)} cycles"
-
-
-def _seconds(ticks: int) -> str:
-    return units.show(ticks * TICK_S, "period_s")
 
 
 class _Count:
@@ -261,14 +238,14 @@ class _Count:
         fitting = cycles * BLOCK // max(1, int(moved.count.sum()))
         return max(1, min(4 * cycles, fitting, MOST_CYCLES))
 
-    def late(self, netlist: Netlist, ends: Mapping[int, str]) -> Iterator[Fault]:
-        """Yield each end of a path that is reached after the period."""
-        allowed = self.period + 1 + len(self.gates.levels)  # all of them rounded to ticks
-        for net in np.flatnonzero(self.latest > allowed).tolist():
-            if net in ends:
-                written = f"{netlist.named(net)} arrives after {_seconds(self.latest[net])}"
-                rule = f"the period of the clock is {_seconds(self.period)}"
-                yield Fault(where=ends[net], written=written, rule=rule, remedy="use a longer one")
+    def late(self, ends: Collection[int]) -> Iterator[str]:
+        """Yield by how much the ends of paths are reached after the period."""
+        latest = max(self.latest[[*ends]], default=0)
+        if latest > self.period + 1 + len(self.gates.levels):  # all of them rounded to ticks
+            yield (
+                f"paths of the simulation are up to {latest / self.period - 1:.1%} longer than the "
+                "period: a delay is the worst of both edges of its input"
+            )
 
     def sums(self, netlist: Netlist, clock: str) -> Switched:
         """Return the sums."""
@@ -280,14 +257,8 @@ class _Count:
         high[clock_net] = 0.5
         return Switched(self.cycles, toggles, settled, high)
 
-    def notes(self, cycles: int, late: Collection[int]) -> Iterator[str]:
-        """Yield by how much ends are late, and what the limits omitted, of `cycles` cycles."""
-        if late:
-            over = max(self.latest[net] for net in late) / self.period - 1
-            yield (
-                f"paths of the simulation are up to {over:.1%} longer than the period: a delay is "
-                "the worst of both edges of its input"
-            )
+    def notes(self, cycles: int) -> Iterator[str]:
+        """Yield what the limits omitted, of `cycles` cycles."""
         if self.cycles < cycles:
             yield (
                 f"transitions are counted in the first {self.cycles} of {cycles} cycles only: "

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dse.contract.generators import Design, Vectors
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, refuse
 from dse.silicon.answers import Answers
 from dse.silicon.clocks import clock_input
 from dse.silicon.description import Reading, elaborating, reading, run_description
@@ -107,8 +107,7 @@ def _modules(
             rule = "a macro has no parameters, for the library has one cell of its name"
             remedy = "write the values into its module, and leave them out here"
             faults.append(Fault(where=name, written=kind, rule=rule, remedy=remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     script = ("hierarchy -check -top {0}", "proc", "tee -q -o drivers check", "write_rtlil {0}.il")
     found = {}
     for kind in used:
@@ -124,8 +123,7 @@ def _modules(
             rule = "two processes of the macro's module drive it, which cannot be simulated"
             remedy = "let one process drive it"
             faults.append(Fault(where=f"{kind}.{signal}", written="", rule=rule, remedy=remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return found
 
 

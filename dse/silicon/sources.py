@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
-from dse.errors import Fault, StudyError, results_of
+from dse.errors import Fault, StudyError, refuse, results_of
 from dse.files.document import no_such
 from dse.files.json import read_bytes
 
@@ -123,8 +123,7 @@ def sources_of(
         if not _MACRO.fullmatch(macro):
             rule, remedy = "a macro is NAME or NAME=VALUE", "write for instance WIDTH=8"
             faults.append(Fault(where="define", written=repr(macro), rule=rule, remedy=remedy))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return Sources(tuple(taken.files), tuple(taken.include), tuple(taken.define), taken.sv)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.contract.generators import Value
-from dse.errors import Fault, StudyError, nearest, results_of
+from dse.errors import Fault, StudyError, nearest, refuse, results_of
 from dse.silicon.figures import SUPPLY, CharacterisedDesign, positive_quantity
 
 TARGET = "target"
@@ -133,7 +133,7 @@ def check_targets(targets: Sequence[Target]) -> None:
         They are the same to six digits.
     """
     counted = Counter((one.suffix, one.text()) for one in targets)
-    faults = [
+    refuse(
         Fault(
             where="targets",
             written=shown,
@@ -142,9 +142,7 @@ def check_targets(targets: Sequence[Target]) -> None:
         )
         for (_, shown), count in counted.items()
         if count > 1
-    ]
-    if faults:
-        raise StudyError(faults)
+    )
 
 
 def columns(targets: Sequence[Target]) -> Iterator[str]:

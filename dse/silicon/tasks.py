@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from dse.contract.generators import Design, Generator, Value, Vectors
-from dse.errors import ArgumentError, Fault, StudyError
+from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.plugins import registry
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
@@ -105,8 +105,7 @@ def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
             rule, remedy = "values stand between commas, each of them once", f"write {name}=1,2,4"
             faults.append(Fault(where=f"over.{name}", written=written, rule=rule, remedy=remedy))
         values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return [dict(zip(over, row, strict=True)) for row in product(*values)]
 
 
@@ -130,8 +129,7 @@ def generated(
             designs.append(generator(**parameters))
         except ArgumentError as error:
             faults.append(Fault(where="over", written="", rule=str(error), remedy=""))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     return [
         DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
         for design in _named_apart(designs)

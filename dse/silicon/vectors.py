@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.generators import Bits, Design, Vectors
-from dse.errors import Fault, StudyError, nearest
+from dse.errors import Fault, StudyError, nearest, refuse
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
 from dse.files.json import read_bytes
@@ -70,8 +70,7 @@ class WrittenVectors:
                 if cell.strip() != NOT_COMPARED and not _NUMBER.fullmatch(cell.strip()):
                     rule = "a cell is a whole number from 0, or - for an output not compared"
                     faults.append(table.fault(row, column, rule, "write 12, 0x0c or 0b1100"))
-        if faults:
-            raise StudyError(faults)
+        refuse(faults)
         return WrittenVectors(table, warm_up, done)
 
     def ends(self) -> Rows:
@@ -150,8 +149,7 @@ class WrittenVectors:
         rows = np.flatnonzero(np.logical_or.reduce([none, *known.values()]))
         if not faults:
             faults += _pace_faults(self.table.file, rows, netlist, design)
-        if faults:
-            raise StudyError(faults)
+        refuse(faults)
         return Vectors(
             stimulus={port: bits[port] for port in netlist.inputs if port != clock},
             expected={port: bits[port] for port in known},

@@ -19,7 +19,7 @@ from statistics import median
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import DseError, StudyError
+from dse.errors import DseError, refuse
 from dse.files.whole_folders import new_folder
 from dse.fitting.interface import timings
 from dse.fitting.interface.openssl import parse_speed
@@ -209,9 +209,7 @@ def measured_table(measured: Measured, about: Machine, algorithm: str, repetitio
         parse_speed(text, Path(name))
         for name, text in (("software.txt", measured.software), ("hardware.txt", measured.hardware))
     ]
-    faults = [fault for found in outputs for fault in found.faults]
-    if faults:
-        raise StudyError(faults)
+    refuse(fault for found in outputs for fault in found.faults)
     slow, fast = (next(iter(found.rates.values())) for found in outputs)
     rows = [(size, size / median(slow[size]), size / median(fast[size])) for size in sorted(slow)]
     lines = [

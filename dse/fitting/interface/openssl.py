@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import DseError, Fault, Position, StudyError, nearest, quoted
+from dse.errors import DseError, Fault, Position, nearest, quoted, refuse
 from dse.files.json import read_bytes
 from dse.fitting.interface.timings import Timings, too_few
 
@@ -123,13 +123,10 @@ def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None
         When it is not clear which algorithm to take.
     """
     slow, fast = read_speed(software), read_speed(hardware)
-    if slow.faults or fast.faults:
-        raise StudyError([*slow.faults, *fast.faults])
+    refuse([*slow.faults, *fast.faults])
     one, other = _algorithms(slow, fast, algorithm)
     sizes = sorted(set(slow.rates[one]) & set(fast.rates[other]))
-    faults = too_few(str(hardware), len(sizes))
-    if faults:
-        raise StudyError(faults)
+    refuse(too_few(str(hardware), len(sizes)))
     facts = {"algorithm": other}
     facts |= {
         f"{kind}_{name}": text

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import Fault, Position, StudyError, UnitError
+from dse.errors import Fault, Position, UnitError, refuse
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.json import read_bytes
@@ -77,8 +77,7 @@ def read_csv(path: Path, clock_hz: float | None = None) -> Timings:
     if "granularity" in columns:
         faults += _repeated(table, places["granularity"][0], columns["granularity"])
         faults += too_few(str(path), len(table))
-    if faults:
-        raise StudyError(faults)
+    refuse(faults)
     size = columns["granularity"]
     host, offload = (
         _seconds(columns[name], size, units.suffix(places[name][1].name), clock_hz or math.nan)
