@@ -1,4 +1,4 @@
-"""Fit the energy roofline to measurements, with a power cap or without, and say what they tell.
+"""Fit the energy roofline to measurements, and say what they tell.
 
 Source: Choi, Dukhan, Liu, Vuduc, IPDPS 2014, section V-A: regression for all six parameters, and
 whether a cap is needed.  The paper leaves the details of its regression to earlier work; this one
@@ -10,9 +10,8 @@ Kolmogorov-Smirnov test, this is an F test of the two nested models.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 from scipy import stats
@@ -54,7 +53,7 @@ class RooflineFit:
     Attributes
     ----------
     model
-        The fitted roofline; its cap is infinite when fitted without one.
+        The fitted roofline.
     runs_per_regime
         How many runs the model puts in each of ``REGIMES``.
     intervals
@@ -65,7 +64,7 @@ class RooflineFit:
         are those of a model that fits as well as any: the time in which the cap is drawn, the
         fastest seen, no cap, and no energy of the first of a sum.
     cap_p
-        How likely the runs are without a cap; NaN when none was tried.
+        How likely the runs are without a cap.
     """
 
     model: EnergyRoofline
@@ -74,50 +73,22 @@ class RooflineFit:
     unidentified: Mapping[str, tuple[str, ...]]
     cap_p: float
 
-    def relative_error(self, runs: Measurements, quantity: str = "performance") -> Column:
-        """Return (model - measured) / measured of each run.
-
-        Parameters
-        ----------
-        runs
-            Measured runs, those of the fit or others.
-        quantity
-            ``performance`` (figure 4), ``time``, ``energy`` or ``power``.
-
-        Raises
-        ------
-        ValueError
-            Unknown quantity.
-        """
-        try:
-            ratio = _RATIOS[quantity]
-        except KeyError:
-            known = ", ".join(_RATIOS)
-            raise ValueError(f"quantity {quantity!r} is unknown; known: {known}") from None
+    def errors(self, runs: Measurements) -> dict[str, Column]:
+        """Return (model - measured) / measured of the ``time`` and the ``energy`` of each run."""
         time, energy = time_and_energy(self.model, runs)
-        return ratio(time / runs.time_s, energy / runs.energy_j) - 1.0
+        return {"time": time / runs.time_s - 1.0, "energy": energy / runs.energy_j - 1.0}
 
 
-_RATIOS: Mapping[str, Callable[[Column, Column], Column]] = MappingProxyType(
-    {
-        "performance": lambda time, energy: 1.0 / time,
-        "time": lambda time, energy: time,
-        "energy": lambda time, energy: energy,
-        "power": lambda time, energy: energy / time,
-    }
-)
-
-
-def fit_roofline(runs: Measurements, *, capped: bool = True) -> RooflineFit:
-    """Fit the parameters of the roofline that runs tell: all, or all but the cap.
+def fit_roofline(runs: Measurements) -> RooflineFit:
+    """Fit the parameters of the roofline that runs tell.
 
     Least squares over the logarithms of model over measured time and energy, parameters not
     negative.  Runs should cover low, middle and high intensity; see `RooflineFit.unidentified`.
     """
-    held = {} if capped else {"power_cap": np.inf}
-    found, cap_p = closest_roofline(runs, held), float("nan")
+    held: dict[str, float] = {}
+    found, cap_p = closest_roofline(runs, held), math.nan
     unidentified: dict[str, tuple[str, ...]] = {}
-    for name in _LIMITS[not capped :]:
+    for name in _LIMITS:
         beyond = np.inf if name == "power_cap" else TINY * most_possible(runs)[name]
         without = closest_roofline(runs, held | {name: beyond})
         p = _nested_p(without, found)

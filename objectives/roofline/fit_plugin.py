@@ -63,7 +63,7 @@ def roofline_platform(
         platform=replace(
             Platform(name="fitted"), **{name: value for name, (value, *_) in figures.items()}
         ),
-        errors={name: found.relative_error(runs, name) for name in ("time", "energy")},
+        errors=found.errors(runs),
         intervals={name: (low, high) for name, (_, low, high) in figures.items()},
         unidentified={columns[name]: _why(found, name) for name in found.unidentified},
     )

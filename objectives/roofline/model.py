@@ -181,15 +181,6 @@ class EnergyRoofline:
         return np.divide(self.time_per_byte, self.time_per_op)
 
     @property
-    def energy_balance(self) -> Column:
-        """Intensity at which operations and traffic take equal active energy (B_epsilon).
-
-        Infinity where operations are free; NaN where both are.
-        """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.divide(self.energy_per_byte, self.energy_per_op)
-
-    @property
     def lower_balance(self) -> Column:
         """Intensity up to which memory limits execution (B-); 0 where it never does.
 
@@ -243,10 +234,6 @@ class EnergyRoofline:
         """Return this platform with its power cap divided by `divisor` (figures 6 and 7)."""
         _refuse_unless_positive("divisor", divisor)
         return replace(self, power_cap=np.divide(self.power_cap, divisor))
-
-    def uncapped(self) -> EnergyRoofline:
-        """Return this platform without a power cap: the authors' earlier model."""
-        return replace(self, power_cap=np.inf)
 
     def times(self, copies: Values) -> EnergyRoofline:
         """Return `copies` platforms side by side, sharing the work without a network (fig. 1)."""

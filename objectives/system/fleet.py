@@ -6,6 +6,9 @@ Area and leakage add over instances and stages; the chain carries what its slowe
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
+
 import numpy as np
 
 from dse.contract import Column, objective
@@ -17,26 +20,17 @@ Stages = tuple[Column, ...]
 
 def total(columns: Stages) -> Column:
     """Return the sum over the stages, always added in the same order."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = result + column
-    return result
+    return reduce(operator.add, columns)
 
 
 def least(columns: Stages) -> Column:
     """Return the smallest value of any stage."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = np.minimum(result, column)
-    return result
+    return reduce(np.minimum, columns)
 
 
 def largest(columns: Stages) -> Column:
     """Return the largest value of any stage."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = np.maximum(result, column)
-    return result
+    return reduce(np.maximum, columns)
 
 
 @objective(

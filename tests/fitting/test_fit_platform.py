@@ -142,7 +142,7 @@ def test_a_cap_that_slows_every_run_leaves_constant_power_open(tmp_path: Path) -
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_cap_is_found_where_none_shows(tmp_path: Path, seed: int) -> None:
-    path = runs(tmp_path / "runs.csv", 0.05, seed=seed, board=TITAN.uncapped())
+    path = runs(tmp_path / "runs.csv", 0.05, seed=seed, board=replace(TITAN, power_cap=np.inf))
     found = fit_platform(path, "titan", "single").found
     assert found.platform.usable_power_w is None
     assert found.unidentified.keys() == {"usable_power_w"}
