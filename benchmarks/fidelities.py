@@ -77,9 +77,7 @@ def generic(task: DesignTask) -> tuple[int, int]:
     script += ["abc -g AND,OR,XOR,MUX,NAND,NOR,XNOR", "opt_clean -purge", "ltp -noff"]
     reads = Reading.of_text(task.design.verilog)
     script += ["write_json netlist.json"]
-    found = run_description(
-        chosen_yosys(), reads, script, done="netlist.json", time_limit_s=600
-    ).output
+    found = run_description(chosen_yosys(), reads, script, done="netlist.json").output
     cells = json.loads(found.files["netlist.json"])["modules"][top]["cells"].values()
     gates = sum(FLIP_FLOP_GATES if "DFF" in cell["type"] else 1 for cell in cells)
     return gates, int(found.log.split("length=")[1].split(")")[0]) + FLIP_FLOP_LEVELS

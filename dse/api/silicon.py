@@ -285,8 +285,7 @@ def characterise_device(
     dse.errors.MissingLibraryError
         There is no Yosys, or no nextpnr for the device.
     """
-    from dse.silicon.characterisers import of_device
-    from dse.silicon.device_chain import FAMILIES
+    from dse.silicon.device_chain import FAMILIES, DeviceCharacteriser
     from dse.silicon.devices import device_called
 
     conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit)
@@ -297,8 +296,11 @@ def characterise_device(
     )
     if out is not None:
         request.check_output(Path(out), wanted, ())
-    characterisers = of_device(place, placements, conditions, kept)
-    (found,) = _tables(request, wanted, characterisers, jobs=jobs, progress=progress)
+    placing = DeviceCharacteriser(
+        device=place, placements=placements, conditions=conditions, kept=kept
+    )
+    placing.check()
+    (found,) = _tables(request, wanted, [placing], jobs=jobs, progress=progress)
     return _written(found, out)
 
 

@@ -1,4 +1,4 @@
-"""What maps designs, as a user asks for it: a library of cells and its corners, or a device."""
+"""What maps designs, as a user asks for it: a library of cells and its corners."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.silicon.chain import LibraryCharacteriser
 from dse.silicon.characteriser import Characteriser, KeptResults
-from dse.silicon.device_chain import DeviceCharacteriser
-from dse.silicon.devices import Device
 from dse.silicon.figures import Conditions
 from dse.silicon.flow import Flow
 
@@ -44,26 +42,6 @@ def of_library(
         )
         for own, mapped_with in pairs
     ]
-
-
-def of_device(
-    device: Device, placements: int, conditions: Conditions, kept: KeptResults | None
-) -> list[Characteriser]:
-    """Return what places and routes on a device.
-
-    Raises
-    ------
-    MissingLibraryError
-        Its program is not installed.
-    """
-    found = DeviceCharacteriser(
-        device=device,
-        placements=placements,
-        conditions=conditions,
-        kept=kept,
-    )
-    found.check()
-    return [found]
 
 
 def check_library_files(files: Sequence[str | Path]) -> None:

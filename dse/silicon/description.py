@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,8 +20,6 @@ from dse.silicon.sources import Sources
 from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
-TIME_LIMIT_S = 600.0
-"""The longest that reading alone may take."""
 _WAS_READ = "was_read"
 _FLOATING = """\
 (* techmap_celltype = "$buf" *)
@@ -209,7 +208,7 @@ def elaborated(sources: Sources, top: str, parameters: Mapping[str, int | str]) 
     yosys = chosen_yosys()
     reads = reading(sources, yosys, top, parameters)
     script = [f"hierarchy -check -top {top}", "proc", "write_rtlil read.il"]
-    found = run_description(yosys, reads, script, done="read.il", time_limit_s=TIME_LIMIT_S)
+    found = run_description(yosys, reads, script, done="read.il")
     return re.sub(r"^ *attribute \\src .*\n", "", found.output.files["read.il"], flags=re.M)
 
 
@@ -250,7 +249,6 @@ def run_description(
     files: Mapping[str, str] | None = None,
     *,
     done: str,
-    time_limit_s: float,
 ) -> Read:
     """Run a script after a description is read, which writes the file `done` last; `run_yosys`.
 
@@ -260,11 +258,11 @@ def run_description(
         Latches, wires without a driver or with several, loops (of a file ``check``) and errors;
         where it is known, with file and line.
     """
-    given = {**reads.files, **(files or {})}
+    run = partial(_run, yosys, {**reads.files, **(files or {})}, reads.places)
     refused: StudyError | None = None
     for way in reads.ways:
         whole = [*way, f"tee -q -o {_WAS_READ} ls", *script]
-        output = _run(yosys, whole, given, reads.places, time_limit_s)
+        output = run(whole)
         if refused is not None and _WAS_READ not in output.files:
             raise refused
         twice = [*driven_twice(output.files.get("floating", ""))]
@@ -274,10 +272,10 @@ def run_description(
             continue
         if driven_twice(checked := output.files.get("undriven", "")):
             dump = dumping_drivers(whole, checked)
-            again = _run(yosys, dump, given, reads.places, time_limit_s) if dump else output
+            again = run(dump) if dump else output
             raise StudyError(driver_faults(checked, again.files.get("place", "")))
         try:
-            _raise_faults(yosys, output, way, given, done=done, time_limit_s=time_limit_s)
+            _raise_faults(output, done, way, run)
         except StudyError as error:
             if _WAS_READ in output.files or len(reads.ways) == 1:
                 lines = {(fault.file, fault.line) for fault in error.faults}
@@ -295,13 +293,9 @@ def run_description(
 
 
 def _run(
-    yosys: Yosys,
-    script: Sequence[str],
-    files: Mapping[str, str],
-    places: Mapping[str, str],
-    time_limit_s: float,
+    yosys: Yosys, files: Mapping[str, str], places: Mapping[str, str], script: Sequence[str]
 ) -> Output:
-    output = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
+    output = run_yosys(yosys, script, files)
     for written, place in places.items():
         texts = {name: text.replace(written, place) for name, text in output.files.items()}
         output = replace(output, log=output.log.replace(written, place), files=texts)
@@ -309,13 +303,7 @@ def _run(
 
 
 def _raise_faults(
-    yosys: Yosys,
-    output: Output,
-    reads: Sequence[str],
-    files: Mapping[str, str],
-    *,
-    done: str,
-    time_limit_s: float,
+    output: Output, done: str, reads: Sequence[str], run: Callable[[Sequence[str]], Output]
 ) -> None:
     reports = (
         ("latches", _latches),
@@ -332,8 +320,7 @@ def _raise_faults(
             about = re.search(pattern, str(error))
             if about and not any(fault.file for fault in error.faults):
                 dump = f"tee -q -o place dump {selection.format(*about.groups())}"
-                again = run_yosys(yosys, [*reads, "proc", dump], files, time_limit_s=time_limit_s)
-                place = again.files.get("place", "")
+                place = run([*reads, "proc", dump]).files.get("place", "")
                 raise StudyError([_at(place, fault) for fault in error.faults]) from None
         raise
 

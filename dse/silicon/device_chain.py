@@ -121,20 +121,14 @@ class DeviceCharacteriser(Characteriser):
     def _mapped(self, task: DesignTask, held: Held) -> tuple[str, str]:
         """Return the netlist as Yosys writes it, and the script."""
         design = task.design
-        tool = chosen_yosys(self.conditions.tool)
+        tool = chosen_yosys(self.conditions.tool, self.conditions.time_limit_s)
         first, second = self.device.synthesis(design.top, held.described)
         script = [
             *elaborating(design.top),
             *(first, "tee -q -o check check", second),
             *("setundef -zero", "opt_clean -purge", "write_json mapped.json"),
         ]
-        output, way, _ = run_description(
-            tool,
-            held.reads,
-            script,
-            done="mapped.json",
-            time_limit_s=self.conditions.time_limit_s,
-        )
+        output, way, _ = run_description(tool, held.reads, script, done="mapped.json")
         return output.files["mapped.json"], "\n".join((*way, *script))
 
     def _figures(

@@ -7,6 +7,7 @@ import hashlib
 import io
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -183,15 +184,11 @@ def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
 
 
 def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
-    first = parts[0]
-    return CellLibrary(
-        name=first.name,
-        voltage_v=first.voltage_v,
-        temperature_c=first.temperature_c,
-        corner=first.corner,
+    """Return one library, which is named and timed like its first file."""
+    return replace(
+        parts[0],
         cells={name: cell for part in parts for name, cell in part.cells.items()},
         sources={name: digest for part in parts for name, digest in part.sources.items()},
         wire_loads={name: wire for part in parts for name, wire in part.wire_loads.items()},
         notes=notes,
-        time_unit_s=first.time_unit_s,
     )

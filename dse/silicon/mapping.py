@@ -101,7 +101,8 @@ def map_description(
     ToolTimeError
         It took too long.
     """
-    yosys, given = chosen_yosys(conditions.tool), {"usable.lib": usable.liberty}
+    yosys = chosen_yosys(conditions.tool, conditions.time_limit_s)
+    given = {"usable.lib": usable.liberty}
     gates: list[str] = []
     if conditions.gate_clocks:
         gates, given[ENABLES] = [*gating(library, conditions.gate_clocks)], enables()
@@ -120,8 +121,7 @@ def map_description(
         script += ["design -load unmapped"] * (place > 0)
         script += [*first, f"abc -liberty usable.lib -script +{abc}"]
         script += ["setundef -zero", "opt_clean -purge", f"write_json {_file(place)}"]
-    done, limit_s = _file(len(ways) - 1), conditions.time_limit_s
-    read = run_description(yosys, reads, script, given, done=done, time_limit_s=limit_s)
+    read = run_description(yosys, reads, script, given, done=_file(len(ways) - 1))
     netlists = []
     for place in range(len(ways)):
         netlist = read_netlist(read.output.files[_file(place)], top=top, library=library)

@@ -59,23 +59,23 @@ def held_vectors(
     """
     if isinstance(task.vectors, Vectors):
         return Held(task.vectors, Reading.of_text(task.design.verilog), ())
-    yosys, limit_s = chosen_yosys(conditions.tool), conditions.time_limit_s
+    yosys = chosen_yosys(conditions.tool, conditions.time_limit_s)
     top = task.design.top
     script = [*elaborating(top), "write_rtlil described.il"]
     script += ["delete */c:*", "write_json ports.json"]
     reads = reading(task.sources, yosys, top, task.design.parameters, [*(macros or {})])
-    found = run_description(yosys, reads, script, done="ports.json", time_limit_s=limit_s)
+    found = run_description(yosys, reads, script, done="ports.json")
     files = found.output.files
     ports, described = read_netlist(files["ports.json"], top=top), files["described.il"]
     clock_input(ports, task.design.clock)
     vectors = task.vectors.of(ports, task.design)
     notes = [*task.vectors.notes(ports)]
-    modules = _modules(task, described, macros or {}, yosys, limit_s)
+    modules = _modules(task, described, macros or {}, yosys)
     columns: Mapping[str, Sequence[str]] = {}
     falling = re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M)
     if modules or not falling:  # else mapping refuses it
         try:
-            columns = _simulated(described, modules, vectors, task.design, yosys, limit_s)
+            columns = _simulated(described, modules, vectors, task.design, yosys)
         except StudyError as error:
             if modules:
                 raise
@@ -90,7 +90,7 @@ def held_vectors(
 
 
 def _modules(
-    task: DesignTask, described: str, macros: Mapping[str, Cell], yosys: Yosys, limit_s: float
+    task: DesignTask, described: str, macros: Mapping[str, Cell], yosys: Yosys
 ) -> dict[str, str]:
     """Return the module of each macro that a description has, as Yosys writes it.
 
@@ -116,7 +116,6 @@ def _modules(
             reading(task.sources, yosys, kind),
             [line.format(kind) for line in script],
             done=f"{kind}.il",
-            time_limit_s=limit_s,
         )
         found[kind] = whole.output.files[f"{kind}.il"]
         for signal in driven_twice(whole.output.files["drivers"]):
@@ -165,8 +164,8 @@ def netlist_answers(
         *(f"hierarchy -check -top {design.top}", "proc", "flatten"),
     ]
     files = {"mapped.json": written, "own.v": family.own_models}
-    yosys, limit_s = chosen_yosys(conditions.tool), conditions.time_limit_s
-    columns = _replayed(script, files, vectors, vectors.cycles, design, yosys, limit_s)
+    yosys = chosen_yosys(conditions.tool, conditions.time_limit_s)
+    columns = _replayed(script, files, vectors, vectors.cycles, design, yosys)
     return _answers(vectors, columns)
 
 
@@ -176,7 +175,6 @@ def _simulated(
     vectors: Vectors,
     design: Design,
     yosys: Yosys,
-    time_limit_s: float,
 ) -> Mapping[str, Sequence[str]]:
     """Return the values of ports in the first cycles, as cells of a table; with macros in all."""
     cycles = vectors.cycles if modules else min(vectors.cycles, MOST_CYCLES)
@@ -185,7 +183,7 @@ def _simulated(
     script += (f"setattr -mod -set keep_hierarchy 1 {one}" for one in modules)
     script += [f"hierarchy -check -top {design.top}"] if modules else []
     files = {"described.il": described, **{f"{one}.il": text for one, text in modules.items()}}
-    return _replayed([*script, "flatten"], files, vectors, cycles, design, yosys, time_limit_s)
+    return _replayed([*script, "flatten"], files, vectors, cycles, design, yosys)
 
 
 def _replayed(
@@ -195,12 +193,11 @@ def _replayed(
     cycles: int,
     design: Design,
     yosys: Yosys,
-    time_limit_s: float,
 ) -> Mapping[str, Sequence[str]]:
     """Return the values of ports, and of modules that are kept, of what a script reads."""
     shown = ["rename -hide w:*", "sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"]
     stimulus = {"stimulus.yw": _witness(design.clock, vectors, cycles)}
-    output = run_yosys(yosys, [*script, *shown], {**files, **stimulus}, time_limit_s=time_limit_s)
+    output = run_yosys(yosys, [*script, *shown], {**files, **stimulus})
     raise_errors(output, (), done="done.json")
     lines = output.files["found.vcd"].splitlines()
     waves = read_waves(lines, file="found.vcd", scope=design.top, clock=design.clock, below=True)

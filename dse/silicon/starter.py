@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError
-from dse.silicon.description import TIME_LIMIT_S, reading, run_description
+from dse.silicon.description import reading, run_description
 from dse.silicon.sources import sources_of
 from dse.silicon.yosys import chosen_yosys
 
@@ -80,7 +80,6 @@ def _outermost(files: Sequence[Path], top: str | None) -> tuple[str, Mapping[str
         replace(ways, ways=ways.ways[::-1]),  # slang does not say what parameters there are
         script,
         done="module.json",
-        time_limit_s=TIME_LIMIT_S,
     ).output
     modules: Mapping[str, Any] = json.loads(output.files["module.json"])["modules"]
     return next(

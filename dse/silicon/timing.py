@@ -263,7 +263,7 @@ def _critical(netlist: Netlist, run: _Run, ports: bool) -> tuple[float, tuple[Pa
     if not np.isfinite(period):
         rule = "no path from flip-flop to flip-flop" + (", nor from or to a port" if ports else "")
         remedy = "add registers to the design" + ("" if ports else ", or count paths of ports")
-        raise _one(netlist.top, "", rule, remedy)
+        raise StudyError([Fault(where=netlist.top, written="", rule=rule, remedy=remedy)])
     node = int(setups.source[best])
     instance = netlist.instances[setups.instance[best]]
     increment, edge = float(setup[best]), _EDGES[node & 1]
@@ -304,7 +304,3 @@ def _notes(
     if run.clipped:
         count = len(run.delay)
         yield f"delays or slews extrapolated below 0 are 0: {run.clipped} of {count} arcs"
-
-
-def _one(where: str, written: str, rule: str, remedy: str) -> StudyError:
-    return StudyError([Fault(where=where, written=written, rule=rule, remedy=remedy)])

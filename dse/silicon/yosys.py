@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 
@@ -16,12 +16,20 @@ from dse.silicon.programs import Output, raise_errors, run_program
 _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 
 
+READING_S = 600.0
+"""The longest that reading alone may take."""
+
+
 @dataclass(frozen=True)
 class Yosys:
-    """A program that maps, ``pyosys`` or ``yosys``, and how it is called to run ``script.ys``."""
+    """A program that maps, ``pyosys`` or ``yosys``: how it is called to run ``script.ys``.
+
+    And how long it may take for that.
+    """
 
     name: str
     command: tuple[str, ...]
+    time_limit_s: float = READING_S
 
     @property
     def has_slang(self) -> bool:
@@ -40,8 +48,8 @@ def found_yosys() -> tuple[Yosys, ...]:
     return tuple(found)
 
 
-def chosen_yosys(name: str | None = None) -> Yosys:
-    """Return ``pyosys`` or ``yosys``; by default the first that is there.
+def chosen_yosys(name: str | None = None, time_limit_s: float = READING_S) -> Yosys:
+    """Return ``pyosys`` or ``yosys``, which may take so long; by default the first that is there.
 
     Raises
     ------
@@ -50,17 +58,15 @@ def chosen_yosys(name: str | None = None) -> Yosys:
     """
     for one in found_yosys():
         if name in (None, one.name):
-            return one
+            return replace(one, time_limit_s=time_limit_s)
     instead = "" if name == "pyosys" else ", or a yosys on the PATH"
     raise MissingLibraryError("mapping of Verilog", name or "pyosys", "rtl", instead)
 
 
-def run_yosys(
-    yosys: Yosys, script: Sequence[str], files: Mapping[str, str], *, time_limit_s: float
-) -> Output:
+def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> Output:
     """Run a script, a command a line, that reads `files`: texts by name; see `run_program`."""
     written = {**files, "script.ys": "\n".join((*script, ""))}
-    return run_program(yosys.command, written, what="mapping", time_limit_s=time_limit_s)
+    return run_program(yosys.command, written, what="mapping", time_limit_s=yosys.time_limit_s)
 
 
 @cache
@@ -72,7 +78,7 @@ def full_name(yosys: Yosys) -> str:
     StudyError
         It does not run.
     """
-    output = run_yosys(yosys, ["write_json empty.json"], {}, time_limit_s=60.0)
+    output = run_yosys(yosys, ["write_json empty.json"], {})
     raise_errors(output, (), done="empty.json")
     written = json.loads(output.files["empty.json"])["creator"]
     return f"{yosys.name} {written.split()[1]}"

@@ -120,7 +120,7 @@ def mapped(verilog: str) -> str:
     """Return the netlist of a module ``top``."""
     first, second = Device(ICE40, "hx1k").synthesis("top", "")
     script = ["read_verilog top.v", first, second, "setundef -zero", "write_json mapped.json"]
-    told = run_yosys(chosen_yosys(), script, {"top.v": verilog}, time_limit_s=60.0)
+    told = run_yosys(chosen_yosys(), script, {"top.v": verilog})
     return told.files["mapped.json"]
 
 

@@ -76,9 +76,7 @@ def test_a_device_that_there_is_not() -> None:
 def mapped(verilog: str) -> str:
     script = ["read_verilog top.v", *SMALL.synthesis("top", "  memory \n"), "setundef -zero"]
     script += ["opt_clean -purge", "write_json mapped.json"]
-    return run_yosys(chosen_yosys(), script, {"top.v": verilog}, time_limit_s=60.0).files[
-        "mapped.json"
-    ]
+    return run_yosys(chosen_yosys(), script, {"top.v": verilog}).files["mapped.json"]
 
 
 def by_models(written: str, stimulus: dict[str, Bits], **widths: int) -> Answers:

@@ -172,7 +172,7 @@ def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 @each_tool
 def test_a_tool_that_crashes_is_told(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = yosys.Yosys(tool, ("sh", "-c", "echo killed by the system; kill -9 $$"))
-    monkeypatch.setattr("dse.silicon.mapping.chosen_yosys", lambda name: broken)
+    monkeypatch.setattr("dse.silicon.mapping.chosen_yosys", lambda *_: broken)
     with pytest.raises(DseError, match="ended before its work was done; its last line: killed"):
         mapped(COUNTER, tool, top="counter")
 
@@ -194,7 +194,7 @@ def test_what_maps_ends_with_the_program_that_it_maps_for(tmp_path: Path, number
     )
     code = (
         "import sys; from dse.silicon.yosys import Yosys, run_yosys\n"
-        f"run_yosys(Yosys('it', (sys.executable, '-c', {tool!r})), [], {{}}, time_limit_s=60)"
+        f"run_yosys(Yosys('it', (sys.executable, '-c', {tool!r})), [], {{}})"
     )
     program = subprocess.Popen([sys.executable, "-c", code])
     while not beats.exists() or beats.stat().st_size < 20:  # it waits for the tool by now
@@ -219,7 +219,7 @@ def test_what_maps_ends_with_a_program_that_is_told_to_while_it_starts() -> None
         "        os.kill(os.getpid(), signal.SIGTERM)\n"
         "subprocess.Popen = Told\n"
         "from dse.silicon.yosys import Yosys, run_yosys\n"
-        "run_yosys(Yosys('it', ('sleep', '60')), [], {}, time_limit_s=60)"
+        "run_yosys(Yosys('it', ('sleep', '60')), [], {})"
     )
     program = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert program.returncode == -signal.SIGTERM
