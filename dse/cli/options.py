@@ -15,7 +15,7 @@ from functools import partial, reduce
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature, unwrap
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -122,7 +122,7 @@ class Call:
         shape, allowed = shapes[name], {each for one in shapes.values() for each in one}
         for key, value in self.given.items():
             if key not in allowed and value != self._defaults.get(key):
-                raise ArgumentError(f"{SPELLED.get(key, (_dashed(key),))[0]}: {rule}; leave it out")
+                raise ArgumentError(f"{_names(key)[0]}: {rule}; leave it out")
         given = {key: value for key, value in self.given.items() if key in shape}
         several = [key for key in given if shape[key].kind is Parameter.VAR_POSITIONAL]
         words = [word for key in several for word in given.pop(key)]
@@ -186,7 +186,7 @@ def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:
     if place:
         info: Any = typer.Argument(show_default=False, **settings)
     else:
-        spelled = SPELLED.get(name, (_dashed(name),))
+        spelled = _names(name)
         if kind.word is bool and default is not False:
             spelled = (f"{_dashed(name)}/--no-{_dashed(name)[2:]}",)
         info = typer.Option(
@@ -223,7 +223,12 @@ def _completion(name: str, text: str) -> Callable[[str], list[str]] | None:
 def _spelled(parameter: Parameter) -> str:
     """Return what an argument is called on the command line."""
     named = parameter.kind is Parameter.KEYWORD_ONLY or not argument_kind(parameter).positional
-    return SPELLED.get(parameter.name, (_dashed(parameter.name),))[0] if named else parameter.name
+    return _names(parameter.name)[0] if named else parameter.name
+
+
+def _names(argument: str) -> tuple[str, ...]:
+    """Return what the option of an argument is called."""
+    return SPELLED.get(argument, (_dashed(argument),))
 
 
 def _dashed(name: str) -> str:
@@ -262,18 +267,8 @@ def _sentence(function: Function, name: str, metavar: str, text: str) -> tuple[s
     return _sentence(other, name, *dict(_arguments(other)).get(name, ("", "")))
 
 
-class Found(Protocol):
-    """What a command found: text for people, plain data for programs."""
-
-    def text(self) -> str:
-        """Return it as text."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-
-
-def show(found: Found, json: bool) -> None:
-    """Print what a command found."""
+def show(found: Any, json: bool) -> None:
+    """Print what a command found: text for people, plain data for programs."""
     if json:
         show_json(found.to_dict())
     else:
@@ -326,25 +321,6 @@ def coloured(text: str, stream: TextIO) -> str:
     return _COLOURED.sub(
         lambda found: f"{colours[(found.lastindex or 1) - 1]}{found[0]}{PLAIN}", text
     )
-
-
-class Parts:
-    """Prints parts of a text as they come, a blank line between them if `apart`."""
-
-    def __init__(
-        self, before: Callable[[], None], after: Callable[[], None], *, apart: bool
-    ) -> None:
-        """Print nothing so far; call `before` and `after` around each part."""
-        self._before, self._after = before, after
-        self._apart = apart
-        self._started = False
-
-    def write(self, text: str) -> None:
-        """Print a part, at once."""
-        self._before()
-        write(f"\n{text}" if self._apart and self._started else text)
-        self._started = True
-        self._after()
 
 
 def show_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from dse.cli.options import Call, Parts, command, imported, show, show_json
+from dse.cli.options import Call, command, imported, show, show_json, write
 from dse.errors import ArgumentError, InfeasibleError
 from dse.reports.progress import LateBar, bar
 
@@ -26,9 +26,17 @@ def answer(call: Call, *, all: bool = False, json: bool = False) -> None:
     """
     shown = LateBar("assumptions")
     shown.doing("searching")
-    parts = Parts(shown.close, lambda: shown.doing("looking further"), apart=all)
+    begun = False
+
+    def print_part(text: str) -> None:
+        nonlocal begun
+        shown.close()
+        write(f"\n{text}" if all and begun else text)
+        begun = True
+        shown.doing("looking further")
+
     try:
-        found = call(all=all or json, callback=None if json else parts.write, progress=shown)
+        found = call(all=all or json, callback=None if json else print_part, progress=shown)
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
