@@ -49,6 +49,8 @@ class WorkingFolder:
     ----------
     target
         The place as it was named.
+    place
+        Where it goes, links followed; what lies there stays until then.
     path
         Where it is filled.
     notes
@@ -57,13 +59,7 @@ class WorkingFolder:
 
     def __init__(self, target: Path, place: Path, path: Path, notes: tuple[str, ...]) -> None:
         """Keep where it is and where it goes."""
-        self.target, self.path, self.notes = target, path, notes
-        self._place = place
-
-    @property
-    def place(self) -> Path:
-        """Where it goes, links followed; what lies there stays until then."""
-        return self._place
+        self.target, self.place, self.path, self.notes = target, place, path, notes
 
     def fill(self, write: Callable[[Path], object]) -> None:
         """Let `write` fill the folder, and put it in its place.
@@ -85,25 +81,25 @@ class WorkingFolder:
         """Put the folder in its place; what is there stays whole until then."""
         self.path.chmod(0o755)
         self.path = _renamed(self.path, WHOLE)
-        if not self._place.exists():
-            os.replace(self.path, self._place)
-            _on_disk(self._place.parent, within=False)
+        if not self.place.exists():
+            os.replace(self.path, self.place)
+            _on_disk(self.place.parent, within=False)
             return
         earlier = self.path.with_name(self.path.name.replace(f"-{WHOLE}", f"-{EARLIER}"))
-        with _locked(self._place):
-            os.replace(self._place, earlier)
+        with _locked(self.place):
+            os.replace(self.place, earlier)
             try:
-                os.replace(self.path, self._place)
+                os.replace(self.path, self.place)
             except BaseException:
                 self._put_back(earlier)
                 raise
-            _on_disk(self._place.parent, within=False)
+            _on_disk(self.place.parent, within=False)
             with suppress(OSError):  # the next to write beside it tries again
                 shutil.rmtree(_renamed(earlier, WORKING))
 
     def _put_back(self, earlier: Path) -> None:
         try:
-            os.replace(earlier, self._place)
+            os.replace(earlier, self.place)
         except OSError as error:
             raise OutputError(
                 f"{self.target} cannot be written: {_reason(error)}; {ELSEWHERE}; "
@@ -113,7 +109,7 @@ class WorkingFolder:
     def _spared(self, write: Callable[[Path], object]) -> str:
         """Write to a temporary folder what cannot be written here, and say where."""
         try:
-            spare = Path(tempfile.mkdtemp(prefix=f"{self._place.name}-"))
+            spare = Path(tempfile.mkdtemp(prefix=f"{self.place.name}-"))
         except OSError as error:
             return f"and there is no temporary folder to keep it in: {_reason(error)}"
         try:

@@ -68,7 +68,7 @@ def _workload(
         scenario.constants.update(workload.kernel.givens())
     else:
         scenario.kernels, axis = _named(KERNEL, workload.kernel, axes, scenario, reader)
-        reader.notes += scenario.keep_sureness(scenario.kernels, axis=axis)
+        reader.notes += scenario.sureness.keep(scenario.kernels, axis=axis)
     scenario.constants.update(workload.givens())
     if workload.chained or "workload.chained" in axes:
         scenario.constants["workload_chained"] = float(workload.chained)
@@ -86,7 +86,7 @@ def _interface(
     scenario.interfaces = found
     _note_unspecified(written, axes, axis, scenario, reader)
     _note_hosts(written, axis, scenario, reader)
-    reader.notes += scenario.keep_sureness(found, written, axis)
+    reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
     for column in workload_interface_budget.CHOICES:
         section, _, name = column.partition("_")
@@ -136,7 +136,7 @@ def _budget(
     written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> None:
     found, axis = _named(PLATFORM, written.platform, axes, scenario, reader)
-    reader.notes += scenario.keep_sureness(found, written, axis)
+    reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
     if written.precision is not None:
         code = workload_interface_budget.code("budget_precision", written.precision)

@@ -68,7 +68,7 @@ def measured_of(
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
         here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
     axis_units = written_units(written.axes, axes)
-    values = design_values(axes)
+    values: Values = {axis.name: [*axis.places] for axis in axes}
     evaluator = evaluator_of(section, outputs, axis_units, values, here)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
@@ -152,17 +152,6 @@ def _check_ladder(written: schema.StudyFile, reader: Reader) -> None:
     if section.fidelities and "method" in search.model_fields_set and search.method not in able:
         rule = f"{search.method} measures no cheaper level"
         reader.fault(path, rule, f"add `method: {' or '.join(able)}`, or remove it", "")
-
-
-def design_values(axes: Sequence[Axis]) -> dict[str, list[Value]]:
-    """Return the values of each axis as what measures takes them: numbers in SI, or choices."""
-
-    def value(axis: Axis, choice: int) -> Value:
-        if not axis.ordered:
-            return str(axis.labels[choice])
-        return float(axis.columns[axis.unit_name][choice])
-
-    return {axis.name: [value(axis, choice) for choice in range(axis.size)] for axis in axes}
 
 
 def bench_of(

@@ -21,7 +21,7 @@ from dse.model.space import Axis, Space
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import free_axis
-from dse.study.evaluate import bench_of, design_values, most_spent, written_units
+from dse.study.evaluate import bench_of, most_spent, written_units
 from dse.study.evaluator import evaluator_of, outputs_of
 from dse.study.models import MOST_DESIGNS
 from dse.study.reader import Path, Reader
@@ -114,7 +114,9 @@ def _core(
     here = reader.below("core")
     outputs = outputs_of(section, here, known=())
     axis_units = written_units(stage.parameters, axes)
-    choices = design_values(axes) if len(axes) == len(stage.parameters) else {}
+    choices = (
+        {axis.name: [*axis.places] for axis in axes} if len(axes) == len(stage.parameters) else {}
+    )
     evaluator = evaluator_of(section, outputs, axis_units, choices, here)
     grid = math.prod(axis.size for axis in axes)
     if grid > MOST_DESIGNS:

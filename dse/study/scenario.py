@@ -46,11 +46,14 @@ class RecordSureness:
     unspecified: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
     unleaking: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
-    def keep(self, records: Sequence[Any], axis: str, replaced: Collection[str]) -> list[str]:
-        """Keep how sure records are, and return it in words, once for all that share it.
+    def keep(
+        self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
+    ) -> list[str]:
+        """Keep how sure records are, less what a section of the study sets.
 
-        Columns in `replaced` are those that the study sets itself.
+        Returned in words, once for all that share it.
         """
+        replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
         groups: dict[tuple[str, str], list[str]] = {}
         for row, record in enumerate(records):
             for column, share in _shares(record).items():
@@ -148,13 +151,6 @@ class Scenario:
     def chained(self) -> bool:
         """Whether some design chains its tasks, so that latencies decide rates."""
         return "workload_chained" in self.constants
-
-    def keep_sureness(
-        self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
-    ) -> list[str]:
-        """Keep how sure records are, less what a section of the study sets; return it in words."""
-        replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
-        return self.sureness.keep(records, axis, replaced)
 
     def setters(self, name: str) -> list[contract.Column]:
         """Return what sets a column: the study, then each of its axes; the last of them counts."""
