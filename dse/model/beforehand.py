@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.evaluators import Value
-from dse.model.evaluation import Evaluation, Ledger, matrix_of, shape_of
+from dse.model.evaluation import Evaluation, Ledger, Problem, matrix_of, shape_of
 from dse.model.graph import missed_by
 from dse.model.measured import MEASURED, Coupling, MeasuredColumns
 from dse.model.space import Axis, Index, Points, as_index, blocks
-
-Problem = Any
-"""A `dse.model.problem.Problem`, which imports this module."""
 
 COUNTED = 1_000_000
 """Of spaces up to this size the designs that no such rule excludes are counted."""

@@ -26,6 +26,9 @@ from dse.algebra.expression import Expression
 from dse.contract import Column, Matrix, Objective
 from dse.model.space import Index, Points
 
+Problem = Any
+"""A `dse.model.problem.Problem`, in what that module imports."""
+
 SPLIT = 2.0**13 + 1.0
 """Factor that keeps 40 of the 53 significant bits of a number (Veltkamp)."""
 

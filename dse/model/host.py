@@ -17,12 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Alone, Column, Objective, Requirement
-from dse.model.evaluation import Evaluation
+from dse.model.evaluation import Evaluation, Problem
 from dse.model.graph import Graph, wire
 from dse.model.space import NOWHERE, Axis, Index, Points, Space, constant
-
-Problem = Any
-"""A `dse.model.problem.Problem`, which imports this module."""
 
 INTERFACE = "interface_"
 

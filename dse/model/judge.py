@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import ContractError, NotFiniteError
-from dse.model.evaluation import Evaluation
+from dse.model.evaluation import Evaluation, Problem
 from dse.model.graph import EVALUATED, REMEDY
 from dse.model.measured import MEASURED
 from dse.model.space import Points, as_index
-
-Problem = Any
-"""A `dse.model.problem.Problem`, which imports this module."""
 
 
 def judged_measured(

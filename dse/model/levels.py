@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dse.contract import Column, Fidelity, Matrix
-from dse.model.evaluation import matrix_of, rounded
+from dse.model.evaluation import Problem, matrix_of, rounded
 from dse.model.measured import Cheaper
 from dse.model.space import Index
-
-Problem = Any
-"""A `dse.model.problem.Problem`; whatever else a search is given has no levels."""
 
 
 @dataclass(frozen=True)
