@@ -68,14 +68,15 @@ def simulate(
     dse.errors.DseError
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.simulation.compare import EVENTS, Length, simulated
+    from dse.simulation.compare import simulated
 
-    length = Length(offloads, EVENTS if events is None else events, seed)
     if design is None:
         prepared, index = _recommended(source, prefer, tolerance, overrides)
     else:
         prepared, index = _chosen(source, design, overrides)
-    return simulated(prepared, index, length, progress)
+    return simulated(
+        prepared, index, offloads=offloads, events=events, seed=seed, progress=progress
+    )
 
 
 def _recommended(

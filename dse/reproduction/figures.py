@@ -41,7 +41,7 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None, *, jobs: int
         folder.mkdir(parents=True, exist_ok=True)
         formats = BOTH if gallery is None else PAGE
         names = [one.name for one in chosen]
-        with workers.shared(partial(_draw_named, folder, formats), names, jobs) as drawn:
+        with workers.shared(partial(_drawn, folder, formats), names, jobs) as drawn:
             paths = [path for some in drawn for path in some]
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
@@ -66,22 +66,13 @@ def _order(name: str) -> tuple[str, int, str]:
     return paper, int(number) if number.isdecimal() else 0, name
 
 
-def _draw_named(folder: Path, formats: Sequence[str], name: str) -> list[Path]:
-    return draw_all(select_figures(name), folder, formats)
-
-
-def draw_all(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH) -> list[Path]:
-    """Draw figures into a folder and return the paths of the files."""
+def _drawn(folder: Path, formats: Sequence[str], one: str) -> list[Path]:
+    """Draw a figure, by its name, into a folder and return the paths of the files."""
     from dse.reproduction import sheets  # matplotlib, only now
 
-    laboratory = StudyRunner()
-    return [
-        path
-        for one in figures
-        for path in sheets.draw_sheet(
-            one.name, checked(one, one.draw(laboratory)), folder, formats, one.source
-        )
-    ]
+    (figure,) = select_figures(one)
+    panels = checked(figure, figure.draw(StudyRunner()))
+    return sheets.draw_sheet(one, panels, folder, formats, figure.source)
 
 
 def checked(one: Figure, panels: Sequence[Panel]) -> Sequence[Panel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
@@ -14,8 +14,6 @@ from dse.reports.text import Printable, table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
-
-AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +104,7 @@ def _checked(claim: Claim, laboratory: Laboratory) -> CheckedClaim | str:
         return str(fault)
 
 
-def select_claims(claims: Iterable[AnyClaim], papers: Sequence[str]) -> list[AnyClaim]:
+def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
     """Return the claims of some papers, or of all; in the order of their papers' names.
 
     Raises

@@ -77,12 +77,12 @@ def gated_counts(netlist: Netlist, library: CellLibrary, clock: str) -> dict[str
     """Return how many clock gates a netlist has, and flip-flops behind them."""
     clocks = clocks_of(netlist, library, clock)
     pins = [
-        net in clocks.gates
+        net in clocks.enables
         for one in netlist.instances
         for pin, net in one.nets.items()
         if library.cells[one.cell].pins[pin].clock
     ]
-    return {"clock_gates": len(clocks.gates), "gated_flip_flops": sum(pins)}
+    return {"clock_gates": len(clocks.enables), "gated_flip_flops": sum(pins)}
 
 
 def sized_gates(netlist: Netlist, library: CellLibrary) -> Netlist:

@@ -20,20 +20,17 @@ class Clocks:
     ----------
     net
         Of the input.
-    gates
-        By the net that a clock gate drives: the position of its instance.
     enables
-        By the same net: the one that enables the gate.
+        By the net that a clock gate drives: the one that enables it.
     """
 
     net: int
-    gates: Mapping[int, int]
     enables: Mapping[int, int]
 
     @cached_property
     def nets(self) -> frozenset[int]:
         """The clock's net and those behind gates."""
-        return frozenset([self.net, *self.gates])
+        return frozenset([self.net, *self.enables])
 
 
 def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
@@ -46,14 +43,12 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
         clock gates stand one behind the other.
     """
     net = clock_input(netlist, clock)
-    gates: dict[int, int] = {}
     enables: dict[int, int] = {}
-    for position, instance in enumerate(netlist.instances):
+    for instance in netlist.instances:
         gate = library.cells[instance.cell].clock_gate
         if gate is not None and gate.output in instance.nets:
-            gates[instance.nets[gate.output]] = position
             enables[instance.nets[gate.output]] = instance.nets[gate.enable]
-    found = Clocks(net, gates, enables)
+    found = Clocks(net, enables)
     refuse(_faults(netlist, library, found, clock))
     return found
 

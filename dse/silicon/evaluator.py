@@ -53,12 +53,10 @@ _OF_ALL = {
     "leakage_power": ("uW", "leakage_power_w", 1e6),
 }
 _OF_CORES = {
-    "payload": ("bit", "payload_bit", 1.0),
-    "cycles_per_task": ("cycle/task", "cycles_per_task", 1.0),
-    "latency": ("cycles", "latency_cycles", 1.0),
-    "tasks_in_flight": ("1", "tasks_in_flight", 1.0),
-    "read": ("B", "read_byte", 1.0),
-    "written": ("B", "written_byte", 1.0),
+    name: (unit, figure, 1.0)
+    for (name, figure), unit in zip(
+        FIGURES.items(), ("bit", "cycle/task", "cycles", "1", "B", "B"), strict=True
+    )
 }
 """What is reported: its unit, the figure, and what that is multiplied by."""
 
@@ -187,7 +185,7 @@ class Said:
         """Return under which the design is characterised."""
         limit_s = positive_quantity(self.text("time_limit", "3600 s"), "time_limit_s", "time_limit")
         return Conditions(
-            period_s=1.0 / self._hertz("clock") if self.text("clock") else 0.0,
+            period_s=1.0 / self._clock_hz() if self.text("clock") else 0.0,
             wire=self.text("wire") or None,
             gate_clocks=int(self.text("gate_clocks", "0")),
             full_adders=self.yes("full_adders"),
@@ -195,11 +193,11 @@ class Said:
             memory_bit=positive_quantity(self.text("memory", "20 kbit"), "memory_bit", "memory"),
         )
 
-    def _hertz(self, name: str) -> float:
-        found = self.design.get(name)
+    def _clock_hz(self) -> float:
+        found = self.design.get("clock")
         if isinstance(found, float | int):
             return float(found)
-        return positive_quantity(self.text(name), "clock_hz", name)
+        return positive_quantity(self.text("clock"), "clock_hz", "clock")
 
 
 def _prepared(setup: Setup) -> Characterising:

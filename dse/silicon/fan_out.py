@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
 from dse.silicon.boolean import truth_table
-from dse.silicon.library import Arc, Cell, CellLibrary, Pin
+from dse.silicon.library import DELAY_TABLES, Arc, Cell, CellLibrary, Pin
 from dse.silicon.netlist import Instance, Netlist
 from dse.silicon.usable_cells import UsableCells
 
 Floats = NDArray[np.float64]
 
-_TABLES = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
 _SLACK = 1.05
 _MOST_BUFFERS = 64
 
@@ -165,7 +164,7 @@ def _launched(pin: Pin, load_f: Floats) -> tuple[Floats, Floats, Floats, Floats]
     """Return delays (s) from the clock's edge to a rising and a falling output, and slews (s)."""
     arcs = [arc for arc in pin.arcs if arc.kind.endswith("_edge")]
     slew = np.zeros_like(load_f)
-    rise, fall, rise_slew, fall_slew = (worst_of(arcs, name, slew, load_f) for name in _TABLES)
+    rise, fall, rise_slew, fall_slew = (worst_of(arcs, name, slew, load_f) for name in DELAY_TABLES)
     return rise, fall, rise_slew, fall_slew
 
 

@@ -12,6 +12,7 @@ from dse.silicon.boolean import FunctionError, names_in, truth_table
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.liberty_tables import LibertyUnits, TableReader
 from dse.silicon.library import (
+    DELAY_TABLES,
     Arc,
     Cell,
     ClockGate,
@@ -27,7 +28,6 @@ _SENSES: dict[str, Sense] = {
     "negative_unate": "negative",
     "non_unate": "both",
 }
-_DELAYS = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
 _CONSTRAINTS = ("rise_constraint", "fall_constraint")
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
@@ -237,15 +237,14 @@ class CellReader:
                 continue
             tables: dict[str, LookupTable | None] = {
                 group.kind: self.tables.table(group, (*path, group.kind), self.units.second)
-                for group in timing.all(*_DELAYS, *_CONSTRAINTS)
+                for group in timing.all(*DELAY_TABLES, *_CONSTRAINTS)
             }
             if not tables:
                 continue
             for related in words(timing.get("related_pin")):
                 written = _SENSES.get(timing.get("timing_sense"))
                 sense = written or unateness(function, related, known)
-                when = timing.get("when")
-                yield Arc(related_pin=related, sense=sense, kind=kind, when=when, **tables)
+                yield Arc(related_pin=related, sense=sense, kind=kind, **tables)
 
     def _power(self, pin: LibertyGroup, path: tuple[str, ...]) -> Iterator[InternalPower]:
         for group in pin.all("internal_power"):

@@ -93,6 +93,10 @@ def _between(
     return at, following, share
 
 
+DELAY_TABLES = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
+"""What an arc has where a signal passes; the others are of constraints."""
+
+
 @dataclass(frozen=True)
 class Arc:
     """How an output follows an input, or when an input must be stable before or after another.
@@ -111,8 +115,6 @@ class Arc:
         Slew (s) of the output.
     rise_constraint, fall_constraint
         Time (s) for which rising and falling data must be stable.
-    when
-        Condition on other pins, empty if there is none.
     """
 
     related_pin: str
@@ -124,7 +126,6 @@ class Arc:
     fall_transition: LookupTable | None = None
     rise_constraint: LookupTable | None = None
     fall_constraint: LookupTable | None = None
-    when: str = ""
 
 
 @dataclass(frozen=True)

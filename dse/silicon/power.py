@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dse.errors import ArgumentError
 from dse.silicon.boolean import names_in, truth_table
 from dse.silicon.clocks import Clocks, clocks_of
-from dse.silicon.library import Cell, CellLibrary, InternalPower, TableStack
+from dse.silicon.library import Cell, CellLibrary, InternalPower
 from dse.silicon.netlist import Netlist
 from dse.silicon.simulate import Switched
 from dse.silicon.timing import Timing
@@ -20,6 +20,9 @@ MOST_CONDITION_PINS = 12
 """A condition ``when`` on more pins than this holds half of the time."""
 
 Floats = NDArray[np.float64]
+
+_NETS, _INTERNAL, _CLOCK = range(3)
+"""Parts of `DynamicPower`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,43 +147,36 @@ class _Energy:
 
     def power(self, rate: Floats, period_s: float) -> DynamicPower:
         """Return the power for `rate` transitions of each net per cycle."""
-        count = len(self.netlist.instances)
-        nets, internal, clock = (np.zeros(count) for _ in range(3))
-        charging = 0.5 * self.timing.loads_f * self.volt**2 * rate
-        self._share(charging, nets, clock)
+        parts = np.zeros((3, len(self.netlist.instances)))
+        self._share(0.5 * self.timing.loads_f * self.volt**2 * rate, parts)
         for group in self.groups:
             for pin in group.cell.pins:
-                energy = group.internal(pin, rate)
-                clocked = self.is_clock[group.nets[pin]]
-                internal[group.at] += np.where(clocked, 0.0, energy)
-                clock[group.at] += np.where(clocked, energy, 0.0)
-        return DynamicPower(nets / period_s, internal / period_s, clock / period_s)
+                self._pay(parts, group, pin, _INTERNAL, group.internal(pin, rate))
+        return DynamicPower(*(parts / period_s))
 
-    def _share(self, charging: Floats, nets: Floats, clock: Floats) -> None:
+    def _share(self, charging: Floats, parts: Floats) -> None:
         """Give each net's energy to its driver, or to what it drives."""
         driven = np.zeros(len(charging), bool)
         sinks = np.zeros(len(charging))
-        for group in self.groups:
-            for pin, record in group.cell.pins.items():
-                net = group.nets[pin]
-                used = net >= 0
-                if record.direction == "output":
-                    clocked = self.is_clock[net]
-                    own = np.where(used, charging[net], 0.0)
-                    nets[group.at] += np.where(clocked, 0.0, own)
-                    clock[group.at] += np.where(clocked, own, 0.0)
-                    driven[net[used]] = True
-                else:
-                    np.add.at(sinks, net[used], 1.0)
+        each = [
+            (group, pin, record.direction == "output", group.nets[pin][group.nets[pin] >= 0])
+            for group in self.groups
+            for pin, record in group.cell.pins.items()
+        ]
+        for group, pin, drives, used in each:
+            if drives:
+                self._pay(parts, group, pin, _NETS, group.of(charging, pin))
+                driven[used] = True
+            else:
+                np.add.at(sinks, used, 1.0)
         left = np.where(driven, 0.0, charging) / np.maximum(sinks, 1.0)
-        for group in self.groups:
-            for pin, record in group.cell.pins.items():
-                if record.direction != "output":
-                    net = group.nets[pin]
-                    part = np.where(net >= 0, left[net], 0.0)
-                    clocked = self.is_clock[net]
-                    nets[group.at] += np.where(clocked, 0.0, part)
-                    clock[group.at] += np.where(clocked, part, 0.0)
+        for group, pin, drives, _ in each:
+            if not drives:
+                self._pay(parts, group, pin, _NETS, group.of(left, pin))
+
+    def _pay(self, parts: Floats, group: _Group, pin: str, part: int, energy: Floats) -> None:
+        """Add energy of a pin of each instance to a part, or to the clock's where it is one."""
+        parts[np.where(self.is_clock[group.nets[pin]], _CLOCK, part), group.at] += energy
 
     def notes(self) -> Iterator[str]:
         """Yield what the energies assume."""
@@ -218,14 +214,14 @@ class _Group:
         zero = np.zeros(len(self.at))
         if not parts:
             return zero
-        own = self._of(rate, name)
-        weights = {pin: self._of(rate, pin) if pin in self.nets else zero + 1.0 for pin in parts}
+        own = self.of(rate, name)
+        weights = {pin: self.of(rate, pin) if pin in self.nets else zero + 1.0 for pin in parts}
         total = sum(weights.values(), zero)
         mean = np.where(total > 0, 0.0, 1.0 / len(parts))
         safe = np.where(total > 0, total, 1.0)
         return own * sum((parts[pin] * (weights[pin] / safe + mean) for pin in parts), zero)
 
-    def _of(self, column: Floats, pin: str) -> Floats:
+    def of(self, column: Floats, pin: str) -> Floats:
         """Return what a column over nets has for a pin; 0 where it is not connected."""
         net = self.nets[pin]
         return np.where(net >= 0, column[net], 0.0)
@@ -233,8 +229,8 @@ class _Group:
     def _mean(self, name: str, related: str) -> Floats:
         """Return the energy (J) per transition of a pin, the mean over conditions."""
         output = self.cell.pins[name].direction == "output"
-        slew = self._of(self.energy.slew, related if related in self.nets else name)
-        load = self._of(self.energy.timing.loads_f, name) if output else np.zeros(len(self.at))
+        slew = self.of(self.energy.slew, related if related in self.nets else name)
+        load = self.of(self.energy.timing.loads_f, name) if output else np.zeros(len(self.at))
         groups = [p for p in self.cell.pins[name].power if p.related_pin == related]
         energy = np.zeros(len(self.at))
         for rail in dict.fromkeys(group.rail for group in groups):
@@ -266,14 +262,12 @@ class _Group:
         table = truth_table(when, names)
         chance = np.ones((1, len(self.at)))
         for name in names:
-            high = self._of(self.energy.high, name) if name in self.nets else 0.5
+            high = self.of(self.energy.high, name) if name in self.nets else 0.5
             chance = np.concatenate((chance * (1.0 - high), chance * high))
         return np.asarray(table.astype(float) @ chance)
 
 
 def _transition(group: InternalPower, slew: Floats, load: Floats) -> Floats:
     """Return the mean energy (J) of a rising and a falling transition."""
-    tables = [table for table in (group.rise, group.fall) if table is not None]
-    stack = TableStack(tables)
-    energies = (stack.at(np.full(len(slew), i), slew, load) for i in range(len(tables)))
-    return np.asarray(sum(energies, np.zeros(len(slew))) / 2)
+    tables = (table for table in (group.rise, group.fall) if table is not None)
+    return np.asarray(sum((one.at(slew, load) for one in tables), np.zeros(len(slew))) / 2)

@@ -186,7 +186,7 @@ class _Run:
         self.graph = graph
         self.loads = loads
         self.gated = np.zeros(len(loads), bool)
-        self.gated[[*clocks.gates]] = True
+        self.gated[[*clocks.enables]] = True
         self.arrival = np.full(2 * len(loads), -np.inf)
         self.slew = np.full(2 * len(loads), -np.inf)
         self.best = np.full(2 * len(loads), -1, dtype=np.intp)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.silicon.boolean import truth_table
-from dse.silicon.library import Arc, Cell, CellLibrary, FlipFlop, LookupTable, Pin
+from dse.silicon.library import DELAY_TABLES, Arc, Cell, CellLibrary, FlipFlop, LookupTable, Pin
 
 LEAVE_OUT = r"(?i)dly|delay|^hb\dx|lpflow|probe|sparecell|gclk|clkgate|dlclk"
 """Names of cells that hold signals back, isolate rails, or gate clocks."""
@@ -42,13 +42,13 @@ class UsableCells:
     omitted: Mapping[str, str]
 
 
-def usable_cells(library: CellLibrary, *, leave_out: str = LEAVE_OUT) -> UsableCells:
+def usable_cells(library: CellLibrary) -> UsableCells:
     """Return the cells that a netlist may be made of.
 
     Omitted: what the library says not to use, latches, cells without a function (fillers), with a
     constant one (ties) or with several (adders, which abc cannot choose), drivers of buses,
     flip-flops that do more than take an input once set and reset are tied off (scan, enable), and
-    names that match `leave_out`.
+    names that match `LEAVE_OUT`.
 
     Of flip-flops with the same edge, set and reset the smallest is offered, and `spread_fan_out`
     takes larger ones where they pay.  One with set or reset is offered with these for descriptions
@@ -60,7 +60,7 @@ def usable_cells(library: CellLibrary, *, leave_out: str = LEAVE_OUT) -> UsableC
     smallest: dict[tuple[str, ...], tuple[str, Cell, FlipFlop]] = {}
     for cell in sorted(library.cells.values(), key=lambda cell: cell.area_m2):
         state = cell.flip_flop
-        reason = _reason(cell, leave_out)
+        reason = _reason(cell)
         if reason:
             reasons[cell.name] = reason
         elif state is None:
@@ -90,7 +90,7 @@ def _without(cell: Cell, ties: Mapping[str, bool]) -> Cell:
     return replace(cell, pins={name: pin for name, pin in cell.pins.items() if name not in ties})
 
 
-def _reason(cell: Cell, leave_out: str) -> str:
+def _reason(cell: Cell) -> str:
     outputs = [pin for pin in cell.pins.values() if pin.direction == "output"]
     functions = [pin.function for pin in outputs if pin.function]
     inputs = [pin.name for pin in cell.pins.values() if pin.direction == "input"]
@@ -100,7 +100,7 @@ def _reason(cell: Cell, leave_out: str) -> str:
         return "a latch"
     if cell.buses:
         return "a macro"
-    if re.search(leave_out, cell.name):
+    if re.search(LEAVE_OUT, cell.name):
         return "by its name"
     if cell.flip_flop is not None:
         return "" if _ties(cell, cell.flip_flop) is not None else "more than a flip-flop"
@@ -117,7 +117,7 @@ def _reason(cell: Cell, leave_out: str) -> str:
 
 
 def _whole(arc: Arc) -> bool:
-    return all(getattr(arc, name) is not None for name in _TABLES)
+    return all(getattr(arc, name) is not None for name in DELAY_TABLES)
 
 
 def _ties(cell: Cell, state: FlipFlop) -> Mapping[str, bool] | None:
@@ -159,7 +159,6 @@ def _value(function: str, pins: Mapping[str, bool]) -> bool:
     return bool(truth_table(function, names)[position])
 
 
-_TABLES = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
 _HEAD = (
     "library (usable) {",
     "  delay_model : table_lookup;",
@@ -175,7 +174,7 @@ def _templates(library: CellLibrary) -> Iterator[str]:
     arcs = (
         arc for cell in library.cells.values() for pin in cell.pins.values() for arc in pin.arcs
     )
-    tables = (getattr(arc, name) for arc in arcs for name in _TABLES)
+    tables = (getattr(arc, name) for arc in arcs for name in DELAY_TABLES)
     shapes = {table.values.shape for table in tables if table is not None}
     for rows, columns in sorted({(max(3, rows), max(3, columns)) for rows, columns in shapes}):
         yield f"  lu_table_template (grid_{rows}_{columns}) {{"
@@ -226,7 +225,7 @@ def _arc(arcs: Sequence[Arc]) -> Iterator[str]:
     yield "      timing () {"
     yield f'        related_pin : "{arcs[0].related_pin}";'
     yield f"        timing_sense : {_SENSES[sense]};"
-    for name in _TABLES:
+    for name in DELAY_TABLES:
         table = _worst([getattr(arc, name) for arc in arcs])
         yield f"        {name} (grid_{len(table.rows)}_{len(table.columns)}) {{"
         yield f"          index_1 ({_row(table.rows * 1e12)});"

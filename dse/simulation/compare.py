@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from dse.answers.design import pick
 from dse.model.problem import Problem
@@ -18,15 +17,6 @@ from dse.simulation.traffic import traffic_of
 from dse.study.study import Study
 
 EVENTS = 50_000_000
-
-
-@dataclass(frozen=True)
-class Length:
-    """How long to simulate: offloads, None for as many as it takes; most events; the seed."""
-
-    offloads: int | None = None
-    events: int = EVENTS
-    seed: int = 0
 
 
 def both_sides(
@@ -45,9 +35,17 @@ def both_sides(
 
 
 def simulated(
-    prepared: Study, index: Index, length: Length, progress: Progress | None = None
+    prepared: Study,
+    index: Index,
+    *,
+    offloads: int | None,
+    events: int | None,
+    seed: int,
+    progress: Progress | None,
 ) -> Simulation:
     """Return a simulation of the design (1, d) beside what the model says of it.
+
+    Of so many offloads, or as many as it takes, and of `events` at most, or `EVENTS`.
 
     Raises
     ------
@@ -57,20 +55,20 @@ def simulated(
     problem, traffic = prepared.problem, traffic_of(prepared, index)
     rate, cv2 = traffic.rate_hz, traffic.cv2
     needed = enough(rate / traffic.most_hz, cv2, traffic.size_cv2)
-    count = length.offloads or math.ceil(min(max(needed, LEAST), MOST))
-    times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=length.seed)
+    count = offloads or math.ceil(min(max(needed, LEAST), MOST))
+    times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=seed)
     passage = pass_through(
         traffic.pipelines,
-        kinds(shares=traffic.shares, count=count, seed=length.seed),
+        kinds(shares=traffic.shares, count=count, seed=seed),
         times,
-        most_events=length.events,
+        most_events=EVENTS if events is None else events,
         callback=None if progress is None else lambda done: progress(done, count),
     )
     return Simulation(
         design=pick(problem, index[0]).line,
         traffic=traffic,
         compared=both_sides(problem, index, traffic, passage),
-        seed=length.seed,
+        seed=seed,
         wanted=count,
         ended=len(passage.ended_s),
         events=passage.events,

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from dse.algebra import units
 from dse.files.json import json_text
 from dse.files.whole_folders import new_folder
-from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.drawing import FILLS, Picture, drawing, save_figure
 from dse.reports.text import in_words, percent
 from dse.simulation.measures import DROPPED, RARE
 from dse.simulation.report import Simulation
@@ -36,8 +34,7 @@ def draw_times(found: Simulation, stem: Path) -> tuple[Path, Path]:
     marked = [one for one in found.compared if one.measure in ("time", "rare_time")]
     factor, unit = units.scale([float(times[-1])] if len(times) else [1.0], "time_s")
     with drawing():
-        figure = Figure(figsize=(7, 4.2), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = Picture(figsize=(7, 4.2))
         axes = figure.add_subplot()
         beyond = 1.0 - np.arange(len(times)) / max(len(times), 1)
         axes.step(times / factor, beyond, where="pre", color="#000000", lw=1.3)

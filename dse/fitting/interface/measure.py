@@ -33,6 +33,9 @@ LEAST_GAIN = 1.05
 
 CPUINFO = Path("/proc/cpuinfo")
 
+OUTPUTS = ("software.txt", "hardware.txt")
+"""Files of what ``openssl speed`` prints without and with the instructions."""
+
 
 @dataclass(frozen=True)
 class Instructions:
@@ -60,14 +63,6 @@ class Machine:
     openssl: str
     version: str
     processor: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """Outputs of ``openssl speed -mr``, one run after the other."""
-
-    software: str
-    hardware: str
 
 
 def instructions(algorithm: str) -> Instructions:
@@ -179,10 +174,10 @@ def measure_sizes(
     seconds: int,
     repetitions: int,
     progress: Progress | None,
-) -> Measured:
-    """Measure every size without and with the instructions, in turn, several times over.
+) -> tuple[str, str]:
+    """Return what ``openssl speed`` prints, without and with the instructions, at every size.
 
-    In turn, so that a machine that slows down slows both.
+    In turn and several times over, so that a machine that slows down slows both.
     """
     mask = instructions(algorithm).mask
     software: list[str] = []
@@ -194,10 +189,12 @@ def measure_sizes(
                 outputs.append(speed(openssl, algorithm, size, seconds, hidden))
                 if progress is not None:
                     progress(len(software) + len(hardware), total)
-    return Measured(software="".join(software), hardware="".join(hardware))
+    return "".join(software), "".join(hardware)
 
 
-def measured_table(measured: Measured, about: Machine, algorithm: str, repetitions: int) -> str:
+def measured_table(
+    measured: Sequence[str], about: Machine, algorithm: str, repetitions: int
+) -> str:
     """Return the medians as a CSV that ``dse fit interface`` reads.
 
     Raises
@@ -205,10 +202,7 @@ def measured_table(measured: Measured, about: Machine, algorithm: str, repetitio
     StudyError
         An output lacks rates.
     """
-    outputs = [
-        parse_speed(text, Path(name))
-        for name, text in (("software.txt", measured.software), ("hardware.txt", measured.hardware))
-    ]
+    outputs = [parse_speed(text, Path(name)) for name, text in zip(OUTPUTS, measured, strict=True)]
     refuse(fault for found in outputs for fault in found.faults)
     slow, fast = (next(iter(found.rates.values())) for found in outputs)
     rows = [(size, size / median(slow[size]), size / median(fast[size])) for size in sorted(slow)]
@@ -243,13 +237,12 @@ def measure_into(
     """
     used = instructions(algorithm)
     stem = re.sub(r"\W", "_", algorithm)
-    names = ["software.txt", "hardware.txt", "interface.csv"]
+    names = [*OUTPUTS, "interface.csv"]
     about = machine(used)
     with new_folder(out, [*names, *(f"{stem}.{end}" for end in ("yaml", "png", "svg"))]) as folder:
         outputs = measure_sizes(about.openssl, algorithm, sizes, seconds, repetitions, progress)
         content = measured_table(outputs, about, algorithm, repetitions)
-        written = (outputs.software, outputs.hardware, content)
-        for name, lines in zip(names, written, strict=True):
+        for name, lines in zip(names, (*outputs, content), strict=True):
             (folder / name).write_text(lines, encoding="utf-8", newline="\n")
     data = timings.read_csv(out / "interface.csv")
     gain = float(np.max(data.host / data.offload))
