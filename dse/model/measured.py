@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +58,7 @@ class Coupling:
     pairs: tuple[tuple[Value, Value], ...]
 
 
+@dataclass(eq=False, repr=False)
 class Bench:
     """What is known of the designs that one evaluator measures; asks for more while it may.
 
@@ -87,31 +87,23 @@ class Bench:
         When the search under way ends, and what its front lacks.
     """
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        shelf: Shelf,
-        on_failure: str,
-        seen: Mapping[str, tuple[Design, Measurement]] = MappingProxyType({}),
-        unit_names: Mapping[str, str] = MappingProxyType({}),
-        cost: Cost | None = None,
-        repeats: int = 1,
-    ) -> None:
-        """Start closed: nothing is measured; `seen` is what a run that is over requested."""
-        self.evaluator = evaluator
-        self.shelf = shelf
-        self.on_failure = on_failure
-        self.measured_count = 0
-        self.seen = dict(seen)
-        self.unit_names = unit_names
-        self.at_once = 1
-        self.cost = cost
-        self.spending = Spending()
-        self.repeats = repeats
-        self.ending = Ending()
-        self.taken: set[str] = set()
-        self._trial = Trial(repeats)
-        self._ask: Ask | None = None
+    evaluator: Evaluator
+    shelf: Shelf
+    on_failure: str
+    seen: dict[str, tuple[Design, Measurement]] = field(default_factory=dict)
+    unit_names: Mapping[str, str] = field(default_factory=dict)
+    cost: Cost | None = None
+    repeats: int = 1
+    measured_count: int = field(default=0, init=False)
+    at_once: int = field(default=1, init=False)
+    spending: Spending = field(default_factory=Spending, init=False)
+    ending: Ending = field(default_factory=Ending, init=False)
+    taken: set[str] = field(default_factory=set, init=False)
+    _ask: Ask | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Have measured nothing; what was `seen` is what a run that is over requested."""
+        self._trial = Trial(self.repeats)
 
     @property
     def failures(self) -> dict[str, tuple[Design, Measurement]]:

@@ -22,8 +22,6 @@ from dse.reports.text import in_words, plural
 EXAMPLE = "1 u8 + 2 u16"
 """A design, for remedies."""
 
-AS_GIVEN = "as given"
-
 
 def exact_name(problem: Problem, point: NDArray[np.int64]) -> str:
     """Return one design, (d,), as it is printed, with all digits: `read_design` reads it back."""
@@ -35,7 +33,7 @@ def exact_name(problem: Problem, point: NDArray[np.int64]) -> str:
     if not problem.stages:
         named = [axis for axis in problem.space.axes if not axis.ordered]
         chosen = [axis.shown(int(point[problem.space.axes.index(axis)])) for axis in named] + chosen
-        return ", ".join(chosen) or AS_GIVEN
+        return ", ".join(chosen) or tables.AS_GIVEN
     return ", ".join([tables.design_names(problem, point[None, :])[0], *chosen])
 
 
@@ -97,7 +95,7 @@ class _Reader:
 
     def read(self, part: str) -> None:
         """Read a fleet, or one choice."""
-        if part == AS_GIVEN:
+        if part == tables.AS_GIVEN:
             return
         if part == ALONE:
             self.found[tables.HOST_COLUMN] = "1"
