@@ -9,7 +9,7 @@ import numpy as np
 
 from dse.contract import Column, Fidelity, Matrix
 from dse.model.evaluation import Problem, matrix_of, rounded
-from dse.model.measured import Cheaper
+from dse.model.measured import MeasuredColumns
 from dse.model.space import Index
 
 
@@ -18,17 +18,12 @@ class MeasuredLevel:
     """A level of a problem; see `dse.contract.Fidelity`."""
 
     problem: Problem
-    cheaper: Cheaper
-
-    @property
-    def cost_share(self) -> float:
-        """What a design costs here, of what its evaluation costs."""
-        return self.cheaper.cost_share
+    columns: MeasuredColumns
+    cost_share: float
 
     def losses(self, index: Index) -> Matrix:
         """Measure designs (n, d); return their losses (n, m), NaN where nothing came of it."""
-        columns = self.cheaper.columns
-        found = columns.found(self.problem.space, index, ask=True)
+        found = self.columns.found(self.problem.space, index, ask=True)
         said = {  # NaN where only the last level has an output, and it may be known
             name: np.array([one.values.get(name, np.nan) for one in found])
             for name in self.problem.measured.outputs
@@ -47,4 +42,4 @@ def levels_of(problem: Problem) -> tuple[Fidelity, ...]:
     """Return the cheaper levels of a problem, the cheapest first."""
     measured = getattr(problem, "measured", None)
     cheaper = () if measured is None else measured.cheaper
-    return tuple(MeasuredLevel(problem, one) for one in cheaper)
+    return tuple(MeasuredLevel(problem, one.columns, one.cost_share) for one in cheaper)
