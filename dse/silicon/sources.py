@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -24,6 +24,7 @@ _GUARD = re.compile(r"`ifn?def\b")
 _MACRO = re.compile(r"[A-Za-z_]\w*(=[\w .,:/+'\"-]*)?")
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
 _MOST_DEEP = 100
+_SAID = ("files", "include", "define", "sv")
 
 
 @dataclass(frozen=True)
@@ -80,16 +81,6 @@ NO_SOURCES = Sources()
 """Of a design whose text is at hand."""
 
 
-@dataclass
-class _Taken:
-    """What lists have said so far."""
-
-    files: list[str] = field(default_factory=list)
-    include: list[str] = field(default_factory=list)
-    define: list[str] = field(default_factory=list)
-    sv: bool = False
-
-
 def sources_of(
     files: Sequence[str],
     *,
@@ -108,26 +99,27 @@ def sources_of(
         A list that is not there or contains itself, an option that is none of these, a macro that
         is no name; all at once.
     """
-    taken = _Taken([], [*include], [*define], sv)
     faults: list[Fault] = []
+    said = [("include", one) for one in include] + [("define", one) for one in define]
     for file in files:
-        if Path(file).suffix == LIST:
-            _add_list(Path(file), (), taken, faults)
-        else:
-            taken.files.append(file)
-    for folder in taken.include:
+        said += _listed(Path(file), (), faults) if Path(file).suffix == LIST else [("files", file)]
+    verilog, folders, macros, flags = (
+        tuple(one for each, one in said if each == kind) for kind in _SAID
+    )
+    for folder in folders:
         if not Path(folder).is_dir():
             rule, remedy = "no such folder", "check the path"
             faults.append(Fault(where="include", written=repr(folder), rule=rule, remedy=remedy))
-    for macro in taken.define:
+    for macro in macros:
         if not _MACRO.fullmatch(macro):
             rule, remedy = "a macro is NAME or NAME=VALUE", "write for instance WIDTH=8"
             faults.append(Fault(where="define", written=repr(macro), rule=rule, remedy=remedy))
     refuse(faults)
-    return Sources(tuple(taken.files), tuple(taken.include), tuple(taken.define), taken.sv)
+    return Sources(verilog, folders, macros, sv or bool(flags))
 
 
-def _add_list(path: Path, within: tuple[Path, ...], taken: _Taken, faults: list[Fault]) -> None:
+def _listed(path: Path, within: tuple[Path, ...], faults: list[Fault]) -> Iterator[tuple[str, str]]:
+    """Yield what a list says: a field of `Sources`, and what to add to it."""
     if not path.is_file():
         faults += no_such(path, "file", "*.f").faults
         return
@@ -144,24 +136,25 @@ def _add_list(path: Path, within: tuple[Path, ...], taken: _Taken, faults: list[
     for word in words:
         option, rest = word[:2], word[2:]
         if word in ("-f", "-F"):
-            _add_list(Path(there(str(next(words, "")))), (*within, path.resolve()), taken, faults)
+            inner = Path(there(str(next(words, ""))))
+            yield from _listed(inner, (*within, path.resolve()), faults)
         elif word.startswith("+incdir+"):
-            taken.include += map(there, word.split("+")[2:])
+            yield from (("include", there(one)) for one in word.split("+")[2:])
         elif word.startswith("+define+"):
-            taken.define += word.split("+")[2:]
+            yield from (("define", one) for one in word.split("+")[2:])
         elif option == "-I":
-            taken.include.append(there(rest or next(words, "")))
+            yield "include", there(rest or next(words, ""))
         elif option == "-D":
-            taken.define.append(rest or next(words, ""))
+            yield "define", rest or next(words, "")
         elif word in ("-sv", "--sv"):
-            taken.sv = True
+            yield "sv", word
         elif option[0] in "-+":
             rule = "a list has files, -I, +incdir+, -D, +define+, -sv, -f and -F"
             faults.append(
                 Fault(where=str(path), written=repr(word), rule=rule, remedy="take it out")
             )
         else:
-            taken.files.append(there(word))
+            yield "files", there(word)
 
 
 def _words(path: Path) -> Iterator[str]:
