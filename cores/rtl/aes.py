@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.aes_answers import aes_blocks
@@ -122,10 +123,6 @@ def aes_text(core: RoundCore, key_bit: int, box: str) -> Iterator[str]:
     """Yield all modules of a core, itself last."""
 
     step = _column if core.passes > key_bit // 32 + 6 else _round
-
-    def one(number: int, which: str, state: State) -> Generator[str, None, State]:
-        return (yield from step(core, key_bit, number, which, state))
-
     title = "The Advanced Encryption Standard, FIPS 197"
     yield f"// {title}, keys of {key_bit} bit, first byte leftmost."
     yield from box_module("substitute_byte", box)
@@ -133,7 +130,7 @@ def aes_text(core: RoundCore, key_bit: int, box: str) -> Iterator[str]:
     whitening = f"key[{key_bit - 1}:{key_bit - 128}]"
     yield from core.text(
         {"text": f"block ^ {whitening}", "key": "key"},
-        one,
+        partial(step, core, key_bit),
         lambda state: [f"  assign answer = {state['text']};"],
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -157,10 +158,8 @@ def _text(core: RoundCore) -> Iterator[str]:
             yield f"  assign {cut('added', place, 32)} = {' + '.join(ends)};"
         yield f"  assign answer = block ^ {reversed_bytes('added', 16, 4)};"
 
-    def one(number: int, which: str, state: State) -> Generator[str, None, State]:
-        return (yield from _round(core, number, which, state))
-
-    yield from core.text({"base": joined, "state": f"{{{constant}, {joined}}}"}, one, answer)
+    entry = {"base": joined, "state": f"{{{constant}, {joined}}}"}
+    yield from core.text(entry, partial(_round, core), answer)
 
 
 def _round(core: RoundCore, number: int, which: str, state: State) -> Generator[str, None, State]:
