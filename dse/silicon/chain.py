@@ -238,7 +238,7 @@ class LibraryCharacteriser(Characteriser):
             idle=_idle_cycles(task.design),
         )
         check_answers(task, answers, activity)
-        return activity.of_first(netlist.net_count)
+        return activity
 
     def _hand_over(
         self,

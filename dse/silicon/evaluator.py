@@ -105,7 +105,7 @@ class Characterising:
         kept = KeptResults(user_folder() / "silicon", limit_byte)
         tables = [
             characterise_all("", tasks, one, jobs=1, targets=said.targets())
-            for one in of_library(said.libraries(), said.corners(), said.conditions(), kept)
+            for one in of_library(said.paths("library"), said.corners(), said.conditions(), kept)
         ]
         if "supply" not in design:
             return tables[0].designs[0]
@@ -138,10 +138,6 @@ class Said:
     def paths(self, name: str) -> list[str]:
         """Return files, which lie beside the study."""
         return [str(self.setup.folder / one) for one in self.texts(name)]
-
-    def libraries(self) -> list[str]:
-        """Return the files of the library that logic is mapped to."""
-        return self.paths("library")
 
     def corners(self) -> list[str]:
         """Return the same cells at other voltages."""
@@ -212,7 +208,7 @@ def _prepared(setup: Setup) -> Characterising:
     digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
     for design in _each_value(setup.axes):
         said = Said(setup, design)
-        files = (*said.libraries(), *said.corners())
+        files = (*said.paths("library"), *said.corners())
         tasks, *_ = results_of(
             said.design_tasks, said.conditions, said.targets, partial(check_library_files, files)
         )

@@ -19,13 +19,6 @@ from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, combinations, generated
 from dse.silicon.vectors import WrittenVectors
 
-_ONE_SUPPLY = Fault(
-    where="joined_by",
-    written="",
-    rule="a table of networks has one supply voltage",
-    remedy="leave the corners out, or add each corner's network to a table of its own",
-)
-
 
 def are_files(hardware: Iterable[str]) -> bool:
     """Return whether hardware is files of Verilog, not the name of a generator."""
@@ -130,6 +123,8 @@ def supplies(
         rule, remedy = "with --corner each voltage has a clock of its own", "leave it out"
         faults.append(Fault(where="clock", written=clock, rule=rule, remedy=remedy))
     if corners and joined_by is not None:
-        faults.append(_ONE_SUPPLY)
+        rule = "a table of networks has one supply voltage"
+        remedy = "leave the corners out, or add each corner's network to a table of its own"
+        faults.append(Fault(where="joined_by", written="", rule=rule, remedy=remedy))
     refuse(faults)
     return [*dict.fromkeys(map(float, texts))]

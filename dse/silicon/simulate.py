@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ MOST_WORK = 500_000_000
 
 @dataclass(frozen=True, eq=False)
 class Switched:
-    """How often each net of a netlist changes; its nets count like those of the netlist.
+    """How often each net of a netlist changes, but for the ports of its macros.
 
     Attributes
     ----------
@@ -75,14 +75,6 @@ class Activity(Switched, Answers):
 
     idle: Switched | None = None
     notes: tuple[str, ...] = ()
-
-    def of_first(self, nets: int) -> Activity:
-        """Return the activity of the first nets."""
-        toggles, settled, high = self.toggles[:nets], self.settled[:nets], self.high[:nets]
-        idle = self.idle
-        if idle is not None:
-            idle = Switched(idle.cycles, idle.toggles[:nets], idle.settled[:nets], idle.high[:nets])
-        return replace(self, toggles=toggles, settled=settled, high=high, idle=idle)
 
 
 def simulate_gates(
@@ -249,7 +241,7 @@ class _Count:
 
     def sums(self, netlist: Netlist, clock: str) -> Switched:
         """Return the sums."""
-        nets = slice(netlist.net_count)
+        nets = slice(netlist.net_count - len(netlist.followed))
         high = self.high[nets] / (self.period * self.cycles)
         toggles, settled = self.toggles[nets], self.settled[nets]
         clock_net = netlist.inputs[clock][0]
