@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -144,8 +146,38 @@ def test_less_memory_holds_less_at_once_and_proves_the_same_front(
         outcome = search.run_search(
             problem, search.SearchSettings(method="compose", memory_byte=byte)
         )
-        assert 0 < max(bounded) <= byte / compose.BOUND_BYTE
+        assert 0 < max(bounded) <= byte / (work.COPIES * work.BOUND_BYTE)
         found.append((max(bounded), outcome.front_index.tolist(), outcome.front_loss.tolist()))
     (most, *front_of_much), (fewer, *front_of_little) = found
     assert most > fewer
     assert front_of_much == front_of_little
+
+
+GROWTH = """
+import sys
+from benchmarks import plausible
+from dse import search
+from dse.study import study
+
+def status(key):
+    lines = open("/proc/self/status", encoding="ascii")
+    return int(next(line for line in lines if line.startswith(key)).split()[1]) * 1024
+
+problem = study.prepare(study.read_study(plausible.text(int(sys.argv[1])))).problem
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+byte = int(sys.argv[2])
+settings = search.SearchSettings(method="exact", partial=True, memory_byte=byte, effort_s=20)
+search.run_search(problem, settings)
+print(status("VmHWM") - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no peak to reset")
+@pytest.mark.parametrize("seed", [2, 3, 22, 36, 59])
+@pytest.mark.parametrize("mib", [60, 150])
+def test_a_proof_takes_at_most_a_tenth_more_memory_than_it_may(seed: int, mib: int) -> None:
+    command = [sys.executable, "-c", GROWTH, str(seed), str(mib * 2**20)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1.1 * mib * 2**20

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from dse.model.evaluation import distinct_rows
 from dse.model.front import nondominated
 from dse.search.exact.measures import Matrix, Measure, joined
-from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, spend
+from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, fitting, spend
 
-CHUNK = 200_000
-"""Pairs that are put together at once."""
+CHUNK, BYTE = 200_000, 1_000
+"""Pairs that are put together at once, and what each takes."""
 
 MOST_PAIRS = 10_000_000
 """Pairs that are examined in one join."""
@@ -227,8 +227,9 @@ def _joined(
     total = int(last[-1]) if len(last) else 0
     if total > MOST_PAIRS:
         raise NotComposedError(f"chains of {total:,} pairs are too many")
-    for begin in range(0, total, CHUNK):
-        number = np.arange(begin, min(begin + CHUNK, total))
+    some = fitting(CHUNK, BYTE)
+    for begin in range(0, total, some):
+        number = np.arange(begin, min(begin + some, total))
         spend(len(number) + CALL)
         group = np.searchsorted(last, number, side="right")
         found = ends[group] - (last[group] - number)

@@ -33,12 +33,13 @@ from dse.search.exact.incumbents import Incumbents, promising, seeds
 from dse.search.exact.partial import Batch, PartialDesigns, Scenarios, weighed
 from dse.search.exact.shortlists import Case
 from dse.search.exact.work import (
+    BOUND_BYTE,
     CALL,
     ROW,
     NotComposedError,
     TooMuchWorkError,
+    fitting,
     limited,
-    most_byte,
     spend,
 )
 
@@ -48,9 +49,6 @@ MOST_ROWS = 60_000
 
 TOGETHER = 16_384
 """Partial designs bounded together."""
-
-COPIES, BOUND_BYTE = 8, 16_384
-"""Eight times the memory of what is held, and of what a bound takes: as much as either may have."""
 
 BATCH, SCENARIOS = 64, 4096
 """Scenarios that are closed together, and that are bounded together."""
@@ -87,10 +85,9 @@ class Composer:
         chosen = {place for part in self.parts for place in part.places}
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
-        byte = most_byte()
-        held = byte / (COPIES * 8 * (1 + len(problem.sizes)))
-        self.few, self.most = (int(min(rows, held)) for rows in (self.few, self.most))
-        self._together = int(max(1, min(TOGETHER, byte / BOUND_BYTE)))
+        held = 8 * (1 + len(problem.sizes))
+        self.few, self.most = (fitting(rows, held) for rows in (self.few, self.most))
+        self._together = fitting(TOGETHER, BOUND_BYTE)
 
     def run(self) -> None:
         """Evaluate every design that may be on the front."""

@@ -20,7 +20,7 @@ from dse.model.cells import CellBounds, Cells, cells_of
 from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
 from dse.search.archive import Archive, Progress, Searchable
-from dse.search.exact.work import CALL, ROW, EffortError, StopError, spend
+from dse.search.exact.work import BOUND_BYTE, CALL, ROW, EffortError, StopError, fitting, spend
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
 from dse.search.settings import Choice, left_of, pool_of
 
@@ -140,7 +140,7 @@ def enumerate_all(
     Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.  Bounds
     are compared with `rivals` (n, d) from the beginning, and with random designs.
     """
-    problem = archive.problem
+    problem, chunk = archive.problem, fitting(chunk, BOUND_BYTE)
     archive.forget(every=True)
     levels = _levels(problem) if problem.size > whole else []
     if len(levels) > 1:

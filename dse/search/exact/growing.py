@@ -40,7 +40,7 @@ from dse.model.fleet import AREA_COLUMNS
 from dse.model.front import nondominated
 from dse.model.space import Index, Space
 from dse.model.stage import ROUNDING, StageParts
-from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, spend
+from dse.search.exact.work import CALL, SORT, SORTED, NotComposedError, fitting, spend
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ At one clock, and for fleets with an instance at least.
 """
 
 
-CHUNK = 500_000
-"""Parts of fleets that are compared at once."""
+CHUNK, BYTE = 500_000, 600
+"""Parts of fleets that are compared at once, and what each takes."""
 
 FEW_PARTS, MOST_PARTS = 50_000, 200_000
 """Parts of fleets that are compared at once, unless in bands, and that may be left of a band."""
@@ -220,7 +220,7 @@ class Growing:
             rest = sum(self._most(later) for later in places[number + 1 :])
             least = floor * (1.0 - ROUNDING) / clock - rest
             kept_index, kept = index[:0], values[:0]
-            some = max(1, CHUNK // len(counts))
+            some = max(1, fitting(CHUNK, BYTE) // len(counts))
             for first in range(0, len(index), some):
                 made = _made(values[first : first + some], counts, each, largest)
                 rows = np.flatnonzero((made[:, 0] >= least) & (made[:, 0] <= limit))

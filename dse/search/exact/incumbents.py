@@ -17,7 +17,7 @@ from dse.model.space import Index
 from dse.model.stage import StageParts
 from dse.search.archive import Archive
 from dse.search.exact.partial import Batch, PartialDesigns
-from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
+from dse.search.exact.work import CALL, SORTED, fitting, spend, spend_comparing
 
 
 @dataclass
@@ -88,7 +88,9 @@ class Incumbents:
             new = [row for row, one in enumerate(self.designs) if _key(one) not in self._expanded]
             if not new:
                 return
-            some = self.designs[new[:: max(1, len(new) // EXPANDED)]]
+            axes = len(self.archive.sizes)
+            most = fitting(EXPANDED, 8 * axes * (axes + 2) ** 2)
+            some = self.designs[new[:: max(1, len(new) // most)]]
             self._expanded.update(map(_key, some))
             self.evaluate_reference(distinct(_neighbours(some, self.archive.sizes)))
 

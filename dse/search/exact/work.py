@@ -37,6 +37,15 @@ CALL = 10_000
 LOOK = 100_000
 """Work after which time and memory are examined again."""
 
+BOUND_BYTE = 2_048
+"""What the bounds of a partial design or a cell take."""
+
+HELD = 0.9
+"""Part of the memory that may be taken from which on nothing more is begun."""
+
+COPIES = 8
+"""As much memory as may be taken holds so many times what is worked on at once."""
+
 Part = TypeVar("Part", bound=tuple[Any, Sized])
 
 _RESIDENT = Path("/proc/self/statm")
@@ -113,7 +122,7 @@ class Work:
             reached = f"the limit of {self.seconds:.3g} s of CPU time was reached"
             found = reached if self.seconds > 0 else "no CPU time was left"
             self.ended = f"{found} (search.effort, --time)"
-        elif _resident_byte() - self._start_byte > self.byte:
+        elif _resident_byte() - self._start_byte > HELD * self.byte:
             self.ended = (
                 f"the limit of {self.byte / 2**20:g} MiB of memory, beyond what was in use at the "
                 "start, was reached (search.memory, --memory)"
@@ -167,6 +176,11 @@ def left_s() -> float:
 def most_byte() -> float:
     """Return the memory that may be taken within every limit."""
     return min((work.byte for work in _WORKS.get()), default=math.inf)
+
+
+def fitting(rows: int, byte: int) -> int:
+    """Return how many rows of so many bytes are worked on at once, `rows` where memory allows."""
+    return int(max(1, min(rows, most_byte() / (COPIES * byte))))
 
 
 def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
