@@ -84,21 +84,8 @@ class TimingGraph:
     tables: TableStack
 
 
-class _Tables:
-    """Gives each table a number; number 0 is a table of zero."""
-
-    def __init__(self) -> None:
-        zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
-        self.tables = [zero]
-        self._numbers: dict[int, int] = {}
-
-    def number(self, table: LookupTable | None) -> int:
-        if table is None:
-            return 0
-        if id(table) not in self._numbers:
-            self._numbers[id(table)] = len(self.tables)
-            self.tables.append(table)
-        return self._numbers[id(table)]
+Tables = dict[LookupTable | None, int]
+"""Numbers of tables; that of none, 0, is one of zero."""
 
 
 def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
@@ -112,7 +99,9 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
     by_cell: dict[str, list[int]] = {}
     for position, instance in enumerate(netlist.instances):
         by_cell.setdefault(instance.cell, []).append(position)
-    tables, pairs = _Tables(), _Pairs()
+    tables: Tables = {None: 0}
+    pairs: list[tuple[int, str, str]] = []
+    pins: list[str] = []
     arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
     setups: list[Numbers] = [np.zeros((5, 0), np.intp)]
     for name, positions in by_cell.items():
@@ -123,7 +112,7 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
         }
         at = np.array(positions, np.intp)
         arcs += _arc_columns(cell, at, nets, tables, pairs)
-        setups += _setup_columns(cell, at, nets, tables, pairs)
+        setups += _setup_columns(cell, at, nets, tables, pins)
     source, target, delay, slew, instance, pair, passing = np.concatenate(arcs, axis=1)
     passes, inside = passing > 0, passing > 1
     followed = (column[passes] for column in (source, target, instance, inside))
@@ -140,28 +129,20 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
         pair=pair[order],
         passes=passes[order],
         levels=np.searchsorted(level[order], np.arange(level.max(initial=0) + 2)),
-        pairs=tuple(pairs.named),
+        pairs=tuple(pairs),
     )
     data, table, held, clock, pin = np.concatenate(setups, axis=1)
-    constraints = SetupColumns(data, table, held, clock, tuple(pairs.pins[at] for at in pin))
-    return TimingGraph(ordered, constraints, TableStack(tables.tables))
-
-
-class _Pairs:
-    """Numbers of pairs of an instance's pins, and of names of pins."""
-
-    def __init__(self) -> None:
-        self.named: list[tuple[int, str, str]] = []
-        self.pins: list[str] = []
-
-    def of(self, positions: Numbers, related: str, pin: str) -> Numbers:
-        first = len(self.named)
-        self.named += ((at, related, pin) for at in positions.tolist())
-        return np.arange(first, len(self.named))
+    constraints = SetupColumns(data, table, held, clock, tuple(pins[at] for at in pin))
+    zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
+    return TimingGraph(ordered, constraints, TableStack([table or zero for table in tables]))
 
 
 def _arc_columns(
-    cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: _Tables, pairs: _Pairs
+    cell: Cell,
+    at: Numbers,
+    nets: Mapping[str, Numbers],
+    tables: Tables,
+    pairs: list[tuple[int, str, str]],
 ) -> Iterator[Numbers]:
     """Yield source, target, delay, slew, instance, pair and passing of each arc of a cell."""
     numbered: dict[tuple[str, str], Numbers] = {}
@@ -173,7 +154,8 @@ def _arc_columns(
                     continue
                 key = (arc.related_pin, pin.name)
                 if key not in numbered:
-                    numbered[key] = pairs.of(at, *key)
+                    numbered[key] = len(pairs) + np.arange(len(at))
+                    pairs += ((one, *key) for one in at.tolist())
                 slew = (arc.rise_transition, arc.fall_transition)[after]
                 used = (nets[arc.related_pin] >= 0) & (nets[pin.name] >= 0)
                 same = np.ones(len(at), np.intp)
@@ -181,8 +163,8 @@ def _arc_columns(
                 columns = (
                     2 * nets[arc.related_pin] + before,
                     2 * nets[pin.name] + after,
-                    tables.number(delay) * same,
-                    tables.number(slew) * same,
+                    tables.setdefault(delay, len(tables)) * same,
+                    tables.setdefault(slew, len(tables)) * same,
                     at,
                     numbered[key],
                     (arc.kind not in ASYNCHRONOUS) * (1 + inside) * same,
@@ -202,7 +184,7 @@ def _edges(arc: Arc) -> Iterator[tuple[int, int]]:
 
 
 def _setup_columns(
-    cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: _Tables, pairs: _Pairs
+    cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: Tables, pins: list[str]
 ) -> Iterator[Numbers]:
     """Yield edge of the data, table, instance, clock and name of the pin of each constraint."""
     for pin in cell.pins.values():
@@ -212,9 +194,9 @@ def _setup_columns(
             for edge, table in enumerate((arc.rise_constraint, arc.fall_constraint)):
                 if table is not None:
                     same = np.ones(len(at), np.intp)
-                    number = tables.number(table) * same
-                    name = len(pairs.pins) * same
-                    pairs.pins.append(pin.name)
+                    number = tables.setdefault(table, len(tables)) * same
+                    name = len(pins) * same
+                    pins.append(pin.name)
                     clock = 2 * nets[arc.related_pin] + RISE
                     yield np.stack((2 * nets[pin.name] + edge, number, at, clock, name))
 
