@@ -112,26 +112,17 @@ def place_and_route(
         It took too long.
     """
     text, registers = with_registers(mapped, device, top=top, clock=clock)
-    return [_placed(text, device, registers, seed, time_limit_s) for seed in seeds]
-
-
-def _placed(text: str, device: Device, registers: int, seed: int, time_limit_s: float) -> Placement:
-    family = device.family
-    output = run_program(
-        (
-            *command_of(device),
-            *family.devices[device.name],
-            *("--json", "design.json", "--seed", str(seed), "--report", "report.json"),
-            "--timing-allow-fail",
-        ),
-        {"design.json": text},
-        what="placing and routing",
-        time_limit_s=time_limit_s,
-    )
-    if "report.json" not in output.files:
-        _raise_too_large(output, device)
-    raise_errors(output, (), done="report.json", program=family.program)
-    return _reported(output.files["report.json"], device, registers)
+    command = (*command_of(device), *device.family.devices[device.name], "--timing-allow-fail")
+    files, placing = {"design.json": text}, "placing and routing"
+    found = []
+    for seed in seeds:
+        said = ("--json", "design.json", "--seed", str(seed), "--report", "report.json")
+        output = run_program((*command, *said), files, what=placing, time_limit_s=time_limit_s)
+        if "report.json" not in output.files:
+            _raise_too_large(output, device)
+        raise_errors(output, (), done="report.json", program=device.family.program)
+        found.append(_reported(output.files["report.json"], device, registers))
+    return found
 
 
 def with_registers(mapped: str, device: Device, *, top: str, clock: str) -> tuple[str, int]:
