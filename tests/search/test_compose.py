@@ -177,12 +177,12 @@ def test_the_composed_front_is_that_of_all_designs(
     block: int, seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if block % 2:  # stages with more fleets than this are grown behind the others
-        monkeypatch.setattr(compose.Composer, "few", 10)
+        monkeypatch.setattr(compose, "FEW_ROWS", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
     if block in (4, 5):  # shortlists are joined, although they are short
         monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
     if block in (2, 6):  # fleets are joined block by block
-        monkeypatch.setattr(compose.Composer, "most", 40)
+        monkeypatch.setattr(compose, "MOST_ROWS", 40)
     if block in (6, 7):  # without shortlists of fleets
         monkeypatch.setattr(replacing.Replacing, "pays", lambda *_: False)
     for seed in seeds[block::8]:

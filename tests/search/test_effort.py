@@ -106,8 +106,8 @@ def test_fronts_do_not_depend_on_how_many_designs_are_held(
     listed: bool, seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compose, "TOGETHER", 7)
-    monkeypatch.setattr(compose.Composer, "most", 50)
-    monkeypatch.setattr(compose.Composer, "few", 30)
+    monkeypatch.setattr(compose, "MOST_ROWS", 50)
+    monkeypatch.setattr(compose, "FEW_ROWS", 30)
     if not listed:
         monkeypatch.setattr(closing.Replacing, "pays", lambda *_: False)
     for seed in seeds:

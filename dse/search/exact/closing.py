@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ from dse.model.evaluation import distinct
 from dse.model.front import dominated
 from dse.model.space import Index
 from dse.model.stage import StageParts
-from dse.search.exact.groups import Group, capacity_enough, look_up_wants, sharing_fleets
+from dse.search.exact.groups import Group, capacity_enough, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.limits import boxes_of
@@ -47,6 +48,9 @@ class Replacing:
 
     def __init__(self, bounds: Bounds, parts: Sequence[StageParts], incumbents: Incumbents) -> None:
         """Start with no scenario closed."""
+        sizes = bounds.problem.space.sizes
+        self._fleets = [math.prod(sizes[place] for place in part.places) for part in parts]
+        self._each = math.prod(self._fleets)
         self.bounds = bounds
         self.parts = parts
         self.incumbents = incumbents
@@ -54,36 +58,36 @@ class Replacing:
         self._closed: dict[tuple[int, tuple[str, ...]], list[tuple[Case, Index]]] = {}
         self._groups: list[Group] = []
 
-    def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
+    def pays(self, scenarios: int) -> bool:
         """Tell whether comparing fleets is likely to pay."""
-        count = sum(fleets)
-        return count <= FEW_FLEETS or scenarios >= MANY_SCENARIOS or len(fleets) >= MANY_STAGES
+        many = scenarios >= MANY_SCENARIOS or len(self._fleets) >= MANY_STAGES
+        return many or sum(self._fleets) <= FEW_FLEETS
 
-    def close(self, scenarios: Index, each: int) -> Index:
-        """Close scenarios of `each` designs; return those that stay open, in their order."""
+    def close(self, scenarios: Index) -> Index:
+        """Close scenarios; return those that stay open, in their order."""
         compared = partial(Prospects, self.incumbents)
         self._groups = sharing_fleets(self.bounds, self.parts, scenarios, compared)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
             few = (
                 (rows, case)
-                for rows, case in self._cases(scenarios, demands=demands)
+                for rows, case in self._cases(demands=demands)
                 if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED
             )
             for _, alike in itertools.groupby(few, lambda one: one[1].lists.group.names):
                 for some in portions(alike, CHUNK):
-                    closed = self._look([case for _, case in some], each)
+                    closed = self._look([case for _, case in some])
                     for (rows, _), own in zip(some, closed, strict=True):
                         done[rows[own]] = True
             self._leave(~done)
             scenarios = scenarios[~done]
-        return scenarios
+        return self._sweep(scenarios)
 
-    def sweep(self, scenarios: Index, each: int) -> Index:
+    def _sweep(self, scenarios: Index) -> Index:
         """Close scenarios in which capacity is wanted both ways; return those that stay open."""
         done = np.zeros(len(scenarios), dtype=bool)
         for group in self._groups:
-            for row in group.rows[wants_both(group, scenarios[group.rows])]:
+            for row in group.rows[wants_both(group)]:
                 sweep = LevelSweep(group, scenarios[[row]], self.incumbents)
                 try:
                     index = sweep.designs()
@@ -91,7 +95,7 @@ class Replacing:
                     continue
                 done[row] = True
                 self.incumbents.evaluate(index)
-                self.incumbents.pruned.dominated += each - len(index)
+                self.incumbents.pruned.dominated += self._each - len(index)
                 for turn, case in enumerate(sweep.cases):
                     self._keep(case, scenarios[[row]], turn)
         self._leave(~done)
@@ -100,24 +104,26 @@ class Replacing:
     def _leave(self, left: NDArray[np.bool_]) -> None:
         """Take scenarios that are closed out of the groups."""
         number = np.cumsum(left) - 1
-        kept = [(group, left[group.rows]) for group in self._groups]
+        kept = [(group, own) for group in self._groups if (own := left[group.rows]).any()]
         self._groups = [
-            replace(group, rows=number[group.rows[own]], scenarios=group.scenarios[own])
+            replace(
+                group,
+                rows=number[group.rows[own]],
+                scenarios=group.scenarios[own],
+                wants=group.wants[own],
+            )
             for group, own in kept
         ]
 
-    def _cases(self, scenarios: Index, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
-        groups = [group for group in self._groups if group.complete and len(group.rows)]
-        own = [scenarios[group.rows] for group in groups]
-        look_up_wants(groups, own)
-        enough = capacity_enough(groups, own) if demands else [None] * len(groups)
-        for group, some, capacity in zip(groups, own, enough, strict=True):
-            for rows, case in cases(group, some, capacity):
+    def _cases(self, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
+        enough = capacity_enough(self._groups) if demands else [None] * len(self._groups)
+        for group, capacity in zip(self._groups, enough, strict=True):
+            for rows, case in cases(group, capacity):
                 yield group.rows[rows], case
 
-    def listed(self, scenarios: Index) -> Iterator[tuple[NDArray[np.intp], Case]]:
+    def listed(self) -> Iterator[tuple[NDArray[np.intp], Case]]:
         """Yield scenarios with fleets that are as good as any also in reaching the demand."""
-        yield from self._cases(scenarios, demands=True)
+        yield from self._cases(demands=True)
 
     def keep(self, case: Case, scenarios: Index) -> None:
         """Remember that scenarios of a case were closed without chains."""
@@ -126,7 +132,7 @@ class Replacing:
     def _keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
         self._closed.setdefault((turn, case.lists.group.names), []).append((case, scenarios))
 
-    def _look(self, some: Sequence[Case], each: int) -> list[NDArray[np.bool_]]:
+    def _look(self, some: Sequence[Case]) -> list[NDArray[np.bool_]]:
         """Evaluate the chains of shortlisted fleets; return which scenarios they close, by case."""
         good, failing = ([np.empty(0, dtype=np.intp)] * len(some) for _ in range(2))
         known = [self.incumbents.loss] * len(some)
@@ -140,7 +146,7 @@ class Replacing:
         kept = []
         for case, chosen, own in zip(some, good, closed, strict=True):
             kept.append(case.designs(chosen[own[chosen // int(case.each)]]))
-            self.incumbents.pruned.dominated += each * int(own.sum()) - len(kept[-1])
+            self.incumbents.pruned.dominated += self._each * int(own.sum()) - len(kept[-1])
             self._keep(case, case.scenarios[own])
         self.incumbents.evaluate(np.concatenate(kept))
         return closed

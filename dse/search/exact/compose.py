@@ -67,7 +67,6 @@ shortlists, and may take so much work for each kind."""
 class Composer:
     """Composes the front of a problem."""
 
-    few, most = FEW_ROWS, MOST_ROWS
     splits = True
     """Whether more partial designs than are held at once are completed some after others."""
 
@@ -86,7 +85,7 @@ class Composer:
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         held = 8 * (1 + len(problem.sizes))
-        self.few, self.most = (fitting(rows, held) for rows in (self.few, self.most))
+        self.few, self.most = (fitting(rows, held) for rows in (FEW_ROWS, MOST_ROWS))
         self._together = fitting(TOGETHER, BOUND_BYTE)
 
     def run(self) -> None:
@@ -95,10 +94,8 @@ class Composer:
         scenarios = self._by_bounds(self._scenarios())
         replacing = Replacing(self.bounds, self.parts, self.incumbents)
         # a fleet that is at least as good replaces no other where designs with it may fail
-        if not self.problem.tolerant and replacing.pays(self.fleets, len(scenarios)):
-            scenarios = replacing.close(scenarios, math.prod(self.fleets))
-            scenarios = replacing.sweep(scenarios, math.prod(self.fleets))
-            scenarios = self._join_listed(replacing, scenarios)
+        if not self.problem.tolerant and replacing.pays(len(scenarios)):
+            scenarios = self._join_listed(replacing, replacing.close(scenarios))
         for first in range(0, len(scenarios), BATCH):
             self._show()
             self._divide(scenarios[first : first + BATCH])
@@ -136,7 +133,7 @@ class Composer:
     def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
         """Close scenarios with shortlisted fleets; return those for which they are too many."""
         done = np.zeros(len(scenarios), dtype=bool)
-        for rows, case in replacing.listed(scenarios):
+        for rows, case in replacing.listed():
             for first in range(0, len(rows), BATCH):
                 some = rows[first : first + BATCH]
                 try:
@@ -321,7 +318,7 @@ class Composer:
         blocks = decision.blocks
         if blocks is not None:
             rows = blocks.join(rows, self.parts[stage].places)
-        weights = self._ways(batch, parts, {stage, *self._those(done)})
+        weights = self._ways(batch, parts, {stage, *done})
         rows = rows.take((weights > 0)[rows.scenario])
         for place in decision.places:
             rows = rows.expand(place, self.problem.sizes[place])
@@ -329,7 +326,7 @@ class Composer:
         chosen = len(self.parts[stage].places) - len(decision.open)
 
         def known(some: PartialDesigns) -> dict[int, Any]:
-            exact = {k: batch.exact(k, some) for k in self._those(done)}
+            exact = {k: batch.exact(k, some) for k in done}
             if blocks is not None:
                 return exact | {stage: blocks.enclosed(some)}
             return exact | {stage: batch.partial(stage, some, chosen)}
@@ -337,9 +334,6 @@ class Composer:
         each = 1 if blocks is None else blocks.sizes(rows)
         kept, _ = self._bound(batch, rows, known, weights, each)
         return rows.take(kept)
-
-    def _those(self, stages: Container[int]) -> list[int]:
-        return [stage for stage in range(len(self.parts)) if stage in stages]
 
     def _ways(
         self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Container[int]

@@ -70,8 +70,9 @@ class Group:
     compared
         Returns what fleets and chains are compared with whose traits are wanted in directions, and
         capacity up to what is useful.
-    known_wants
-        What `wants` returned for scenarios so far.
+    wants
+        In which directions traits matter in each, (s, 2 answers, traits, 2 ends).  The answers
+        are those of `Influence.wants`.
     """
 
     influence: Influence
@@ -80,7 +81,7 @@ class Group:
     scenarios: Index
     compared: Callable[[Group, Directions, Sequence[float]], Comparison]
     _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
-    known_wants: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
+    wants: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 2, 0, 2), dtype=bool))
 
     @cached_property
     def hulls(self) -> list[tuple[Traits, Traits]]:
@@ -96,14 +97,6 @@ class Group:
     def complete(self) -> bool:
         """Whether every stage has a fleet."""
         return len(self.hulls) == len(self.fleets)
-
-    def wants(self, scenarios: Index) -> NDArray[np.bool_]:
-        """Return in which directions traits matter in scenarios, (s, 2 answers, traits, 2 ends).
-
-        The answers are those of `Influence.wants`.
-        """
-        look_up_wants([self], [scenarios])
-        return np.stack([self.known_wants[row.tobytes()] for row in scenarios])
 
     def with_empty(self, stage: int, scenarios: Index) -> Offer:
         """Return what designs of scenarios offer of which a stage carries nothing."""
@@ -255,7 +248,10 @@ def sharing_fleets(
     scenarios: Index,
     compared: Callable[[Group, Directions, Sequence[float]], Comparison],
 ) -> list[Group]:
-    """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
+    """Return which of the scenarios (s, d) share fleets; nothing when they are too many.
+
+    Those are omitted in which a stage has no fleet.
+    """
     keys, which, known = fleet_kinds(bounds, parts, scenarios)
     sizes = bounds.problem.space.sizes
     counts = [math.prod(sizes[k] for k in part.places) for part in parts]
@@ -271,10 +267,10 @@ def sharing_fleets(
         point, floor = scenarios[rows[0]], float(key[-1])
         fleets = tuple(Fleets(influence, part, point, floor, made) for part in parts)
         found.append(Group(influence, rows, fleets, scenarios[rows], compared))
-    return _without_empty(found, scenarios)
+    return _with_wants([group for group in _without_empty(found) if group.complete])
 
 
-def _without_empty(groups: Sequence[Group], scenarios: Index) -> list[Group]:
+def _without_empty(groups: Sequence[Group]) -> list[Group]:
     """Omit fleets that carry nothing where no design (s, d) with one is feasible."""
     fleets = [list(group.fleets) for group in groups]
     chosen = [
@@ -283,38 +279,31 @@ def _without_empty(groups: Sequence[Group], scenarios: Index) -> list[Group]:
         for stage, one in enumerate(group.fleets)
         if group.complete and group.influence.capacities and one.floor < one.smallest
     ]
-    offers = [groups[k].with_empty(stage, scenarios[groups[k].rows]) for k, stage in chosen]
+    offers = [groups[k].with_empty(stage, groups[k].scenarios) for k, stage in chosen]
     asking = [groups[k] for k, _ in chosen]
     for (k, stage), (_, violation) in zip(chosen, bounds_of(asking, offers), strict=True):
         if (violation > 0).any(axis=1).all():
             fleets[k][stage] = replace(fleets[k][stage], floor=fleets[k][stage].smallest)
-    return [
-        replace(group, fleets=tuple(own), _lists={})
-        for group, own in zip(groups, fleets, strict=True)
-    ]
+    return [replace(group, fleets=tuple(own)) for group, own in zip(groups, fleets, strict=True)]
 
 
-def look_up_wants(groups: Sequence[Group], scenarios: Sequence[Index]) -> None:
-    """Find out, for scenarios of each group, in which directions traits matter."""
-    new = [
-        some[[row.tobytes() not in group.known_wants for row in some]]
-        for group, some in zip(groups, scenarios, strict=True)
-    ]
-    offers = [(group.hulls, some) for group, some in zip(groups, new, strict=True)]
+def _with_wants(groups: Sequence[Group]) -> list[Group]:
+    """Find out in which directions traits matter in the scenarios of groups."""
+    found = [*groups]
+    offers = [(group.hulls, group.scenarios) for group in groups]
     for influence, columns, count, own in _together(groups, offers):
         names = groups[own[0][0]].names
         answers = influence.wants(columns, count)
         table = np.array([[want[name] for name in names] for want in answers])
         for k, rows in own:
-            keys = (row.tobytes() for row in new[k])
-            wanted = table[..., rows].transpose(3, 0, 1, 2)
-            groups[k].known_wants.update(zip(keys, wanted, strict=True))
+            found[k] = replace(groups[k], wants=table[..., rows].transpose(3, 0, 1, 2))
+    return found
 
 
-def capacity_enough(groups: Sequence[Group], scenarios: Sequence[Index]) -> list[Column]:
-    """Return what capacity is enough in scenarios of each group; see `Influence.enough`."""
+def capacity_enough(groups: Sequence[Group]) -> list[Column]:
+    """Return what capacity is enough in the scenarios of groups; see `Influence.enough`."""
     found = [np.empty(0)] * len(groups)
-    offers = [(group.hulls, some) for group, some in zip(groups, scenarios, strict=True)]
+    offers = [(group.hulls, group.scenarios) for group in groups]
     for influence, columns, count, own in _together(groups, offers):
         enough = np.broadcast_to(influence.enough(columns), (count,))
         for k, rows in own:

@@ -81,14 +81,11 @@ class LevelLists:
         return found
 
 
-def wants_both(group: Group, scenarios: Index) -> NDArray[np.bool_]:
-    """Return in which scenarios (s, d) of a group both more and less capacity are wanted."""
-    none = np.zeros(len(scenarios), dtype=bool)
-    if not group.complete or not group.influence.capacities or not len(none):
-        return none
+def wants_both(group: Group) -> NDArray[np.bool_]:
+    """Return in which scenarios of a group both more and less capacity are wanted."""
     capacities = np.array([name in group.influence.capacities for name in group.names])
-    plain = group.wants(scenarios)[:, 0, capacities]
-    return np.asarray((plain[..., 0] & plain[..., 1]).any(axis=1))
+    wanted = group.wants[:, 0, capacities]
+    return np.asarray((wanted[..., 0] & wanted[..., 1]).any(axis=1))
 
 
 class LevelSweep:

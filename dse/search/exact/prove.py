@@ -33,9 +33,6 @@ LITTLE = 400_000
 
 LARGE = f"more than {ENOUGH:,} designs, made of stages"
 
-METHODS = ("exact", "enumerate", "compose")
-"""The methods that prove their front."""
-
 
 def prove(
     problem: Searchable,

@@ -209,18 +209,14 @@ class Together:
         return columns | self.influence.enclosed_chain(*ends)
 
 
-def cases(
-    group: Group, scenarios: Index, enough: Column | None
-) -> Iterator[tuple[NDArray[np.intp], Case]]:
-    """Divide scenarios (s, d) of a group by the directions in which traits are wanted.
+def cases(group: Group, enough: Column | None) -> Iterator[tuple[NDArray[np.intp], Case]]:
+    """Divide the scenarios of a group by the directions in which traits are wanted.
 
     Yields which of them are a case; those without shortlists are omitted.  Where it is known what
     capacity is `enough`, the shortlisted fleets are as good as any also in reaching the demand.
     """
-    influence, names = group.influence, group.names
-    table = group.wants(scenarios)
-    level = np.full(len(scenarios), np.inf)
-    capped = [name in influence.capacities for name in names]
+    table, level = group.wants, np.full(len(group.wants), np.inf)
+    capped = [name in group.influence.capacities for name in group.names]
     if enough is not None:  # they share shortlists up to one that is enough for all of them
         free = ~table[:, 0, capped].any(axis=(1, 2))
         with np.errstate(divide="ignore"):
@@ -235,7 +231,7 @@ def cases(
         lists = group.lists(wanted if enough is None else helping, most)
         if lists is not None:
             rows = np.array(some, dtype=np.intp)
-            yield rows, Case(lists, lists.chains, wanted, helping, scenarios[rows])
+            yield rows, Case(lists, lists.chains, wanted, helping, group.scenarios[rows])
 
 
 @dataclass(frozen=True)
