@@ -97,7 +97,7 @@ class Replacing:
                 self.incumbents.evaluate(index)
                 self.incumbents.pruned.dominated += self._each - len(index)
                 for turn, case in enumerate(sweep.cases):
-                    self._keep(case, scenarios[[row]], turn)
+                    self.keep(case, scenarios[[row]], turn)
         self._leave(~done)
         return scenarios[~done]
 
@@ -125,11 +125,8 @@ class Replacing:
         """Yield scenarios with fleets that are as good as any also in reaching the demand."""
         yield from self._cases(demands=True)
 
-    def keep(self, case: Case, scenarios: Index) -> None:
-        """Remember that scenarios of a case were closed without chains."""
-        self._keep(replace(case, chains=None), scenarios)
-
-    def _keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
+    def keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
+        """Remember that scenarios of a case were closed."""
         self._closed.setdefault((turn, case.lists.group.names), []).append((case, scenarios))
 
     def _look(self, some: Sequence[Case]) -> list[NDArray[np.bool_]]:
@@ -147,7 +144,7 @@ class Replacing:
         for case, chosen, own in zip(some, good, closed, strict=True):
             kept.append(case.designs(chosen[own[chosen // int(case.each)]]))
             self.incumbents.pruned.dominated += self._each * int(own.sum()) - len(kept[-1])
-            self._keep(case, case.scenarios[own])
+            self.keep(case, case.scenarios[own])
         self.incumbents.evaluate(np.concatenate(kept))
         return closed
 

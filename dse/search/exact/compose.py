@@ -141,7 +141,7 @@ class Composer:
                 except NotComposedError:
                     continue
                 done[some] = True
-                replacing.keep(case, scenarios[some])
+                replacing.keep(replace(case, chains=None), scenarios[some])
         return scenarios[~done]
 
     def _divide(self, scenarios: Index, case: Case | None = None) -> None:

@@ -166,7 +166,7 @@ def enumerated(
     try:
         pool = pool_of(problem)
         if pool is not None:
-            evaluate_rows(archive, pool, MEASURED_TOGETHER)
+            _evaluate_pool(archive, pool)
         elif is_measured(problem):
             enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
         else:
@@ -192,12 +192,12 @@ def unfinished_at(error: DseError, settled: int, archive: Archive) -> tuple[str,
     return UNFINISHED, f"{reason}; {REMEDY}"
 
 
-def evaluate_rows(archive: Archive, rows: Index, chunk: int) -> None:
-    """Evaluate designs (n, d) that are all there are; of none, one tells what is missed."""
+def _evaluate_pool(archive: Archive, pool: Index) -> None:
+    """Measure designs (n, d) that are all there are; of none, one tells what is missed."""
     archive.forget(every=True)
-    rows = rows if len(rows) else np.zeros((1, len(archive.problem.sizes)), dtype=np.int64)
-    for first in range(0, len(rows), chunk):
-        archive.evaluate_new(rows[first : first + chunk])
+    pool = pool if len(pool) else np.zeros((1, len(archive.problem.sizes)), dtype=np.int64)
+    for first in range(0, len(pool), MEASURED_TOGETHER):
+        archive.evaluate_new(pool[first : first + MEASURED_TOGETHER])
 
 
 def least_work(problem: Searchable) -> float:

@@ -69,17 +69,20 @@ class Shortlist:
         """Return the number of fleets."""
         return len(self.positions)
 
-    def taken(self, kept: NDArray[np.bool_]) -> Shortlist:
+    @property
+    def ends(self) -> tuple[Traits, Traits]:
+        """Least and largest values of what each offers: the same, as all is known."""
+        return self.traits, self.traits
+
+    def taken(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Shortlist:
         """Return some of the fleets."""
-        rows = np.flatnonzero(kept)
+        rows = np.flatnonzero(kept) if kept.dtype == bool else kept
         traits = {name: values.take(rows) for name, values in self.traits.items()}
         return Shortlist(self.positions.take(rows, axis=0), traits)
 
     def distinct(self) -> Shortlist:
         """Return each fleet once."""
-        kept = np.zeros(len(self), dtype=bool)
-        kept[distinct_rows(self.positions)] = True
-        return self if kept.all() else self.taken(kept)
+        return self.taken(np.sort(distinct_rows(self.positions)))
 
 
 FleetsMade = dict[tuple[Any, ...], Fleet]
@@ -235,7 +238,7 @@ class Fleets:
             found = [both] if (carried >= self.floor * (1.0 - ROUNDING)).any() else []
         else:
             every = self._blocks() if self._whole is None else self._whole
-            found = [(some.traits, some.traits) for some in every if len(some)]
+            found = [some.ends for some in every if len(some)]
         if not found:
             return None
         low, high = (
@@ -308,7 +311,7 @@ class Fleets:
             return kept
         for some in self._candidates(directions, enough, hopeful, banded=banded):
             if self.grown:
-                some = some.taken(hopeful(some.traits, some.traits))
+                some = some.taken(hopeful(*some.ends))
             if kept is not None:
                 some = _both(kept, some)
             signed = self._signed(some, directions, enough)
@@ -319,7 +322,7 @@ class Fleets:
             best = nondominated(signed, few=FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.taken(best)
-            kept = kept.taken(hopeful(kept.traits, kept.traits))
+            kept = kept.taken(hopeful(*kept.ends))
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))
         kept = self.none if kept is None else kept.distinct()

@@ -137,8 +137,7 @@ class Group:
         def shortened(stage: int, turn: int) -> Shortlist:
             likely = partial(hopeful, stage)
             if stage in found:
-                traits = found[stage].traits
-                return found[stage].taken(likely(traits, traits))
+                return found[stage].taken(likely(*found[stage].ends))
             banded = turn > 1
             return self.fleets[stage].shortlist(directions, useful[stage], likely, banded=banded)
 
@@ -211,8 +210,7 @@ class Lists:
         """Return which chains of some stages may lead to the front, by which fleets they pick."""
         known = {}
         for stage, picked in zip(stages, picks.T, strict=True):
-            own = {name: one[picked] for name, one in self.shortlists[stage].traits.items()}
-            known[stage] = own, own
+            known[stage] = self.shortlists[stage].taken(picked).ends
 
         def made(scenario: NDArray[np.int64], rows: NDArray[np.intp]) -> Index:
             index = np.repeat(scenario[np.newaxis], len(rows), axis=0)

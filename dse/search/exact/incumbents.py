@@ -48,7 +48,7 @@ class Incumbents:
         """Start with nothing known."""
         self.archive = archive
         self.pruned = Pruned()
-        self._known = np.empty((0, objectives))
+        self.loss = np.empty((0, objectives))
         self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
         self._expanded: set[bytes] = set()
@@ -56,8 +56,8 @@ class Incumbents:
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which losses (n, m) an evaluated design dominates."""
-        spend_comparing(len(loss), self._known)
-        return dominated(loss, self._known)
+        spend_comparing(len(loss), self.loss)
+        return dominated(loss, self.loss)
 
     def evaluate_reference(self, index: Index) -> None:
         """Evaluate designs only to have something to compare bounds with."""
@@ -122,11 +122,6 @@ class Incumbents:
         if new:
             self.archive.evaluate_new(self.designs[new])
 
-    @property
-    def loss(self) -> NDArray[np.float64]:
-        """The best losses known."""
-        return self._known
-
     def was_evaluated(self, design: NDArray[np.int64]) -> bool:
         """Tell whether a design was evaluated."""
         return _key(design) in self._evaluated
@@ -134,14 +129,14 @@ class Incumbents:
     def _remember(self, index: Index, evaluation: Evaluation) -> NDArray[np.bool_]:
         """Return which designs are feasible, and not dominated by any that was evaluated."""
         hopeful = evaluation.feasible.copy()
-        every = np.concatenate([self._known, evaluation.loss[hopeful]])
+        every = np.concatenate([self.loss, evaluation.loss[hopeful]])
         if len(every):
             best = nondominated(every)
-            hopeful[hopeful] = best[len(self._known) :]
-            known = self.designs[best[: len(self._known)]]
+            hopeful[hopeful] = best[len(self.loss) :]
+            known = self.designs[best[: len(self.loss)]]
             designs, every = np.concatenate([known, index[hopeful]]), every[best]
             rows = distinct_rows(every)
-            self._known, self.designs = every[rows], designs[rows]
+            self.loss, self.designs = every[rows], designs[rows]
             spend(len(best) * len(every) // SORTED)
         return hopeful
 
@@ -236,27 +231,19 @@ def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray
         return np.repeat(positions[np.newaxis], scenarios, axis=0)
     floor = np.broadcast_to(batch.floor(np.arange(scenarios)), (scenarios,))
     found = []
-    for axes in itertools.product(part.designs, repeat=2):
-        positions = np.zeros((scenarios, len(sizes)), dtype=np.int64)
-        missing = floor.copy()
-        for number, place in enumerate(axes):
+    fastest = [0 if place in part.designs else space.sizes[place] - 1 for place in part.places]
+    for pair in itertools.product(part.designs, repeat=2):
+        positions = np.tile(np.array(fastest, dtype=np.int64), (scenarios, 1))
+        missing = floor
+        for place in dict.fromkeys(pair):
             axis = space.axes[place]
             values = axis.columns[axis.unit_name]
             bandwidth = part.stage.designs.bandwidth_bit_per_s[part.designs[place]]
             wanted = missing / bandwidth * (1 - 1e-12)
-            last = axes[0] == axes[1] or number == 1
-            wanted = np.ceil(wanted) if last else np.floor(wanted)
+            wanted = np.ceil(wanted) if place == pair[1] else np.floor(wanted)
             order = np.argsort(values, kind="stable")
             at = np.searchsorted(values[order], wanted).clip(max=len(values) - 1)
-            if not last:
-                at = np.maximum(at, 0)
-            column = part.places.index(place)
-            positions[:, column] = order[at]
+            positions[:, part.places.index(place)] = order[at]
             missing = np.maximum(missing - values[order[at]] * bandwidth, 0.0)
-            if last:
-                break
-        for number, place in enumerate(part.places):
-            if place not in part.designs:
-                positions[:, number] = sizes[number] - 1
         found.append(positions)
     return np.stack(found, axis=1)

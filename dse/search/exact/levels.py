@@ -37,7 +37,7 @@ from dse.model.space import Index
 from dse.model.stage import Columns
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
-from dse.search.exact.groups import Group, bounds_of
+from dse.search.exact.groups import Ends, Group, bounds_of
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
 from dse.search.exact.shortlists import Case
@@ -48,9 +48,6 @@ PORTION = 50_000
 
 GRID = 64
 """Levels at which it is looked up what is wanted, to begin with."""
-
-Known = Mapping[int, tuple[Traits, Traits]]
-"""Ends of the traits of the fleets that are chosen, by stage."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +65,9 @@ class LevelLists:
     case: Case
     parts: tuple[PartialChains, ...]
 
-    def traits(self, stage: int, rows: NDArray[np.intp]) -> Traits:
-        """Return the traits of fleets in some rows of a part."""
-        picks = self.parts[stage].picks[rows, 0]
-        some = self.case.lists.shortlists[stage]
-        return {name: values[picks] for name, values in some.traits.items()}
-
-    def positions(self, stage: int, rows: NDArray[np.intp]) -> Index:
-        """Return which fleets they are."""
-        picks = self.parts[stage].picks[rows, 0]
-        found: Index = self.case.lists.shortlists[stage].positions[picks]
-        return found
+    def fleets(self, stage: int, rows: NDArray[np.intp]) -> Shortlist:
+        """Return the fleets in some rows of a part."""
+        return self.case.lists.shortlists[stage].taken(self.parts[stage].picks[rows, 0])
 
 
 def wants_both(group: Group) -> NDArray[np.bool_]:
@@ -229,7 +218,7 @@ class LevelSweep:
             found.append(some)
         return found[0], found[1]
 
-    def _open(self, known: Known, low: Column, high: Column) -> NDArray[np.bool_]:
+    def _open(self, known: Ends, low: Column, high: Column) -> NDArray[np.bool_]:
         """Return which partial chains (n,) between two levels may lead to the front."""
         spend(ROW * len(low) + CALL)
         every = [
@@ -253,14 +242,14 @@ class LevelSweep:
         """Evaluate the chains of which fleets of a stage set the level."""
         places = self._group.fleets[stage].part.places
         for first in range(0, len(some), PORTION):
-            traits = {name: one[first : first + PORTION] for name, one in some.traits.items()}
-            levels = traits[self._capacity]
-            kept = np.flatnonzero(self._open({stage: (traits, traits)}, levels, levels))
+            setting = some.taken(np.arange(first, min(first + PORTION, len(some))))
+            known, levels = {stage: setting.ends}, setting.traits[self._capacity]
+            kept = np.flatnonzero(self._open(known, levels, levels))
             if not len(kept):
                 continue
             index = np.repeat(self._scenario, len(kept), axis=0)
-            index[:, places] = some.positions[first + kept]
-            known = _rows({stage: (traits, traits)}, kept)
+            index[:, places] = setting.positions[kept]
+            known = _rows(known, kept)
             for rows, wanted in self._wanted(levels[kept]):
                 kind = self._kind(wanted)
                 left = [k for k in range(len(kind.parts)) if k != stage]
@@ -268,30 +257,29 @@ class LevelSweep:
                 self._join(kind, index[rows], _rows(known, rows), levels[kept[rows]], left)
 
     def _join(
-        self, kind: LevelLists, index: Index, known: Known, levels: Column, left: Sequence[int]
+        self, kind: LevelLists, index: Index, known: Ends, levels: Column, left: Sequence[int]
     ) -> None:
-        """Add fleets of the stages that are left, some partial chains after others."""
+        """Add fleets of the stages that are left, some partial chains after others.
+
+        Of whole ones those are kept that may be on the front.
+        """
         if not left:
-            self._finish(index)
+            [(evaluation, hopeful)] = self._incumbents.compare([index])
+            self._found.append((index[hopeful], evaluation.loss[hopeful]))
             return
         stage, *later = left
         order = np.argsort(-levels, kind="stable")
         places = self._group.fleets[stage].part.places
         for rows, picked in _pairs(-levels[order], kind.parts[stage]):
             chosen = order[rows]
-            traits = kind.traits(stage, picked)
-            joined = {**_rows(known, chosen), stage: (traits, traits)}
+            fleets = kind.fleets(stage, picked)
+            joined = {**_rows(known, chosen), stage: fleets.ends}
             level = levels[chosen]
             kept = np.flatnonzero(self._open(joined, level, level))
             made = index[chosen[kept]]
-            made[:, places] = kind.positions(stage, picked[kept])
+            made[:, places] = fleets.positions[kept]
             if len(kept):
                 self._join(kind, made, _rows(joined, kept), level[kept], later)
-
-    def _finish(self, index: Index) -> None:
-        """Evaluate designs, and keep those that may be on the front."""
-        [(evaluation, hopeful)] = self._incumbents.compare([index])
-        self._found.append((index[hopeful], evaluation.loss[hopeful]))
 
 
 def _pairs(
@@ -315,7 +303,7 @@ def _pairs(
             yield high[group] - (counts[group] - number), group
 
 
-def _rows(known: Known, rows: NDArray[np.intp]) -> dict[int, tuple[Traits, Traits]]:
+def _rows(known: Ends, rows: NDArray[np.intp]) -> dict[int, tuple[Traits, Traits]]:
     """Return some rows of what is known of stages of which a fleet is chosen."""
     found: dict[int, tuple[Traits, Traits]] = {}
     for stage, (traits, _) in known.items():

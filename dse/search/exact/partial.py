@@ -262,13 +262,12 @@ def ends_by_scenario(
     return low, high
 
 
-def _of(column: Any, scenario: NDArray[np.intp]) -> Any:
-    """Return the rows of a column that belong to scenarios; a constant stays one row."""
-    return column if column.shape == (1,) else column[scenario]
-
-
 def _of_all(columns: Mapping[str, Any], scenario: NDArray[np.intp]) -> Columns:
-    return {name: _of(column, scenario) for name, column in columns.items()}
+    """Return the rows of columns that belong to scenarios; a constant stays one row."""
+    return {
+        name: column if column.shape == (1,) else column[scenario]
+        for name, column in columns.items()
+    }
 
 
 def weighed(

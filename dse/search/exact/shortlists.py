@@ -95,11 +95,15 @@ class Case:
         self, scenarios: Index, parts: Mapping[int, PartialDesigns]
     ) -> dict[int, NDArray[np.bool_]]:
         """Return which fleets of each stage, in `scenarios`, others of `parts` can replace."""
-        traits = {k: self.traits(self.fleets[k], rows.index) for k, rows in parts.items()}
+        space = self.influence.bounds.problem.space
+        traits = {
+            k: _traits(self.influence, self.fleets[k], space.columns(rows.index), len(rows))
+            for k, rows in parts.items()
+        }
         hulls = [
             ends_by_scenario(traits[k], rows.scenario, len(scenarios)) for k, rows in parts.items()
         ]
-        columns: Columns = self.influence.bounds.problem.space.columns(scenarios)
+        columns: Columns = space.columns(scenarios)
         columns |= self.influence.enclosed_chain(*zip(*hulls, strict=True))
         enough = np.broadcast_to(self.influence.enough(columns), (len(scenarios),))
         found = {}
@@ -116,15 +120,14 @@ class Case:
                     found[stage][first:last] = ~nondominated(signed[first:last])
         return found
 
-    def traits(self, fleets: Fleets, index: Index) -> dict[str, Column]:
-        """Return the traits of the fleets of one stage in designs."""
-        space = self.influence.bounds.problem.space
-        with np.errstate(all="ignore"):
-            fleet = fleets.part.stage.fleet(space.columns(index))
-            return {
-                name: np.broadcast_to(values, (len(index),))
-                for name, values in self.influence.traits(fleet).items()
-            }
+
+def _traits(
+    influence: Influence, fleets: Fleets, columns: Columns, count: int
+) -> dict[str, Column]:
+    """Return the traits of the fleets of one stage in `count` designs."""
+    with np.errstate(all="ignore"):
+        traits = influence.traits(fleets.part.stage.fleet(columns))
+        return {name: np.broadcast_to(values, (count,)) for name, values in traits.items()}
 
 
 @dataclass(frozen=True)
@@ -165,13 +168,10 @@ class Together:
     def traits(self) -> list[dict[str, Column]]:
         """Traits of the fleets of the designs, (n,) each, stage by stage."""
         columns = self.influence.bounds.problem.space.columns(self.index)
-        found = []
-        with np.errstate(all="ignore"):
-            for fleets in self.cases[0].fleets:
-                traits = self.influence.traits(fleets.part.stage.fleet(columns))
-                shape = (len(self.index),)
-                found.append({name: np.broadcast_to(one, shape) for name, one in traits.items()})
-        return found
+        return [
+            _traits(self.influence, fleets, columns, len(self.index))
+            for fleets in self.cases[0].fleets
+        ]
 
     def by_case(self) -> Iterator[tuple[Case, slice]]:
         """Yield the cases that have designs, and which these are."""
