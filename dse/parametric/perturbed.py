@@ -174,25 +174,27 @@ class PerturbedDesigns:
 
 @dataclass(frozen=True)
 class Compared:
-    """Losses (v, n, m) at each value, violations (v, n, k), and least instances (v, n, s)."""
+    """Losses (v, n, m) at each value, violations (v, n, k), and least instances (v, n, s).
+
+    `lacking`, (v, n), are those that the space lacks at a value; what they would do there is known
+    as well, as they may be feasible between two values and at neither.
+    """
 
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
     counts: NDArray[np.float64]
+    lacking: NDArray[np.bool_]
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """Which designs meet every constraint, (v, n)."""
-        return np.asarray((self.violation <= 0).all(axis=2))
+        """Which designs are in the space and meet every constraint, (v, n)."""
+        return np.asarray((self.violation <= 0).all(axis=2) & ~self.lacking)
 
 
 def compare_together(
     problem: Problem, space: Space, wanted: Sequence[PerturbedPart]
 ) -> list[Compared]:
-    """Return how designs do at values of several numbers, evaluated together.
-
-    A design that the space lacks at a value meets no constraint there.
-    """
+    """Return how designs do at values of several numbers, evaluated together."""
     tables = _evaluated(problem, space, [part for ask in wanted for part in _divided(ask)])
     found = []
     end = 0
@@ -203,11 +205,12 @@ def compare_together(
             np.ascontiguousarray(table[start:end]).reshape(*shape, table.shape[1])
             for table in tables
         )
+        lacking = np.zeros(shape, dtype=bool)
         least = np.min([end.sizes for end in ends_of(ask.entry, ask.values)], axis=0)
         if (ask.rows >= least).any():
             sizes = np.array([ask.entry.at(value).sizes for value in ask.values])[:, np.newaxis]
-            violation[(ask.rows >= sizes).any(axis=2)] = np.inf
-        found.append(Compared(loss, violation, counts))
+            lacking = (ask.rows >= sizes).any(axis=2)
+        found.append(Compared(loss, violation, counts, lacking))
     return found
 
 

@@ -163,6 +163,26 @@ objectives: {area: minimise, power: minimise}
     assert rate.high.regret == math.inf
 
 
+def test_a_fleet_that_a_faster_clock_makes_enough_wins_though_it_is_not_offered_further_on(
+    write,
+) -> None:
+    """Two of the faster design are more than enough at far ends, and too few today."""
+    text = """
+workload: {rate: 100 Gbit/s}
+stages: [{core: des, fleet: mixed, designs: [u4, u16], clock: meet}]
+objectives: {area: minimise, power: minimise}
+prefer: area
+"""
+    found = prepared(text, write)
+    small, large = found.problem.stages[0].designs.bandwidth_bit_per_s.tolist()
+    flips = find_flips(found, only=["des.u16.clock"])
+    (clock,) = flips.found
+    assert flips.answer == ("2 u4 + 2 u16",)
+    assert clock.high.becomes == ("1 u4 + 2 u16",)
+    enough = clock.nominal * (100e9 - small) / (2 * large)
+    assert clock.high.flips_at == pytest.approx(enough, rel=1e-6)
+
+
 def test_a_flip_is_where_two_lines_cross(write) -> None:
     """Power at a rate is leakage plus rate times energy per bit; u1 and u2 cross where it says."""
     text = """
