@@ -39,6 +39,9 @@ EFFORT = 1_000_000
 """Work to go through a space of partial designs to one side at first; twice as much in each half,
 and half as much to both sides at once, where bounds are wider."""
 
+ROUGH = 0.01
+"""Relative width to which an end is searched for before it is proven."""
+
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
 
@@ -70,17 +73,17 @@ class ProvenAnswer:
         """Return how far they hold up to a limit."""
         track, scale = self._track, self._track.scale
         inside, outside, reach = yield from self._narrowed(limit)
-        tested, complete, searched = track.rows, True, False
-        pending = [(self._start, reach, EFFORT)]
+        tested, complete = track.rows, True
+        pending, searched = [(self._start, reach, EFFORT)], set[float]()
         while pending:
             low, high, most = pending.pop(0)
             rows = yield from self._rivals(low, high, most)
-            if rows is None and not searched:  # designs at the far end tell more
-                track.pick(high)
-                inside, outside, reach = yield from self._narrowed(limit)
-                tested, searched = track.rows, True
-                pending = [(self._start, reach, EFFORT)]
-                continue
+            if rows is None and high not in searched and (track.column is not None or not searched):
+                searched.add(high)
+                if self._learns_up_to(high):
+                    inside, outside, reach = yield from self._narrowed(limit)
+                    tested, pending = track.rows, [(self._start, reach, EFFORT)]
+                    continue
             if (
                 rows is None
                 and log_distance(low, high) > SHORTEST
@@ -103,6 +106,23 @@ class ProvenAnswer:
         inside, outside = yield from self._refined(self._others(known), inside, outside)
         beyond = self._beyond(outside)
         return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
+
+    def _learns_up_to(self, high: float) -> bool:
+        """Whether searches at single values, which take little, find designs that were not known.
+
+        Where these are better at the far end, about where they begin to be.
+        """
+        track, answer = self._track, self._answer
+        if not track.learns(high):
+            return False
+        if track.column is not None and not track.holds(answer, high):
+
+            def holds(value: float) -> bool:
+                track.learns(value)
+                return track.holds(answer, value)
+
+            track.scale.bisected(self._start, high, ROUGH, holds)
+        return True
 
     def _narrowed(self, limit: float) -> Asking[tuple[float, float | None, float]]:
         """Return how far they hold up to a limit among the designs that are known.

@@ -69,12 +69,29 @@ class Track:
     def pick(self, value: float) -> AnswerDesigns:
         """Return the answer at a value, searched exactly once."""
         if value not in self._answers:
-            try:
-                front = search.run_search(self.at(value), self._settings).front_index
-            finally:
-                spend(LOOK)  # a search that was cut short proves nothing, whatever it says
+            front = self._front(self.at(value))
             self.know(value, front, answer_among(self.at(value), front, self.tracked))
         return self._answers[value]
+
+    def learns(self, value: float) -> bool:
+        """Whether the best designs at a value, searched exactly, were not known.
+
+        Where one loss decides it alone is searched for, which takes much less than a front.
+        """
+        known = len(self.rows)
+        if self.column is None:
+            self.pick(value)
+        elif value not in self._answers:
+            problem = self.at(value)
+            best = self._front(replace(problem, goals=(problem.goals[self.column],)))
+            self.rows = distinct(np.vstack([self.rows, best]))
+        return len(self.rows) > known
+
+    def _front(self, problem: Problem) -> Index:
+        try:
+            return search.run_search(problem, self._settings).front_index
+        finally:
+            spend(LOOK)  # a search that was cut short proves nothing, whatever it says
 
     def ask(self, rows: Index, values: Sequence[float]) -> PerturbedPart:
         """Return the question how designs (n, d) do at values."""
