@@ -205,11 +205,11 @@ def compare_together(
             np.ascontiguousarray(table[start:end]).reshape(*shape, table.shape[1])
             for table in tables
         )
-        lacking = np.zeros(shape, dtype=bool)
+        lacking: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
         least = np.min([end.sizes for end in ends_of(ask.entry, ask.values)], axis=0)
         if (ask.rows >= least).any():
             sizes = np.array([ask.entry.at(value).sizes for value in ask.values])[:, np.newaxis]
-            lacking = (ask.rows >= sizes).any(axis=2)
+            lacking = np.asarray((ask.rows >= sizes).any(axis=2))
         found.append(Compared(loss, violation, counts, lacking))
     return found
 
