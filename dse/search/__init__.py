@@ -127,14 +127,11 @@ def planned(problem: Searchable, settings: SearchSettings) -> int:
 
 def _check_memory(problem: Searchable, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the designs that a heuristic remembers take too much memory."""
-    method = registry.get(Method, settings.method)
-    if method.proves:
-        return
     total = planned(problem, settings)
     byte = total * (COPIES * 8 * len(problem.sizes) + KEPT_BYTE)
     if byte > settings.memory_byte:
         raise TooLargeError(
-            f"{method.name} needs {byte / 2**20:,.0f} MiB for {total:,} designs of "
+            f"{settings.method} needs {byte / 2**20:,.0f} MiB for {total:,} designs of "
             f"{len(problem.sizes):,} axes; search.memory is {settings.memory_byte / 2**20:g} MiB; "
             f"lower search.budget or raise search.memory"
         )
@@ -181,15 +178,17 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     The same holds for `ContractError` and more constraints than a search takes.
     """
     check_constraints(problem)
-    if len(problem.sizes) > MOST_AXES and registry.get(Method, settings.method).proves:
+    if not registry.get(Method, settings.method).proves:
+        _check_memory(problem, settings)
+        return
+    if len(problem.sizes) > MOST_AXES:
         raise TooLargeError(
             f"the study opens {len(problem.sizes)} axes, one for each count and choice, and exact "
             f"search takes up to {MOST_AXES}; give mixed stages fewer designs (`node`, `designs`), "
             f"let some be of one design, or search with another method, for instance nsga2"
         )
-    _check_memory(problem, settings)
     few = left_of(problem) <= min(settings.budget or math.inf, settings.most_enumerated)
-    if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
+    if few and not problem.continuous:
         return
     from dse.search.exact.enumeration import check_provable  # the engine, only now
 

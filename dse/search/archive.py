@@ -231,6 +231,10 @@ class Archive:
         self._add_to_samples(points, lambda: feasible)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Let who watches know how far the search is."""
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
 
@@ -241,8 +245,7 @@ class Archive:
         self.feasible += found.count
         self._front.add(points, found.rows, found.loss)
         self._add_to_samples(points, found.feasible)
-        if self._progress is not None:
-            self._progress(self.evaluated + self.pruned, self.total)
+        self._tell()
 
     def close(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
@@ -251,8 +254,7 @@ class Archive:
         sample = self._samples[0 if feasible else 1]
         if not sample.complete:
             sample.add(designs, hashes(designs, len(self.problem.sizes)))
-        if self._progress is not None:
-            self._progress(self.evaluated + self.pruned, self.total)
+        self._tell()
 
     def evaluate_rivals(self, index: Index) -> None:
         """Evaluate designs that bounds are compared with before it is their turn."""

@@ -187,19 +187,12 @@ def _noise(parameters: Column) -> float:
     return float(np.exp(parameters[-1]) + JITTER * np.exp(parameters[-2]))
 
 
-def _observed(
-    squares: NDArray[np.float64], parameters: Column, known: Column | float
-) -> tuple[Matrix, Matrix, Matrix]:
-    """Return the covariance of observations, without noise, and the factor of derivatives."""
-    kernel, slope = _kernel(squares @ np.exp(-2 * parameters[:-2]), parameters)
-    return kernel + (_noise(parameters) + known) * np.eye(len(kernel)), kernel, slope
-
-
 def _loss(
     parameters: Column, squares: NDArray[np.float64], y: Column, known: Column | float = 0.0
 ) -> tuple[float, Column]:
     """Return minus the logarithm of the posterior of the parameters and its gradient (eq. 5.9)."""
-    covariance, kernel, slope = _observed(squares, parameters, known)
+    kernel, slope = _kernel(squares @ np.exp(-2 * parameters[:-2]), parameters)
+    covariance = kernel + (_noise(parameters) + known) * np.eye(len(kernel))
     try:
         factor = cholesky(covariance, lower=True)
     except LinAlgError:

@@ -23,10 +23,7 @@ from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
 from dse.errors import UnitError, nearest
 from dse.model.space import Axis
-from dse.search.heuristic.start import Scales
-
-WORST = 1e12
-"""Stands for an infinite violation: optuna adds violations up."""
+from dse.search.heuristic.start import Scales, clipped
 
 MOST_NAMES = 10
 """Names of studies that a message lists."""
@@ -74,8 +71,7 @@ def ask_and_tell(
 
 def tell_missed(trial: optuna.Trial, names: Iterable[str], violation: Column) -> None:
     """Tell a trial by how much its design misses each constraint."""
-    finite = np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
-    for name, value in zip(names, finite.tolist(), strict=True):
+    for name, value in zip(names, clipped(violation).tolist(), strict=True):
         trial.set_constraint(name, value)
 
 

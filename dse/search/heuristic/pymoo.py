@@ -22,10 +22,7 @@ from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 from dse.contract import Index, Matrix, Search
 from dse.model.evaluation import distinct_rows
 from dse.model.problem import Problem
-from dse.search.heuristic.start import Scales
-
-WORST = 1e12
-"""Stands for an infinite violation, so that sums and differences of violations stay finite."""
+from dse.search.heuristic.start import Scales, clipped
 
 ETA = 20.0
 """Distribution index of mutations along ordered axes: steps of about 1 / ETA of the axis."""
@@ -60,7 +57,7 @@ def evolve(
     scales = Scales(search)
     algorithm = create(
         pop_size=population,
-        sampling=_first(start, search, random, population),
+        sampling=_filled(start, search, random, min(population, search.room)),
         crossover=_MixedCrossover(scales),
         mutation=_MixedMutation(search.sizes, scales, eta),
         eliminate_duplicates=_Unseen(search),
@@ -82,14 +79,14 @@ def evolve(
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             generation = algorithm.ask()
-        generation = _filled(generation, search, random, min(wanted, search.room))
+        generation = _bred(generation, search, random, min(wanted, search.room))
         if not len(generation):
             return
         wanted = population
         loss, violation = search.evaluate(generation.get("X"))
         feasible = np.asarray((violation <= 0).all(axis=1))
         generation.set("F", scale(loss, feasible))
-        generation.set("G", _finite(violation))
+        generation.set("G", clipped(violation))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             if len(generation) > population:
@@ -115,32 +112,25 @@ class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
     def _evaluate(self, x: Any, out: dict[str, Any], *_args: Any, **_kwargs: Any) -> None:
         found = self.problem.evaluate(x.astype(np.int64))
         out["F"] = np.where(found.feasible[:, None], found.loss, 0.0)
-        out["G"] = _finite(found.violation)
+        out["G"] = clipped(found.violation)
 
 
-def _finite(violation: Matrix) -> Matrix:
-    return np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
+def _filled(index: Index, search: Search, random: np.random.Generator, size: int) -> Index:
+    """Return designs, filled up to `size` with new ones at random."""
+    if len(index) >= size:
+        return index
+    known = {row.tobytes() for row in index}
+    new = [row for row in search.unseen(random, size) if row.tobytes() not in known]
+    added = np.array(new, dtype=np.int64).reshape(-1, len(search.sizes))
+    return np.concatenate([index, added[: size - len(index)]])
 
 
-def _first(start: Index, search: Search, random: np.random.Generator, size: int) -> Index:
-    """Return the first population: `start`, filled up at random to `size`."""
-    missing = max(min(size, search.room) - len(start), 0)
-    known = {row.tobytes() for row in start}
-    drawn = search.unseen(random, min(size, search.room)) if missing else start[:0]
-    new = [row for row in drawn if row.tobytes() not in known][:missing]
-    return np.concatenate([start, np.array(new, dtype=np.int64).reshape(-1, start.shape[1])])
-
-
-def _filled(generation: Any, search: Search, random: np.random.Generator, size: int) -> Population:
+def _bred(generation: Any, search: Search, random: np.random.Generator, size: int) -> Population:
     """Return `size` new designs: those of the generation, filled up at random."""
     bred = Population.empty() if generation is None else generation[:size]
-    missing = size - len(bred)
-    if not missing:
-        return bred
-    known = {individual.X.tobytes() for individual in bred}
-    drawn = search.unseen(random, size)
-    new = [row for row in drawn if row.tobytes() not in known][:missing]
-    return Population.merge(bred, Population.new("X", np.array(new)))
+    index = np.array([one.X for one in bred], dtype=np.int64).reshape(-1, len(search.sizes))
+    added = _filled(index, search, random, size)[len(bred) :]
+    return Population.merge(bred, Population.new("X", added)) if len(added) else bred
 
 
 class _Scale:

@@ -1,4 +1,7 @@
-"""Axes on their scales, and designs to begin with: a coarse grid over the space and its corners."""
+"""What samplers share: axes on their scales, finite violations, designs to begin with.
+
+These are a coarse grid over the space, and its corners.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from numpy.typing import NDArray
 from dse.contract import Index, Matrix
 from dse.contract.methods import Axes
 from dse.model.evaluation import distinct_rows
+
+WORST = 1e12
+"""Stands for an infinite violation, so that sums and differences of violations stay finite."""
 
 
 class Scales:
@@ -33,6 +39,11 @@ class Scales:
         for place, middles in enumerate(self._middles):
             result[..., place] = np.searchsorted(middles, coordinates[..., place])
         return result
+
+
+def clipped(violation: Matrix) -> Matrix:
+    """Return violations, of any shape, of which none is infinite."""
+    return np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
 
 
 def coarse_grid(axes: Axes, count: int) -> Index:
