@@ -121,7 +121,8 @@ def planned(problem: Searchable, settings: SearchSettings) -> int:
     method = registry.get(Method, settings.method)
     if method.proves:
         return min(settings.budget or problem.size, left_of(problem))
-    budget = (settings.budget or method.budget) - len(hosts_beside(problem))
+    hosts = len(problem.hosts) if isinstance(problem, Problem) else 0
+    budget = (settings.budget or method.budget) - hosts
     return max(1, min(budget, left_of(problem)))
 
 
@@ -193,12 +194,6 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     from dse.search.exact.enumeration import check_provable  # the engine, only now
 
     check_provable(problem, settings.method, budget=settings.budget, limit=settings.most_enumerated)
-
-
-def hosts_beside(problem: Searchable) -> Index:
-    """Return the designs of the host alone (h, d), of which there may be none."""
-    none = np.empty((0, len(problem.sizes)), dtype=np.int64)
-    return problem.hosts if isinstance(problem, Problem) else none
 
 
 def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:

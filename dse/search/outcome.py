@@ -146,14 +146,12 @@ def _minimal_hitting_sets(sets: Iterable[int]) -> set[int]:
         extended = {
             grown
             for chosen in hitting
-            for grown in ([chosen] if chosen & required else _with_each(chosen, required))
+            for grown in (
+                [chosen] if chosen & required else [chosen | 1 << bit for bit in _bits(required)]
+            )
         }
         hitting = _minimal(extended)
     return hitting
-
-
-def _with_each(chosen: int, required: int) -> list[int]:
-    return [chosen | 1 << bit for bit in _bits(required)]
 
 
 def _minimal(sets: Iterable[int]) -> set[int]:

@@ -129,9 +129,12 @@ class Fleets:
         return self.count > WHOLE and bool(self.part.designs) and bool(np.isinf(streams).all())
 
     @cached_property
-    def _whole(self) -> list[Shortlist] | None:
-        """All fleets, where they are few."""
-        return list(self._blocks()) if self.count <= WHOLE else None
+    def _whole(self) -> list[Shortlist]:
+        return list(self._examined())
+
+    def _blocks(self) -> Iterator[Shortlist]:
+        """Yield all fleets, some at a time; where they are few, they are examined once."""
+        yield from self._whole if self.count <= WHOLE else self._examined()
 
     def chunks(self, hopeful: Hopeful) -> Iterator[Shortlist]:
         """Yield all fleets that may be `hopeful`, and perhaps others, some at a time.
@@ -142,9 +145,9 @@ class Fleets:
         if self.grown:
             yield from self._completed(self.point[np.newaxis], self.part.places, hopeful)
         else:
-            yield from self._blocks() if self._whole is None else self._whole
+            yield from self._blocks()
 
-    def _blocks(self) -> Iterator[Shortlist]:
+    def _examined(self) -> Iterator[Shortlist]:
         if self.count > MANY:
             raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         places = sorted(self.part.places)
@@ -237,8 +240,7 @@ class Fleets:
             both, carried = self._enclosed(rows, [*self.part.designs])
             found = [both] if (carried >= self.floor * (1.0 - ROUNDING)).any() else []
         else:
-            every = self._blocks() if self._whole is None else self._whole
-            found = [some.ends for some in every if len(some)]
+            found = [some.ends for some in self._blocks() if len(some)]
         if not found:
             return None
         low, high = (
@@ -267,8 +269,7 @@ class Fleets:
     def empty(self) -> Traits:
         """Traits of the fleets that carry nothing, as far as such are not omitted."""
         if not self.grown:
-            every = list(self._blocks() if self._whole is None else self._whole)
-            some = [one.taken(one.traits[self._capacity] <= 0) for one in every]
+            some = (one.taken(one.traits[self._capacity] <= 0) for one in self._blocks())
             return reduce(_both, some).traits
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
@@ -340,7 +341,7 @@ class Fleets:
     ) -> Iterator[Shortlist]:
         """Yield fleets, of which one is as good as any."""
         if not self.grown:
-            yield from self._blocks() if self._whole is None else self._whole
+            yield from self._blocks()
             return
         influence, capacities = self.influence, self.influence.capacities
         names = (*influence.metrics, *influence.joined)

@@ -78,18 +78,14 @@ class Case:
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
         """Return designs of chains, numbered from 0 scenario by scenario."""
-        picks = self._picks(chosen)
-        index = self.scenarios.take(chosen // int(self.each), axis=0)
+        if self.chains is None:
+            raise NotComposedError("chains of fleets that none can replace are too many")
+        picks = self.chains.picks.take(chosen % len(self.chains), axis=0)
+        index = self.scenarios.take(chosen // len(self.chains), axis=0)
         pairs = zip(self.fleets, self.lists.shortlists, strict=True)
         for stage, (fleets, some) in enumerate(pairs):
             index[:, fleets.part.places] = some.positions.take(picks[:, stage], axis=0)
         return index
-
-    def _picks(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return which fleet of each list chains have, (n, stages), numbered likewise."""
-        if self.chains is None:
-            raise NotComposedError("chains of fleets that none can replace are too many")
-        return self.chains.picks.take(chosen % len(self.chains), axis=0)
 
     def replaceable(
         self, scenarios: Index, parts: Mapping[int, PartialDesigns]
@@ -147,11 +143,6 @@ class Together:
     cases: Sequence[Case]
     which: NDArray[np.intp]
     index: Index
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The traits."""
-        return self.cases[0].lists.group.names
 
     @cached_property
     def influence(self) -> Influence:
