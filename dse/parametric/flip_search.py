@@ -33,7 +33,7 @@ from dse.parametric.perturbed import (
 )
 from dse.parametric.proven import EFFORT, screened_answers
 from dse.parametric.required import require_feasible
-from dse.parametric.scale import limits_of
+from dse.parametric.scale import NARROW, LogScale, limits_of
 from dse.parametric.screen import Screen, composes, screened
 from dse.parametric.track import Track, in_step
 from dse.parametric.tracked_answer import Breakpoint, TrackedAnswer, answer_among
@@ -228,11 +228,13 @@ class _FlipSearch:
             ends = [self._limits(entry) for entry in entries]
             wanted, questions = [], []
             for entry, (low, high) in zip(entries, ends, strict=True):
-                wanted.append(PerturbedPart(entry, (low, entry.value, high), own))
+                cut = LogScale(entry.integer, entry.among, abs(entry.value)).cut
+                sides = [*cut(low, entry.value, NARROW), *cut(entry.value, high, NARROW)]
+                wanted.append(PerturbedPart(entry, sides, own))
             for ask, seen in zip(wanted, self._compared(wanted), strict=True):
-                if seen.feasible.all() and (seen.counts == seen.counts[1]).all():
-                    loss, (low, _, high) = seen.loss[:, 0], ask.values
-                    touched = ask.entry.touched if (loss == loss[1]).all() else None
+                if seen.feasible.all() and (seen.counts == seen.counts[0]).all():
+                    loss, low, high = seen.loss[:, 0], ask.values[0], ask.values[-1]
+                    touched = ask.entry.touched if (loss == loss[0]).all() else None
                     worst = loss.max(axis=0)[np.newaxis]
                     questions.append(Screen(ask.entry, low, high, worst, touched, EFFORT))
             found = screened(problem, questions, column)

@@ -42,6 +42,9 @@ and half as much to both sides at once, where bounds are wider."""
 ROUGH = 0.01
 """Relative width to which an end is searched for before it is proven."""
 
+SAMPLED = 6
+"""How often an interval is halved for values at which the answer itself is examined."""
+
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
 
@@ -71,6 +74,22 @@ class ProvenAnswer:
 
     def end(self, limit: float) -> Asking[Breakpoint]:
         """Return how far they hold up to a limit."""
+        track = self._track
+        inside, outside, complete = yield from self._searched(limit)
+        sooner = yield from self._sampled(inside)
+        if sooner is not None:
+            inside, outside = yield from self._refined(self._answer.rows[:0], *sooner)
+            complete = False
+        elif outside is None:
+            return Breakpoint(holds_to=inside, complete=complete)
+        else:
+            known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
+            inside, outside = yield from self._refined(self._others(known), inside, outside)
+        beyond = self._beyond(outside)
+        return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
+
+    def _searched(self, limit: float) -> Asking[tuple[float, float | None, bool]]:
+        """Return about how far they hold among all designs, and whether all were compared."""
         track, scale = self._track, self._track.scale
         inside, outside, reach = yield from self._narrowed(limit)
         tested, complete = track.rows, True
@@ -98,14 +117,18 @@ class ProvenAnswer:
             new = self._others(_without(rows, tested))
             change = yield from self._change(new, low, high)
             if change is not None:
-                inside, outside = change
-                break
-        if outside is None:
-            return Breakpoint(holds_to=inside, complete=complete)
-        known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
-        inside, outside = yield from self._refined(self._others(known), inside, outside)
-        beyond = self._beyond(outside)
-        return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
+                return *change, complete
+        return inside, outside, complete
+
+    def _sampled(self, limit: float) -> Asking[tuple[float, float] | None]:
+        """Return between which values they stop to hold by themselves, if they do at a sample.
+
+        What takes whole rounds of tasks neither rises nor falls throughout with their size.
+        """
+        values = self._track.scale.cut(self._start, limit, NARROW, SAMPLED)
+        held = self._held((yield self._track.ask(self._answer.rows, values)))
+        first = int(held.argmin())
+        return None if held.all() or not first else (values[first - 1], values[first])
 
     def _learns_up_to(self, high: float) -> bool:
         """Whether searches at single values, which take little, find designs that were not known.

@@ -183,6 +183,28 @@ prefer: area
     assert clock.high.flips_at == pytest.approx(enough, rel=1e-6)
 
 
+def test_where_whole_rounds_of_tasks_do_not_fill_the_demand_an_answer_holds_no_longer(
+    write,
+) -> None:
+    """Four u2 carry 20 Gbit/s in tasks of 1 724 B, and 0.9 % less in tasks of 1 730 B."""
+    text = """
+workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
+stages: [{core: des, designs: [u1, u2, u4], clock: meet}]
+interface: {device: sandy_bridge}
+objectives: {area: minimise, power: minimise}
+prefer: area
+"""
+    found = prepared(text, write)
+    (size,) = find_flips(found, only=["workload.granularity"]).found
+    assert size.low.holds_to > 1730
+    assert not size.low.complete
+    (entry,) = (one for one in assumptions.assumptions_of(found) if one.name == size.name)
+    assert answer(entry.at(size.low.holds_to), found.preference) == answer(
+        found.problem, found.preference
+    )
+    assert answer(entry.at(1730.0), found.preference) != answer(found.problem, found.preference)
+
+
 def test_a_flip_is_where_two_lines_cross(write) -> None:
     """Power at a rate is leakage plus rate times energy per bit; u1 and u2 cross where it says."""
     text = """
