@@ -43,7 +43,7 @@ ROUGH = 0.01
 """Relative width to which an end is searched for before it is proven."""
 
 SAMPLED = 6
-"""How often an interval is halved for values at which the answer itself is examined."""
+"""How often an interval is halved for values at which a sample of designs is examined."""
 
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
@@ -76,10 +76,10 @@ class ProvenAnswer:
         """Return how far they hold up to a limit."""
         track = self._track
         inside, outside, complete = yield from self._searched(limit)
-        sooner = yield from self._sampled(inside)
+        sooner, steady = yield from self._sampled(inside)
+        complete &= steady
         if sooner is not None:
-            inside, outside = yield from self._refined(self._answer.rows[:0], *sooner)
-            complete = False
+            inside, outside = yield from self._refined(self._others(track.rows), *sooner)
         elif outside is None:
             return Breakpoint(holds_to=inside, complete=complete)
         else:
@@ -120,15 +120,23 @@ class ProvenAnswer:
                 return *change, complete
         return inside, outside, complete
 
-    def _sampled(self, limit: float) -> Asking[tuple[float, float] | None]:
-        """Return between which values they stop to hold by themselves, if they do at a sample.
+    def _sampled(self, limit: float) -> Asking[tuple[tuple[float, float] | None, bool]]:
+        """Return between which values they stop to hold, if they do at a sample of values.
 
-        What takes whole rounds of tasks neither rises nor falls throughout with their size.
+        And whether nothing in a sample of designs becomes feasible again after it was: what takes
+        whole rounds of tasks neither rises nor falls throughout.
         """
-        values = self._track.scale.cut(self._start, limit, NARROW, SAMPLED)
-        held = self._held((yield self._track.ask(self._answer.rows, values)))
+        track = self._track
+        rows = np.vstack([self._answer.rows, self._others(distinct(track.sample))])
+        values = track.scale.cut(self._start, limit, NARROW, SAMPLED)
+        seen = yield track.ask(rows, values)
+        held, fits = self._held(seen), (seen.violation <= 0).all(axis=2)
+        steady = bool(held.all() and (np.diff(fits, axis=0).sum(axis=0) <= 1).all())
         first = int(held.argmin())
-        return None if held.all() or not first else (values[first - 1], values[first])
+        if held.all() or not first:
+            return None, steady
+        track.rows = distinct(np.vstack([track.rows, rows[seen.feasible[first]]]))
+        return (values[first - 1], values[first]), steady
 
     def _learns_up_to(self, high: float) -> bool:
         """Whether searches at single values, which take little, find designs that were not known.

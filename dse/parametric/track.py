@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from dse.errors import DseError
 from dse.model.evaluation import distinct
 from dse.model.front import nondominated
 from dse.model.problem import Problem
-from dse.model.space import Index, Space
+from dse.model.space import Index, Space, as_index, blocks
 from dse.parametric import rivals
 from dse.parametric.perturbed import (
     Compared,
@@ -29,6 +30,13 @@ from dse.parametric.scale import LogScale
 from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.search.exact.work import CALL, LOOK, EffortError, spend
 from dse.study.assumptions import Assumption
+from dse.study.demand import RATE, SIZE
+
+IN_STEPS = frozenset((RATE, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
+"""What counts of instances, rounds of tasks and packets follow from, in whole steps."""
+
+DRAWN = 64
+"""Designs drawn at random of those along a number with steps; of fewer, all."""
 
 MOST_KEPT = 480
 """Problems at values that are kept."""
@@ -60,6 +68,16 @@ class Track:
         self.rows: Index = entry.problem.hosts
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
         self._answers: dict[float, AnswerDesigns] = {}
+
+    @cached_property
+    def sample(self) -> Index:
+        """Some designs, where with the number losses and violations may neither rise nor fall."""
+        sizes = self.space.sizes
+        if self.entry.quantity not in IN_STEPS:
+            return self.entry.problem.hosts[:0]
+        if math.prod(sizes) <= DRAWN:
+            return as_index(next(blocks(sizes, DRAWN)))
+        return np.random.default_rng(0).integers(0, sizes, (DRAWN, len(sizes)))
 
     def know(self, value: float, front: Index, answer: AnswerDesigns) -> None:
         """Take the front (n, d) at a value, and the answer there."""

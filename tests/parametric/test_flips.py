@@ -205,6 +205,25 @@ prefer: area
     assert answer(entry.at(1730.0), found.preference) != answer(found.problem, found.preference)
 
 
+def test_no_design_is_better_for_a_while_inside_an_interval_said_to_be_proven(write) -> None:
+    """As few instances as carry the rate, in whole rounds of tasks, fit here and there only."""
+    text = """
+workload: {rate: 10 Gbit/s, granularity: 4 KiB, kernel: des}
+stages: [{core: des, instances: least, designs: [u1, u8]}]
+interface: {device: sparc_t4_engine}
+objectives: {area: minimise, instances: minimise}
+prefer: area
+"""
+    found = prepared(text, write)
+    swept = find_crossovers(found.document, "des.u1.clock=129..3225MHz")
+    random, at = np.random.default_rng(0), swept.assumption.at
+    for interval in swept.intervals:
+        nominal = answer(at(interval.low), swept.study.preference)
+        for value in random.uniform(interval.low, interval.high, 40).tolist():
+            same = answer(at(value), swept.study.preference) == nominal
+            assert same or not interval.complete, value
+
+
 def test_a_flip_is_where_two_lines_cross(write) -> None:
     """Power at a rate is leakage plus rate times energy per bit; u1 and u2 cross where it says."""
     text = """
