@@ -6,7 +6,7 @@ assumptions that change any quantity of the design, each within a range about it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,9 +20,14 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.study.assumptions import METRICS, Assumption
 
-METHODS = ("sobol", "morris")
 SAMPLES = {"sobol": 1024, "morris": 100}
 """Base samples, or trajectories; each takes a few evaluations per assumption."""
+METHODS = (*SAMPLES,)
+FIGURES = {
+    "sobol": {"first": "S1", "total": "ST", "confidence": "ST_conf"},
+    "morris": {"mean": "mu_star", "spread": "sigma", "confidence": "mu_star_conf"},
+}
+"""What SALib calls the fields of an `Effect`."""
 
 TOUCH = 1e-6
 """Relative change that shows what an assumption sets."""
@@ -122,23 +127,27 @@ def find_sensitivity(
         The method, the range or the number of samples makes no sense, or nothing moves.
     """
     _check(method, width, samples)
-    library = _Library(method, seed)
+    sample, analyse = _salib(method)
     touched = [(entry, _touched(problem, point, entry)) for entry in assumed]
     moving = [(entry, touch) for entry, touch in touched if _moves(problem, point, touch)]
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
-    count = samples or SAMPLES[method]
-    library.describe(len(moving), width)
-    factors = library.sample(count)
+    count, size = samples or SAMPLES[method], len(moving)
+    names = [str(number) for number in range(size)]  # the library takes equal ones for one
+    given = {"num_vars": size, "names": names, "bounds": [[1 - width, 1 + width]] * size}
+    factors = np.asarray(sample(given, count, seed=seed), dtype=np.float64)
     if len(factors) > MOST_ROWS:
         rule = f"{len(factors):,} evaluations are too many"
         raise UnitError(rule, "ask for fewer samples")
     values = _values(problem, point, [touch for _, touch in moving], factors)
     effects = {}
     for name, column in values.items():
-        pairs = zip(moving, library.analyse(factors, column), strict=True)
-        found = [_effect(entry, width, fields) for (entry, _), fields in pairs]
-        effects[name] = tuple(sorted(found, key=lambda effect: -effect.size))
+        found = dict.fromkeys(FIGURES[method].values(), np.zeros(size))
+        if np.ptp(column) > 1e-12 * np.abs(column).max():
+            # SALib takes a seed of 0 for none, and its confidence is a resampling.
+            found = analyse(given, factors, column, seed=seed + 1)
+        fields = {field: found[figure] for field, figure in FIGURES[method].items()}
+        effects[name] = _effects([entry for entry, _ in moving], width, fields)
     return Sensitivity(
         method=method,
         width=width,
@@ -151,11 +160,19 @@ def find_sensitivity(
     )
 
 
-def _effect(entry: Assumption, width: float, fields: Mapping[str, float]) -> Effect:
-    low, high = sorted((entry.value * (1 - width), entry.value * (1 + width)))
-    return Effect(
-        name=entry.name, quantity=entry.quantity, value=entry.value, low=low, high=high, **fields
-    )
+def _effects(
+    assumed: Sequence[Assumption], width: float, fields: Mapping[str, Column]
+) -> tuple[Effect, ...]:
+    """Return the effects of assumptions, whose `fields` are columns, the largest first."""
+    found = []
+    for row, entry in enumerate(assumed):
+        low, high = sorted((entry.value * (1 - width), entry.value * (1 + width)))
+        own = {name: float(column[row]) for name, column in fields.items()}
+        effect = Effect(
+            name=entry.name, quantity=entry.quantity, value=entry.value, low=low, high=high, **own
+        )
+        found.append(effect)
+    return tuple(sorted(found, key=lambda effect: -effect.size))
 
 
 def _check(method: str, width: float, samples: int | None) -> None:
@@ -228,48 +245,8 @@ def _counts(problem: Problem, point: Index) -> dict[str, Column]:
     return {f"{stage.name}.instances": stage.fleet(columns).counts[0] for stage in single}
 
 
-class _Library:
-    """SALib's sampling and analysis, for one method."""
-
-    def __init__(self, method: str, seed: int) -> None:
-        self._sampler, self._analyser = _salib(method)
-        self._method, self._seed = method, seed
-        self._given: dict[str, Any] = {}
-
-    def describe(self, count: int, width: float) -> None:
-        """Take the number of assumptions and the half-range of their factors."""
-        names = [str(number) for number in range(count)]  # the library takes equal ones for one
-        bounds = [[1 - width, 1 + width]] * count
-        self._given = {"num_vars": count, "names": names, "bounds": bounds}
-
-    def sample(self, count: int) -> Column:
-        """Return factors, (n, k)."""
-        given: dict[str, Any] = {"seed": self._seed}
-        if self._method == METHODS[0]:
-            given["calc_second_order"] = False
-        return np.asarray(self._sampler(self._given, count, **given), dtype=np.float64)
-
-    def analyse(self, factors: Column, values: Column) -> list[dict[str, float]]:
-        """Return the fields of an `Effect` for each assumption."""
-        if self._method == METHODS[0]:
-            fields = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
-            analyse = partial(self._analyser, self._given, values, calc_second_order=False)
-        else:
-            fields = {"mean": "mu_star", "spread": "sigma", "confidence": "mu_star_conf"}
-            analyse = partial(self._analyser, self._given, factors, values)
-        size = self._given["num_vars"]
-        if np.ptp(values) <= 1e-12 * np.abs(values).max():
-            return [dict.fromkeys(fields, 0.0)] * size
-        # SALib takes a seed of 0 for none, and its confidence is a resampling.
-        found = analyse(seed=self._seed + 1)
-        return [
-            {field: float(found[name][row]) for field, name in fields.items()}
-            for row in range(size)
-        ]
-
-
 def _salib(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return how SALib samples and analyses."""
+    """Return how SALib samples, and how it analyses what came of samples."""
     try:
         from SALib.analyze import morris as morris_analysis
         from SALib.analyze import sobol as sobol_analysis
@@ -277,6 +254,10 @@ def _salib(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         from SALib.sample import sobol as sobol_sample
     except ImportError as error:
         raise MissingLibraryError("sensitivity", "SALib", "uncertainty") from error
-    if method == METHODS[0]:
-        return sobol_sample.sample, sobol_analysis.analyze
-    return morris_sample.sample, morris_analysis.analyze
+    if method == "morris":
+        return morris_sample.sample, morris_analysis.analyze
+
+    def analyse(given: Mapping[str, Any], _: Column, values: Column, **options: Any) -> Any:
+        return sobol_analysis.analyze(given, values, calc_second_order=False, **options)
+
+    return partial(sobol_sample.sample, calc_second_order=False), analyse
