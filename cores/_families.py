@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,9 @@ LIBRARIES = {
     "ihp130": "IHP 130 nm, 1.2 V",
     "asap7": "ASAP7 7 nm (predictive), 0.7 V",
 }
+Structure = Callable[..., Mapping[str, Column | float]]
+"""Columns of designs that follow from how they are built, of a parameter by its name."""
+
 _UNROLL = Parameter(
     name="unroll",
     description="Rounds in hardware, a register after each",
@@ -35,10 +38,10 @@ _TRANSFORM_BIT = 64 * 2 * 8.0
 
 def _pipelined(
     payload_bit: float, rounds: float, read_byte: float, written_byte: float
-) -> Callable[[Column], Mapping[str, Column | float]]:
+) -> Structure:
     """Return the structure of rounds with a register after each."""
 
-    def structure(unroll: Column) -> dict[str, Column | float]:
+    def structure(*, unroll: Column) -> dict[str, Column | float]:
         return {
             "payload_bit": payload_bit,
             "cycles_per_task": rounds / unroll,
@@ -51,7 +54,7 @@ def _pipelined(
     return structure
 
 
-def _jacobi_structure(side: Column) -> dict[str, Column | float]:
+def _jacobi_structure(*, side: Column) -> dict[str, Column | float]:
     return {
         "payload_bit": 8.0 * _CELL_BYTE,
         "cycles_per_task": 1.0 / side**2,
@@ -62,7 +65,7 @@ def _jacobi_structure(side: Column) -> dict[str, Column | float]:
     }
 
 
-def _fft_structure(stages: Column) -> dict[str, Column | float]:
+def _fft_structure(*, stages: Column) -> dict[str, Column | float]:
     return {
         "payload_bit": _TRANSFORM_BIT,
         "cycles_per_task": 1.0,
@@ -84,12 +87,12 @@ class Lines:
     for one of them is more than 5 % from the table.
     """
 
-    described: Mapping[str, str]
     parameter: Parameter
-    column: str
-    power: int
-    design_name: str
-    structure: Callable[[Column], Mapping[str, Column | float]]
+    structure: Structure
+    described: Mapping[str, str] = field(default_factory=dict)
+    column: str = "unroll"
+    power: int = 1
+    design_name: str = "u{unroll}"
     chained: bool = False
     refused: tuple[str, ...] = ()
 
@@ -108,7 +111,7 @@ def _chained(
 ) -> Lines:
     """Return the law of rounds in a cycle, `load` cycles before those of a block."""
 
-    def structure(unroll: Column) -> dict[str, Column | float]:
+    def structure(*, unroll: Column) -> dict[str, Column | float]:
         cycles = rounds / unroll + load
         return {
             "payload_bit": 8.0 * block_byte,
@@ -119,58 +122,34 @@ def _chained(
             "written_byte": float(written_byte),
         }
 
-    parameter = Parameter(
-        name="unroll",
-        description="Rounds in a cycle, with no register between them",
-        low=1,
-        high=most,
-        integer=True,
-    )
-    return Lines(
-        {},
-        parameter,
-        "unroll",
-        1,
-        "u{unroll}",
-        structure,
-        chained=True,
-        refused=(*refused.split(),),
-    )
+    said = "Rounds in a cycle, with no register between them"
+    parameter = replace(_UNROLL, description=said, high=most)
+    return Lines(parameter, structure, chained=True, refused=(*refused.split(),))
 
 
 FAMILIES = {
     "des": Family(
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
         "des",
-        Lines(
-            {"structure": "pipelined"},
-            _UNROLL,
-            "unroll",
-            1,
-            "u{unroll}",
-            _pipelined(64.0, 16.0, 16.0, 8.0),
-        ),
+        Lines(_UNROLL, _pipelined(64.0, 16.0, 16.0, 8.0), {"structure": "pipelined"}),
     ),
     "jacobi": Family(
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
         "stencil",
-        Lines({}, SIDE, "side", 2, "n{side}", _jacobi_structure),
+        Lines(SIDE, _jacobi_structure, {}, "side", 2, "n{side}"),
     ),
     "fft": Family(
         "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
         "fft64",
-        Lines({}, _STAGES, "latency_cycles", 1, "s{stages}", _fft_structure),
+        Lines(_STAGES, _fft_structure, {}, "latency_cycles", 1, "s{stages}"),
     ),
     "aes128": Family(
         "AES-128 encryption: 1 to 10 rounds in hardware",
         "aes",
         Lines(
-            {"structure": "pipelined", "box": "composite"},
             replace(_UNROLL, high=10),
-            "unroll",
-            1,
-            "u{unroll}",
             _pipelined(128.0, 10.0, 16.0, 16.0),
+            {"structure": "pipelined", "box": "composite"},
         ),
     ),
     "aes256": Family("AES-256 encryption: 1 to 14 rounds in hardware", "aes"),

@@ -8,7 +8,7 @@ tree of the clock cost nothing in them: there is no placement, whose spread is t
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +90,10 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
             for power, figure in zip(powers, figures, strict=True)
         )
 
-    def on_lines(at: Column) -> CoreMetrics:
-        value = np.asarray(at, dtype=np.float64)
+    @wraps(law.structure, assigned=())  # its argument has the name of the parameter
+    def on_lines(**at: Column) -> CoreMetrics:
+        """Return designs on the straight lines fitted to the table."""
+        value = np.asarray(at[parameter.name], dtype=np.float64)
         area_m2, leakage_w, pace, energy_j = (
             line(value**power) for power, line in zip(powers, lines(), strict=True)
         )
@@ -101,43 +103,22 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
             clock_hz=clock_hz,
             dynamic_power_w=energy_j * clock_hz,
             leakage_power_w=leakage_w,
-            **law.structure(value),
+            **law.structure(**at),
             extrapolated=outside(parameter, value),
         )
 
     squared = "" if law.power == 1 else " squared"
     over = parameter.name + squared + ", of energy over its square" * law.chained
     return Model(
-        function=_law_of(parameter.name, on_lines),
+        function=on_lines,
         parameters=(parameter,),
         design_name=law.design_name,
         source=f"{source}; straight lines over {over} by least squares",
-        residuals=lambda: residuals(table.designs, rows, known, on_lines(values)),
+        residuals=lambda: residuals(
+            table.designs, rows, known, on_lines(**{parameter.name: values})
+        ),
         uncertainty=before_placement(),
     )
-
-
-def _law_of(name: str, on_lines: Callable[[Column], CoreMetrics]) -> Callable[..., CoreMetrics]:
-    """Return a law whose argument has the name of the parameter."""
-
-    def of_rounds(*, unroll: Column) -> CoreMetrics:
-        """Return designs on the straight lines fitted to the table over the rounds."""
-        return on_lines(unroll)
-
-    def of_stages(*, stages: Column) -> CoreMetrics:
-        """Return designs on the straight lines fitted to the table over the stages."""
-        return on_lines(stages)
-
-    def of_cells(*, side: Column) -> CoreMetrics:
-        """Return designs on the straight lines fitted to the table over the cells."""
-        return on_lines(side)
-
-    laws: dict[str, Callable[..., CoreMetrics]] = {
-        "side": of_cells,
-        "stages": of_stages,
-        "unroll": of_rounds,
-    }
-    return laws[name]
 
 
 def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
