@@ -55,6 +55,11 @@ DPI = 200
 CLOUD_DPI = 100
 """Resolution of the clouds of points within a drawing of lines."""
 
+LINE_COLOUR = "0.45"
+
+HINTS = {"minimise": "\n← lower is better", "maximise": "\nhigher is better →"}
+"""What ends the label of an axis."""
+
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""
 
@@ -118,6 +123,21 @@ class Picture(Figure):
         return stream.getvalue(), {"width": round(width), "height": round(height)}
 
 
+def panels_in(figure: Figure, count: int, across: int) -> list[Axes]:
+    """Return so many panels of one size, row by row, `across` in a row."""
+    down = -(-count // across)
+    figure.set_size_inches(4.4 * across, 3.9 * down)
+    cells = list(figure.subplots(down, across, squeeze=False).ravel())
+    for unused in cells[count:]:
+        unused.remove()
+    return cells[:count]
+
+
+def draw_line(axes: Axes, points: Values, label: str) -> None:
+    """Draw a line through points (k, 2), behind the marks."""
+    axes.plot(*points.T, color=LINE_COLOUR, linewidth=1, zorder=2, label=label)
+
+
 # Where a label may stand, in points from its marker: close by, then further off with a line.
 DIRECTIONS = ((0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8), (0, 1), (0, -1), (1, 0), (-1, 0))
 DISTANCES = (8.0, 22.0, 36.0, 50.0)
@@ -130,7 +150,7 @@ def place_labels(axes: Axes, points: Values, names: dict[int, str], *, math: boo
     runs through no other marker.  `math` reads what stands between dollars as a formula.
     """
     pixels = axes.transData.transform(points)
-    point_size = axes.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
+    point_size = _points(axes, 1.0)
     marks = [Bbox([pixel - 5 * point_size, pixel + 5 * point_size]) for pixel in pixels]
     cores = [Bbox([pixel - 3 * point_size, pixel + 3 * point_size]) for pixel in pixels]
     drawn = [line for line in axes.lines if line.get_linestyle() != "None"]

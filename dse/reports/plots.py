@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.reports import front_view, sweep_plots
 from dse.reports.drawing import (
+    HINTS,
     PALETTE,
     Picture,
+    draw_line,
     drawing,
     log_ticks,
     number_ticks,
+    panels_in,
     place_labels,
     save_figure,
     settle,
@@ -33,7 +36,6 @@ from dse.reports.front_view import (
     FrontView,
     Recommended,
     Scale,
-    Values,
     axis_scale,
     elided,
     staircase,
@@ -52,9 +54,6 @@ IN_CELL = 3.7
 """Width of a legend in a free cell, in inches."""
 
 CLOUD_COLOUR = "0.80"
-LINE_COLOUR = "0.45"
-
-HINTS = {"minimise": "\n← lower is better", "maximise": "\nhigher is better →"}
 
 Groups = dict[str, NDArray[np.bool_]]
 Panel = tuple[Axes, Scale, Scale]
@@ -93,9 +92,9 @@ def _figure(view: FrontView) -> Picture:
     shades, cell = None, None
     alone = [] if view.sweep is None else sweep_plots.fronts_by_choice(view, cloud)
     if alone:
-        panels = sweep_plots.draw_by_choice(figure, view, alone, HINTS, LINE_COLOUR)
+        panels = sweep_plots.draw_by_choice(figure, view, alone)
     elif view.sweep is not None:
-        panels, shades = sweep_plots.draw_sweep(figure, view, cloud, HINTS, LINE_COLOUR)
+        panels, shades = sweep_plots.draw_sweep(figure, view, cloud)
         marked = sweep_plots.marked_rows(panels[0][1])
         shown &= marked
         notes += [f"shaded: {shades.words} in each panel"] if shades is not None else []
@@ -142,18 +141,16 @@ def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> tuple[list[Panel]
     """
     pairs = list(combinations(view.objectives, 2))
     across = 1 if len(pairs) == 1 else 2 if len(pairs) == 3 else 3 if len(pairs) <= 6 else 5
-    down = -(-len(pairs) // across)
-    figure.set_size_inches((7.6, 5.0) if across == 1 else (4.4 * across, 3.9 * down))
-    cells = list(figure.subplots(down, across, squeeze=False).ravel())
+    cells = panels_in(figure, len(pairs) + (len(pairs) == 3), across)
     free = cells.pop(1) if len(pairs) == 3 else None
-    for unused in cells[len(pairs) :]:
-        unused.remove()
+    if len(pairs) == 1:
+        figure.set_size_inches(7.6, 5.0)
     panels: list[Panel] = []
-    for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(cells, pairs, strict=False):
+    for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(cells, pairs, strict=True):
         x, y = axis_scale(view, x_name, cloud), axis_scale(view, y_name, cloud)
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1 and view.size > 1:
-            _line(axes, staircase(x.front, y.front, x_sense), "Pareto front")
+            draw_line(axes, staircase(x.front, y.front, x_sense), "Pareto front")
         panels.append((axes, x, y))
     return panels, free
 
@@ -188,10 +185,6 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
             va="center_baseline",
         )
     return [(axes, x, y)]
-
-
-def _line(axes: Axes, points: Values, label: str) -> None:
-    axes.plot(*points.T, color=LINE_COLOUR, linewidth=1, zorder=2, label=label)
 
 
 def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | None) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dse.reports import bands, front_view
 from dse.reports.bands import Band
+from dse.reports.drawing import HINTS, draw_line, panels_in
 from dse.reports.front_view import ARROW, Columns, FrontView, Scale, axis_scale, best_rows, kind_of
 
 MOST_MARKED = 60
@@ -92,7 +93,7 @@ def marked_rows(x: Scale) -> NDArray[np.bool_]:
 
 
 def draw_sweep(
-    figure: Figure, view: FrontView, cloud: Columns, hints: dict[str, str], line: str
+    figure: Figure, view: FrontView, cloud: Columns
 ) -> tuple[list[tuple[Axes, Scale, Scale]], Shading | None]:
     """Draw one panel per objective against the swept column; return these, and their shades."""
     count = len(view.objectives)
@@ -103,17 +104,10 @@ def draw_sweep(
     panels = []
     for number, (axes, (name, sense)) in enumerate(zip(grid, view.objectives, strict=True)):
         y = axis_scale(view, name, cloud)
-        axes.set_ylabel(y.label + hints[sense])
+        axes.set_ylabel(y.label + HINTS[sense])
         if not x.ticks and len(np.unique(x.front)) > 1:
             best = best_rows(x.front, y.front, sense)
-            axes.plot(
-                x.front[best],
-                y.front[best],
-                color=line,
-                linewidth=1,
-                zorder=2,
-                label="best of each value",
-            )
+            draw_line(axes, np.column_stack([x.front, y.front])[best], "best of each value")
         if shades is not None:
             bands.shade(axes, shades.bands[number], shades.names)
             y = _with_headroom(y)
@@ -142,33 +136,23 @@ def fronts_by_choice(view: FrontView, cloud: Columns) -> list[tuple[FrontView, C
 
 
 def draw_by_choice(
-    figure: Figure,
-    view: FrontView,
-    alone: Sequence[tuple[FrontView, Columns]],
-    hints: dict[str, str],
-    line: str,
+    figure: Figure, view: FrontView, alone: Sequence[tuple[FrontView, Columns]]
 ) -> list[tuple[Axes, Scale, Scale]]:
     """Draw one front per panel; return them with scales of all rows, NaN where one has none."""
-    across = min(3, len(alone))
-    down = -(-len(alone) // across)
-    figure.set_size_inches(4.4 * across, 3.9 * down)
-    cells = figure.subplots(down, across, squeeze=False).ravel()
+    cells = panels_in(figure, len(alone), min(3, len(alone)))
     panels = []
-    for axes, (one, behind) in zip(cells, alone, strict=False):
+    for axes, (one, behind) in zip(cells, alone, strict=True):
         value = one.front[str(view.sweep)][0]
         rows = view.front[str(view.sweep)] == value
         scales = [axis_scale(one, name, behind) for name, _ in view.objectives]
         (_, x_sense), (_, y_sense) = view.objectives
         x, y = scales
-        axes.set(title=value, xlabel=x.label + hints[x_sense], ylabel=y.label + hints[y_sense])
-        steps = front_view.staircase(x.front, y.front, x_sense)
-        axes.plot(*steps.T, color=line, linewidth=1, zorder=2, label="Pareto front")
+        axes.set(title=value, xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
+        draw_line(axes, front_view.staircase(x.front, y.front, x_sense), "Pareto front")
         full = [np.full(view.size, np.nan) for _ in scales]
         for values, scale in zip(full, scales, strict=True):
             values[rows] = scale.front
         panels.append((axes, replace(x, front=full[0]), replace(y, front=full[1])))
-    for unused in cells[len(alone) :]:
-        unused.remove()
     return panels
 
 
@@ -178,7 +162,7 @@ def _with_headroom(y: Scale) -> Scale:
     return replace(y, high=y.high + HEADROOM * (y.high - y.low))
 
 
-def name_shades(panels: Sequence[tuple[Axes, Scale, Scale]], shades: Shading) -> int:
-    """Write who is best into the shades; return how many are too narrow for it."""
-    pairs = zip(panels, shades.bands, strict=True)
-    return sum(bands.name_bands(axes, panel) for (axes, _, _), panel in pairs)
+def name_shades(panels: Sequence[tuple[Axes, Scale, Scale]], shades: Shading) -> None:
+    """Write who is best into the shades, as far as they are wide enough."""
+    for (axes, _, _), panel in zip(panels, shades.bands, strict=True):
+        bands.name_bands(axes, panel)
