@@ -232,6 +232,17 @@ def _equal(a: Ends, b: Ends) -> Condition:
     return Condition(same, (a[1] < b[0]) | (a[0] > b[1]))
 
 
+def _finite(a: Ends) -> Condition:
+    return Condition(np.isfinite(a[0]) & np.isfinite(a[1]), (a[0] == a[1]) & np.isinf(a[0]))
+
+
+_RISING = (np.minimum, np.maximum, np.nextafter, np.ceil, np.floor, np.trunc, np.rint, np.sign)
+_RISING_ROUNDED = (
+    *(np.sqrt, np.cbrt, np.exp, np.exp2, np.expm1),
+    *(np.log, np.log2, np.log10, np.log1p),
+)
+"""Rising functions whose rounding numpy does not promise."""
+
 UFUNCS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.add: _added,
     np.subtract: lambda a, b: _added(a, (-b[1], -b[0])),
@@ -242,31 +253,12 @@ UFUNCS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.positive: lambda a: Enclosure(*a),
     np.absolute: _absolute,
     np.square: _squared,
-    np.minimum: _rising(np.minimum),
-    np.maximum: _rising(np.maximum),
-    np.nextafter: _rising(np.nextafter),
-    np.ceil: _rising(np.ceil),
-    np.floor: _rising(np.floor),
-    np.trunc: _rising(np.trunc),
-    np.rint: _rising(np.rint),
-    np.sign: _rising(np.sign),
-    np.sqrt: _widened(np.sqrt),
-    np.cbrt: _widened(np.cbrt),
-    np.exp: _widened(np.exp),
-    np.exp2: _widened(np.exp2),
-    np.expm1: _widened(np.expm1),
-    np.log: _widened(np.log),
-    np.log2: _widened(np.log2),
-    np.log10: _widened(np.log10),
-    np.log1p: _widened(np.log1p),
+    **{ufunc: _rising(ufunc) for ufunc in _RISING},
+    **{ufunc: _widened(ufunc) for ufunc in _RISING_ROUNDED},
     np.power: _powered,
     np.isnan: lambda a: Condition(np.zeros(a[0].shape, bool), ~np.isnan(a[0]) & ~np.isnan(a[1])),
-    np.isfinite: lambda a: Condition(
-        np.isfinite(a[0]) & np.isfinite(a[1]), (a[0] == a[1]) & np.isinf(a[0])
-    ),
-    np.isinf: lambda a: Condition(
-        (a[0] == a[1]) & np.isinf(a[0]), np.isfinite(a[0]) & np.isfinite(a[1])
-    ),
+    np.isfinite: _finite,
+    np.isinf: lambda a: ~_finite(a),
     np.less: lambda a, b: Condition(a[1] < b[0], a[0] >= b[1]),
     np.less_equal: lambda a, b: Condition(a[1] <= b[0], a[0] > b[1]),
     np.greater: lambda a, b: Condition(a[0] > b[1], a[1] <= b[0]),

@@ -28,13 +28,12 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST = 40
 _MARK = ".in"
 """Ends the names of templates, so that no tool takes them for sources of this project."""
-Kind = type[contract.Core | contract.Objective | contract.Method]
 
 _MODULE = "MODULE"
 """Stands for the name of the module in the names of templates."""
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, type] = {
     "core": contract.Core,
     "objective": contract.Objective,
     "method": contract.Method,
@@ -58,8 +57,32 @@ def new_package(kind: str, name: str, out: Path | None) -> Path:
     OutputError
         When the folder exists already, or cannot be written.
     """
-    own = name.replace("-", "_") if kind == "method" else name
-    return _package(KINDS[kind], own, out)
+    name = name.replace("-", "_") if kind == "method" else name
+    module = f"{name}_{kind}"
+    called = name.replace("_", "-") if kind == "method" else name
+    _check_name(kind, name, called, module)
+    target = out or Path(called)
+    try:
+        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    if not free:
+        raise OutputError(
+            f"{target} exists already, and nothing is replaced; name another folder with --out"
+        )
+    values = {
+        "name": name,
+        "called": called,
+        "module": module,
+        "distribution": f"dse-{kind}-{name.replace('_', '-')}",
+        "engine": registry.DISTRIBUTION,
+        **(_quantity(name) if kind == "objective" else {}),
+    }
+    with new_folder(target, ()) as folder:
+        for path, text in _filled(files("dse.installation") / "templates" / kind, values):
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    return target
 
 
 def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
@@ -112,35 +135,6 @@ def _starter(file: str) -> str:
     return Template(template.read_text(encoding="utf-8")).substitute(file=file)
 
 
-def _package(kind: Kind, name: str, out: Path | None) -> Path:
-    word = kind.__name__.lower()
-    module = f"{name}_{word}"
-    called = name.replace("_", "-") if kind is contract.Method else name
-    _check_name(kind, name, called, module)
-    target = out or Path(called)
-    try:
-        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
-    if not free:
-        raise OutputError(
-            f"{target} exists already, and nothing is replaced; name another folder with --out"
-        )
-    values = {
-        "name": name,
-        "called": called,
-        "module": module,
-        "distribution": f"dse-{word}-{name.replace('_', '-')}",
-        "engine": registry.DISTRIBUTION,
-        **(_quantity(name) if kind is contract.Objective else {}),
-    }
-    with new_folder(target, ()) as folder:
-        for path, text in _filled(files("dse.installation") / "templates" / word, values):
-            (folder / path).parent.mkdir(exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8", newline="\n")
-    return target
-
-
 def _quantity(name: str) -> dict[str, str]:
     return {
         "stem": units.stem(name).replace("_", " ") or name,
@@ -158,41 +152,39 @@ def _filled(folder: Traversable, values: Mapping[str, str]) -> Iterator[tuple[st
             yield name, Template(entry.read_text(encoding="utf-8")).substitute(values)
 
 
-def _check_name(kind: Kind, name: str, called: str, module: str) -> None:
-    word = kind.__name__.lower()
+def _check_name(kind: str, name: str, called: str, module: str) -> None:
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise NewNameError(
-            f"{word} {name!r}: a name is at most {_LONGEST} lower-case letters, digits and single "
+            f"{kind} {name!r}: a name is at most {_LONGEST} lower-case letters, digits and single "
             f"underscores, from a letter on; {_suggestion(name)}"
         )
     if keyword.iskeyword(name) or name in ("true", "false", "null"):
-        raise NewNameError(f"{word} {name!r}: Python or YAML has this word; choose another name")
-    if kind is not contract.Method:
+        raise NewNameError(f"{kind} {name!r}: Python or YAML has this word; choose another name")
+    if kind != "method":
         _check_column(kind, name)
-    for plugin in registry.plugins(kind):
+    for plugin in registry.plugins(KINDS[kind]):
         if plugin.name == called:
             raise NewNameError(
-                f"{word} {called!r}: {plugin.distribution} has one of this name; choose another "
+                f"{kind} {called!r}: {plugin.distribution} has one of this name; choose another "
                 "name"
             )
     if importlib.util.find_spec(module) is not None:
         raise NewNameError(
-            f"{word} {name!r}: a module called {module!r} is installed; choose another name"
+            f"{kind} {name!r}: a module called {module!r} is installed; choose another name"
         )
 
 
-def _check_column(kind: Kind, name: str) -> None:
+def _check_column(kind: str, name: str) -> None:
     """Refuse a name that columns of a study could not have."""
-    word = kind.__name__.lower()
-    first = name if kind is contract.Core else name.partition("_")[0]
+    first = name if kind == "core" else name.partition("_")[0]
     if first in (*SECTIONS, "stage"):
         raise NewNameError(
-            f"{word} {name!r}: {first!r} is a part of every study, and columns of both would mix; "
+            f"{kind} {name!r}: {first!r} is a part of every study, and columns of both would mix; "
             "choose another name"
         )
-    if kind is contract.Objective:
+    if kind == "objective":
         try:
-            check_units((name,), word)
+            check_units((name,), kind)
         except AssertionError as error:
             raise NewNameError(str(error)) from error
 

@@ -117,18 +117,15 @@ class Session:
         return {"flips": self._moves.flips(path)}
 
     def map(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a decision map around what was moved, with more rows each time, or the faults."""
+        """Return a decision map around what was moved, with more rows each time."""
         prefer, within = (str(request[key]) if request.get(key) else None for key in HOW)
         paths = [str(path) for path in request.get("axes", [])]
-        try:
-            pairs = self._moves.overrides(request.get("moved", {}))
-            moved = Moving(load(self._moves.study, overrides=pairs).document, time=self.time)
-            if len({*paths} & moved.sliders.keys()) != 2:
-                raise ArgumentError("a map has two numbers of the study that move")
-            one, other = (moved.sliders[path] for path in paths)
-            return self._maps.more(moved.study, (one, other), prefer, within)
-        except DseError as error:
-            return {"faults": [*faults_of(error)]}
+        pairs = self._moves.overrides(request.get("moved", {}))
+        moved = Moving(load(self._moves.study, overrides=pairs).document, time=self.time)
+        if len({*paths} & moved.sliders.keys()) != 2:
+            raise ArgumentError("a map has two numbers of the study that move")
+        one, other = (moved.sliders[path] for path in paths)
+        return self._maps.more(moved.study, (one, other), prefer, within)
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with what was set: of the run, or of a search that is made now."""
@@ -161,10 +158,7 @@ class Session:
 
     def stop(self) -> dict[str, Any]:
         """End a run as Ctrl-C does."""
-        try:
-            stop_run(self.source)
-        except OutputError as error:
-            return {"faults": [*faults_of(error)]}
+        stop_run(self.source)
         return {}
 
 
