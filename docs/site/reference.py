@@ -67,8 +67,8 @@ def catalogue() -> str:
         "",
         "What `dse list KIND` prints; `dse show NAME` has the figures.",
     ]
-    for kind, (_, listed) in inventory.KINDS.items():
-        headers, rows = listed()
+    for kind in inventory.KINDS:
+        headers, rows = inventory.table_of(kind)
         lines += ["", f"## {kind.capitalize()}", "", *_table(rows, headers)]
     return "\n".join(lines)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from dse import contract
@@ -40,7 +39,7 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         for name in kinds:
             _print_kind(name, provides)
     for name in kinds:
-        listed, _ = KINDS[name]
+        listed = KINDS[name]
         for found in registry.survey(listed) if listed else ():
             if found.error is not None:
                 print(f"omitted: {found.error}", file=sys.stderr)
@@ -49,13 +48,9 @@ def list_(kind: str | None, provides: str | None = None) -> None:
 
 
 def _print_kind(name: str, provides: str | None) -> None:
-    _, table = KINDS[name]
-    headers, rows = _providing(provides, *table())
+    headers, rows = table_of(name, provides)
     print(f"{name} ({len(rows)})")
-    if rows or provides is None:
-        print(table_text(rows, headers))
-    else:
-        print(_closest(provides, (row[headers.index("provides")] for row in table()[1])))
+    print(table_text(rows, headers) if rows or provides is None else _closest(provides, name))
     print()
 
 
@@ -73,7 +68,7 @@ def names_of(kind: str = "") -> list[str]:
     """Return the names of one kind, or of all that `dse show` has."""
     if kind == "studies":
         return [*shipped.shipped_studies()]
-    listed = [record for one, (record, _) in KINDS.items() if record and kind in ("", one)]
+    listed = [record for one, record in KINDS.items() if record and kind in ("", one)]
     return [found.record.name for record in listed for found in _found(record)]
 
 
@@ -81,7 +76,7 @@ def listed_facts(kind: str | None, provides: str | None = None) -> dict[str, lis
     """Return the same as plain data: rows by kind."""
     found = {}
     for name in _kinds(kind, provides):
-        headers, rows = _providing(provides, *KINDS[name][1]())
+        headers, rows = table_of(name, provides)
         keys = [header.partition(";")[0].replace(",", " and") for header in headers]
         found[name] = [dict(zip(keys, row, strict=True)) for row in rows]
     return found
@@ -93,25 +88,17 @@ def _kinds(kind: str | None, provides: str | None) -> Sequence[str]:
     if provides is not None and kind not in (None, *PROVIDERS):
         rule = f"--provides {provides!r}: {kind} provide no functions"
         raise UnknownPluginError(rule, f"list {' or '.join(PROVIDERS)}")
+    if provides is not None and provides not in (known := registry.records(contract.Function)):
+        raise UnknownPluginError(f"{provides!r} is no function", nearest(provides, known))
     every = KINDS if provides is None else PROVIDERS
     return [*every] if kind is None else [kind]
 
 
-def _providing(wanted: str | None, headers: Row, rows: Sequence[Row]) -> tuple[Row, Sequence[Row]]:
-    """Return the rows of what provides a function, or a kind of it."""
-    if wanted is None:
-        return headers, rows
-    known = registry.records(contract.Function)
-    if wanted not in known:
-        raise UnknownPluginError(f"{wanted!r} is no function", nearest(wanted, known))
-    place = headers.index("provides")
-    return headers, [row for row in rows if provided(wanted, row[place].split(", "), known)]
-
-
-def _closest(wanted: str, cells: Iterable[str]) -> str:
+def _closest(wanted: str, kind: str) -> str:
     """Return which functions close to one are provided, where that one is not."""
     known = registry.records(contract.Function)
-    offered = dict.fromkeys(word for cell in cells for word in cell.split(", ") if word in known)
+    provides = (word for one in _found(PROVIDERS[kind]) for word in one.record.provides)
+    offered = dict.fromkeys(word for word in provides if word in known)
     return f"none; closest: {', '.join(close_functions(wanted, offered, known)) or 'none'}"
 
 
@@ -144,8 +131,21 @@ def _found(kind: type) -> Iterator[_Found]:
             yield _Found(file.records[str(section)], file=path)
 
 
-def _table(kind: type, columns: Mapping[str, Callable[[_Found], str]]) -> tuple[Row, list[Row]]:
-    return tuple(columns), [[text(one) for text in columns.values()] for one in _found(kind)]
+def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:
+    """Return headers and rows of one of `KINDS`: of all, or of what provides a function."""
+    record = KINDS[kind]
+    if record is None:
+        studies = shipped.shipped_studies().items()
+        rows: list[Row] = [
+            (name, text.partition("\n")[0].removeprefix("#").strip()) for name, text in studies
+        ]
+        return ("study", "what it asks; dse new study --from NAME copies"), rows
+    found = [*_found(record)]
+    if provides is not None:
+        known = registry.records(contract.Function)
+        found = [one for one in found if provided(provides, one.record.provides, known)]
+    columns = _COLUMNS[record]
+    return tuple(columns), [[text(one) for text in columns.values()] for one in found]
 
 
 _SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
@@ -181,14 +181,6 @@ def _silence(record: contract.Interface, field: str) -> str:
 def _assumed(record: contract.Interface) -> str:
     split = ["split"] if _amounts(record, _SUMS) and record.overhead_share is None else []
     return ", ".join([*split, *map(in_words, record.assumptions)]) or "-"
-
-
-def _studies() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [
-        (name, text.partition("\n")[0].removeprefix("#").strip())
-        for name, text in shipped.shipped_studies().items()
-    ]
-    return ("study", "what it asks; dse new study --from NAME copies"), rows
 
 
 def _listed(values: Iterable[object]) -> str:
@@ -254,14 +246,11 @@ _COLUMNS: Mapping[type, Mapping[str, Callable[[_Found], str]]] = {
     papers.Figure: {"figure": lambda one: one.record.name, "after": lambda one: one.source},
 }
 
-KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {
-    **{
-        f"{kind.__name__.lower()}s": (kind, partial(_table, kind, columns))
-        for kind, columns in _COLUMNS.items()
-    },
-    "studies": (None, _studies),
+KINDS: Mapping[str, type | None] = {
+    **{f"{kind.__name__.lower()}s": kind for kind in _COLUMNS},
+    "studies": None,
 }
-"""What can be listed: its record, and its table."""
+"""What can be listed, and its record."""
 
-PROVIDERS = ("cores", "kernels")
+PROVIDERS: Mapping[str, type] = {"cores": contract.Core, "kernels": contract.Kernel}
 """What `--provides` lists."""
