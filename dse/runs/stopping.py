@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from dse.errors import OutputError
@@ -38,8 +39,9 @@ def _holds(process: object, path: Path) -> bool:
     """Tell whether a process of this user has a folder open; never where that cannot be seen."""
     if not isinstance(process, int) or process <= 1:
         return False
-    try:
-        opened = [os.readlink(one) for one in (PROCESSES / str(process) / "fd").iterdir()]
-    except OSError:
-        return False
+    opened = []
+    with suppress(OSError):
+        for one in (PROCESSES / str(process) / "fd").iterdir():
+            with suppress(FileNotFoundError):  # a file that is closed meanwhile
+                opened.append(os.readlink(one))
     return os.path.realpath(path) in opened

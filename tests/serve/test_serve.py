@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -22,7 +23,7 @@ import dse
 from dse.errors import ArgumentError, OutputError, StudyError, faults_of
 from dse.files.whole_folders import under_way, working_folder
 from dse.runs.run_files import begin_manifest, begun_manifest
-from dse.runs.stopping import stop_run
+from dse.runs.stopping import _holds, stop_run
 from dse.serve.server import Server
 from dse.serve.session import Session
 from tests.conftest import STUDIES
@@ -199,6 +200,25 @@ stages: [{core: des, fleet: mixed, instances: {from: 0, to: 400}}]
 objectives: {area: minimise, power: minimise}
 search: {method: nsga2, budget: 1000000}
 """
+
+
+def test_a_file_that_is_closed_meanwhile_does_not_hide_the_folder_that_a_process_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, read = iter([True]), os.readlink
+
+    def readlink(path: Path) -> str:
+        if next(closed, False):
+            raise FileNotFoundError(path)
+        return read(path)
+
+    held = os.open(tmp_path, os.O_RDONLY)
+    try:
+        monkeypatch.setattr(os, "readlink", readlink)
+        assert _holds(os.getpid(), tmp_path)
+    finally:
+        os.close(held)
+    assert not _holds(os.getpid(), tmp_path)
 
 
 def test_a_run_that_goes_on_is_shown_and_stopped_as_ctrl_c_does(tmp_path: Path) -> None:
