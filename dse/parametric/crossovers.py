@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.parametric.flips import NOT_EVERY_DESIGN, NOTHING_FITS
-from dse.parametric.tracked_answer import AnswerDesigns
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, in_words, table_text, unit_suffix
 from dse.study.assumptions import Assumption
@@ -24,21 +23,19 @@ FRONT = "the front"
 class AnswerInterval:
     """Where the same designs answer: from `low` to `high`, in SI, as far as was found.
 
-    `limited` is why nothing is known beyond `high`, if it is not the range's end.
-
-    `designs` are in words, one unless the whole front is followed, none when nothing fits; `first`
-    and `last` the objectives of the answer at both ends, empty for none; `complete` says whether
-    every design was compared in between.
+    `designs` are in words, one unless the whole front is followed, none when nothing fits;
+    `complete` says whether every design was compared in between; `limited` is why nothing is known
+    beyond `high`, if it is not the range's end; `first` and `last` are the objectives of the answer
+    at both ends, empty for none, or where nobody asks.
     """
 
     low: float
     high: float
     designs: tuple[str, ...]
-    first: tuple[float, ...]
-    last: tuple[float, ...]
     complete: bool
-    limited: str
-    answer: AnswerDesigns
+    limited: str = ""
+    first: tuple[float, ...] = ()
+    last: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

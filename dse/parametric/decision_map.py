@@ -14,8 +14,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dse.errors import OutputError, TooLargeError, UnitError
 from dse.files.document import Document
 from dse.files.json import json_text, read_json
@@ -25,7 +23,7 @@ from dse.parametric.number_range import read_range
 from dse.parametric.scale import LogScale, log_distance
 from dse.parametric.sweep_search import axis_of, intervals_of
 from dse.parametric.track import Track
-from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer
+from dse.parametric.tracked_answer import TrackedAnswer
 from dse.reports.text import Printable, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
@@ -236,9 +234,7 @@ def _known_rows(path: Path, identity: str) -> dict[float, MapRow]:
 def _known_interval(facts: Mapping[str, Any]) -> AnswerInterval:
     (low, high), name = [facts[key] for key in list(facts)[:2]], facts["answer"]
     designs = () if name == NOTHING_FITS else (str(name),)
-    nobody = AnswerDesigns((), np.empty((0, 0), dtype=np.int64))
-    complete = bool(facts["every_design_compared"])
-    return AnswerInterval(float(low), float(high), designs, (), (), complete, "", nobody)
+    return AnswerInterval(float(low), float(high), designs, bool(facts["every_design_compared"]))
 
 
 def _row(
@@ -253,7 +249,7 @@ def _row(
     at = replace(study, problem=second.at(value))
     first = next(entry for entry in assumptions_of(at) if entry.name == name)
     track = Track(first, tracked, study.settings, ends)
-    return MapRow(value, tuple(intervals_of(track, *ends)))
+    return MapRow(value, tuple(interval for interval, _ in intervals_of(track, *ends)))
 
 
 def _between(rows: dict[float, MapRow], scale: LogScale) -> list[float]:

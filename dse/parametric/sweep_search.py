@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.errors import TooLargeError, UnitError, nearest
 from dse.files.document import Document
@@ -59,10 +58,16 @@ def find_crossovers(
     )
     track = Track(assumption, tracked, prepared.settings, (low, high))
     intervals: list[AnswerInterval] = []
+    curve: list[tuple[float, ...]] = []
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
-            for interval in intervals_of(track, low, high):
+            for interval, answer in intervals_of(track, low, high):
+                points = [] if front else _points(track, answer, interval)
                 intervals.append(interval)
+                if points:
+                    first, last = points[0][1:], points[-1][1:]
+                    intervals[-1] = replace(interval, first=first, last=last)
+                    curve += [*points, (interval.high,)]
                 if progress is not None:
                     progress(float(np.log(interval.high / low) / np.log(high / low)))
     except EffortError as error:
@@ -70,7 +75,8 @@ def find_crossovers(
         if not intervals:
             raise TooLargeError(f"{limit}: not even the answer at one end is known") from error
         intervals[-1] = replace(intervals[-1], limited=limit)
-    curve = np.empty((0, 1)) if front else _curve(track, intervals)
+    width = 1 + len(prepared.problem.goals)
+    padded = [(*row, *[np.nan] * (width - len(row))) for row in curve]
     return Crossovers(
         prepared,
         assumption,
@@ -78,7 +84,7 @@ def find_crossovers(
         high,
         FRONT if front else tracked.preference.text,
         tuple(intervals),
-        curve,
+        np.array(padded).reshape(-1, width),
     )
 
 
@@ -91,8 +97,10 @@ def axis_of(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def intervals_of(track: Track, low: float, high: float) -> Iterator[AnswerInterval]:
-    """Yield the intervals of a range, one after the other."""
+def intervals_of(
+    track: Track, low: float, high: float
+) -> Iterator[tuple[AnswerInterval, AnswerDesigns]]:
+    """Yield the intervals of a range, one after the other, and what answers there."""
     tracked = track.tracked
     start: float | None = low
     answer = track.pick(low)
@@ -101,8 +109,7 @@ def intervals_of(track: Track, low: float, high: float) -> Iterator[AnswerInterv
         texts = parts(track.at(start), answer.rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         ends = (start, found.holds_to)
-        first, last = ((), ()) if tracked.front else objectives_at(track, answer, ends)
-        yield AnswerInterval(*ends, designs, first, last, found.complete, found.limited, answer)
+        yield AnswerInterval(*ends, designs, found.complete, found.limited), answer
         start, answer = found.flips_at, found.beyond or answer
 
 
@@ -128,15 +135,10 @@ def _objectives_among(track: Track, answer: AnswerDesigns, value: float) -> tupl
     return ()
 
 
-def _curve(track: Track, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
-    """Return objectives of the answer along the range, NaN between two intervals."""
-    count = len(track.entry.problem.goals)
-    rows = []
-    for interval in intervals:
-        inside = track.scale.cut(interval.low, interval.high, NARROW, KNOTS)[1:-1]
-        found = objectives_at(track, interval.answer, inside) if inside else []
-        rows += [(value, *values) for value, values in zip(inside, found, strict=True)]
-        ends = ((interval.low, *interval.first), (interval.high, *interval.last))
-        rows += [*ends, (interval.high,)]
-    padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]
-    return np.array(sorted(padded, key=lambda row: row[0]))
+def _points(
+    track: Track, answer: AnswerDesigns, interval: AnswerInterval
+) -> list[tuple[float, ...]]:
+    """Return values from one end of an interval to the other, each with the objectives there."""
+    values = track.scale.cut(interval.low, interval.high, NARROW, KNOTS)
+    found = objectives_at(track, answer, values)
+    return [(value, *there) for value, there in zip(values, found, strict=True)]
