@@ -31,6 +31,9 @@ from dse.study.scenario import interface_columns
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FIELDS
 
+LEAKING = "share"
+"""The quantity of how much of a core's power leaks."""
+
 HOST_CORES, HOST_POWER = "host_cores", "host_power"
 """The power of a busy core is that of the host over its cores, so that neither counts alone."""
 
@@ -50,23 +53,20 @@ class UnspecifiedFigure:
         A name whose suffix is the unit of its values.
     typical
         The middle, the least and the largest value of the catalogue, in SI.
-    change
+    at
         Returns the problem with another value.
-    share_of
-        What the values are shares of; empty where they are none.
     """
 
     name: str
     words: str
     quantity: str
     typical: tuple[float, ...]
-    change: Callable[[Problem, float], Problem]
-    share_of: str = ""
+    at: Callable[[float], Problem]
 
     def show(self, value: float) -> str:
         """Return a value with its unit."""
-        if self.share_of:
-            return f"{100 * value:g} % of {self.share_of}"
+        if self.quantity == LEAKING:
+            return f"{100 * value:g} % of power"
         return units.show(value, self.quantity)
 
 
@@ -76,8 +76,8 @@ def unspecified_figures(study: Study) -> Iterator[UnspecifiedFigure]:
         yield from _of_interface(study.problem, axis, row, fields)
     shares = leakage_shares() if study.sureness.unleaking else ()
     for stage, (words, total) in study.sureness.unleaking.items():
-        change = partial(_leaking, stage, total)
-        yield UnspecifiedFigure(f"{stage}.leakage_power", words, "share", shares, change, "power")
+        at = partial(_leaking, study.problem, stage, total)
+        yield UnspecifiedFigure(f"{stage}.leakage_power", words, LEAKING, shares, at)
 
 
 def _of_interface(
@@ -89,40 +89,33 @@ def _of_interface(
     section = "interface" if place is None else axes[place].labels[row]
     for field, words in fields.items():
         column, typical = catalogue_values(field)
-        besides: dict[str, float] = {}
+        known = problem
         if field == HOST_POWER and HOST_CORES in fields:
             cores, counts = catalogue_values(HOST_CORES)
-            besides = {cores: counts[0]} if counts else {}
+            known = _with_column(problem, place, row, cores, counts[0]) if counts else problem
         setters = problem.space.constants if place is None else axes[place].columns
         others = tuple(value for value in typical if value != setters[column][row])
         if others:
-            change = partial(_with_column, place, row, column, besides)
-            yield UnspecifiedFigure(f"{section}.{field}", words, column, others, change)
+            at = partial(_with_column, known, place, row, column)
+            yield UnspecifiedFigure(f"{section}.{field}", words, column, others, at)
 
 
 def _with_column(
-    place: int | None,
-    row: int,
-    column: str,
-    besides: Mapping[str, float],
-    problem: Problem,
-    value: float,
+    problem: Problem, place: int | None, row: int, column: str, value: float
 ) -> Problem:
     """Return the problem with a column at a value, of one record where an axis sets it."""
-    space, columns = problem.space, {**besides, column: value}
+    space = problem.space
     if place is None:
-        constants = {name: constant(number) for name, number in columns.items()}
-        return replace(problem, space=replace(space, constants={**space.constants, **constants}))
-    axis = space.axes[place]
-    changed = {name: axis.columns[name].copy() for name in columns}
-    for name, number in columns.items():
-        changed[name][row] = number
+        constants = {**space.constants, column: constant(value)}
+        return replace(problem, space=replace(space, constants=constants))
     axes = list(space.axes)
-    axes[place] = replace(axis, columns={**axis.columns, **changed})
+    values = axes[place].columns[column].copy()
+    values[row] = value
+    axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
     return replace(problem, space=replace(space, axes=tuple(axes)))
 
 
-def _leaking(name: str, total: bool, problem: Problem, share: float) -> Problem:
+def _leaking(problem: Problem, name: str, total: bool, share: float) -> Problem:
     """Return the problem with a share of the power of each design of a stage leaking.
 
     It is part of the stated power if that is the total, and comes on top of it otherwise.
@@ -282,7 +275,7 @@ def _probes(
     for figure in figures:
         try:
             with limited(seconds=budget.left_s, byte=budget.byte) as work:
-                probe = _probe(study, figure, tracked, answer, figure.typical)
+                probe = _probe(figure, tracked, answer)
         except TooLargeError:
             if not work.ended:
                 raise
@@ -290,19 +283,13 @@ def _probes(
         yield probe
 
 
-def _probe(
-    study: Study,
-    figure: UnspecifiedFigure,
-    tracked: TrackedAnswer,
-    answer: AnswerDesigns,
-    values: tuple[float, ...],
-) -> Probe:
+def _probe(figure: UnspecifiedFigure, tracked: TrackedAnswer, answer: AnswerDesigns) -> Probe:
     settings = search.SearchSettings(method="exact")
-    for number, value in enumerate(values, 1):
-        problem = figure.change(study.problem, value)
+    for number, value in enumerate(figure.typical, 1):
+        problem = figure.at(value)
         found = search.run_search(problem, settings).front_index
         new = answer_among(problem, found, tracked)
         if new.keys != answer.keys:
             becomes = parts(problem, new.rows)[0] if len(new.rows) else (NOTHING_FITS,)
-            return Probe(figure, values[:number], becomes)
-    return Probe(figure, values)
+            return Probe(figure, figure.typical[:number], becomes)
+    return Probe(figure, figure.typical)

@@ -135,7 +135,7 @@ def test_only_the_record_that_leaves_it_out_is_tried(write: Write) -> None:
 
 def _times(prepared: Study, figure: Any) -> Any:
     """Times of an offload by device."""
-    problem = prepared.problem if figure is None else figure.change(prepared.problem, 1e-6)
+    problem = prepared.problem if figure is None else figure.at(1e-6)
     place = [axis.name for axis in problem.space.axes].index("interface.device")
     rows = np.array(list(np.ndindex(*problem.sizes)))
     times = problem.describe(rows)["transfer_s"]
@@ -163,7 +163,7 @@ def test_leakage_that_a_table_does_not_tell_is_tried(
     share = entry["tried"][-1]
     prepared = study.prepare(study.read_study(path))
     (figure,) = unspecified_figures(prepared)
-    changed = figure.change(prepared.problem, share).stages[0].designs.metrics
+    changed = figure.at(share).stages[0].designs.metrics
     told = TABLE.replace("dynamic_power_mw", "dynamic_power_mw,leakage_power_mw")
     for power in (0.6, 96):
         total = power if header == "power_mw" else power / (1 - share)
