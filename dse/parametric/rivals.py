@@ -41,23 +41,25 @@ def may_replace(
         The one loss that decides, None when a design must be dominated to be ruled out, and
         the natural logarithm of the ratio of the two values.
     """
-    possible: NDArray[np.bool_] = (violations[:2].min(axis=0) <= 0).all(axis=1)
-    possible &= may_win(np.fmin(losses[0], losses[1]), np.maximum(ours[0], ours[1]), column)
+    possible = may_win(losses[:2], violations[:2], np.maximum(ours[0], ours[1]), column)
     if distance <= SHORT:
         possible &= ~_stay_behind(losses, ours, column, distance**2)
     return possible
 
 
-def may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.bool_]:
-    """Return which designs may replace those whose losses are at most `worst`, (n, m)."""
-    if not len(worst):
-        return np.ones(len(lowest), dtype=bool)
+def may_win(
+    losses: Losses, violations: Losses, worst: Losses, column: int | None
+) -> NDArray[np.bool_]:
+    """Return which designs may replace those whose losses between two values are at most `worst`.
+
+    By what they do at the two values: losses (2, n, m) and violations (2, n, k), `worst` (h, m).
+    """
+    lowest, possible = np.fmin(*losses), (violations.min(axis=0) <= 0).all(axis=1)
     if column is not None:
-        return may_beat_each(lowest, worst[0], column)
-    dominated = np.zeros(len(lowest), dtype=bool)
+        return np.asarray(possible & may_beat_each(lowest, worst[0], column))
     for row in worst:
-        dominated |= dominated_by_point(lowest, row)
-    return ~dominated
+        possible &= ~dominated_by_point(lowest, row)
+    return np.asarray(possible)
 
 
 def may_beat_each(lowest: Losses, worst: Losses, column: int) -> NDArray[np.bool_]:

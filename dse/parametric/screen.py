@@ -107,7 +107,7 @@ def _hosts_that_may_win(
     asks = [PerturbedPart(screen.entry, (screen.low, screen.high), alone) for screen in wanted]
     every = compare_together(problem, problem.space, asks)
     return [
-        alone[_possible(seen.loss, seen.violation, screen.worst, column)]
+        alone[rivals.may_win(seen.loss, seen.violation, screen.worst, column)]
         for screen, seen in zip(wanted, every, strict=True)
     ]
 
@@ -144,16 +144,8 @@ def _may_win(
     found = [end.evaluate(rows) for end in ends]
     losses = np.array([one.loss for one in found])
     violations = np.array([one.violation for one in found])
-    rows = rows[_possible(losses, violations, worst, column)]
+    rows = rows[rivals.may_win(losses, violations, worst, column)]
     return rows if len(rows) <= FEW else None
-
-
-def _possible(
-    losses: rivals.Losses, violations: rivals.Losses, worst: rivals.Losses, column: int | None
-) -> NDArray[np.bool_]:
-    """Return which designs may win between two values, by what they do there, (2, n, m)."""
-    feasible = (violations.min(axis=0) <= 0).all(axis=1)
-    return np.asarray(feasible & rivals.may_win(np.fmin(losses[0], losses[1]), worst, column))
 
 
 class _Descent:
