@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +78,7 @@ def _telling(view: FrontView, name: str) -> int:
 
 def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, what it omits."""
-    rows = folded_rows(view, most).tolist()
+    rows = representative_rows(view, most, view.folded).tolist()
     alike = [name for name in view.axes if not _tells_apart(view.front[name])]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
@@ -130,21 +129,6 @@ def omitted(
         yield "(+1)", f"{rule}{all_are}"
     if len(rows) < (len(view.folded) or view.size):
         yield (f"{len(rows):,} of {plural(view.size, 'design')} shown", f"{RULE}{all_are}")
-
-
-def folded_rows(view: FrontView, most: int) -> NDArray[np.intp]:
-    """Return at most `most` rows that are shown, of designs within noise of each other one."""
-    if not view.folded:
-        return representative_rows(view, most)
-    kept = np.array(sorted(view.folded), dtype=np.intp)
-    chosen = view.recommended
-    some = replace(
-        view,
-        front={name: values[kept] for name, values in view.front.items()},
-        names=[view.names[row] for row in kept],
-        recommended=chosen and replace(chosen, row=int(np.searchsorted(kept, chosen.row))),
-    )
-    return kept[representative_rows(some, most)]
 
 
 def _designs(
@@ -277,23 +261,26 @@ def _breadth(column: Cells) -> int:
     return max(len(line) for line in (*header.splitlines(), *cells))
 
 
-def representative_rows(view: FrontView, most: int) -> NDArray[np.intp]:
-    """Return at most `most` rows of a front, in order, the same ones every time.
+def representative_rows(
+    view: FrontView, most: int, among: Collection[int] = ()
+) -> NDArray[np.intp]:
+    """Return at most `most` rows of a front, or of some of its rows, in order, always the same.
 
     The recommended design and the best in each objective come first.  Then that design follows
     whose nearest chosen one is farthest (Gonzalez, Theoretical Computer Science 38, 1985), by
     objectives and swept value, each scaled to [0, 1], or its logarithm where it is a long one.
     """
-    if view.size <= most:
-        return np.arange(view.size)
-    telling = [view.recommended.row] if view.recommended else []
-    telling += [view.best(name) for name, _ in view.objectives]
+    rows: NDArray[np.intp] = np.array(sorted(among)) if among else np.arange(view.size)
+    if len(rows) <= most:
+        return rows
+    telling = [int(np.searchsorted(rows, view.recommended.row))] if view.recommended else []
+    telling += [view.best(name, rows) for name, _ in view.objectives]
     chosen = list(dict.fromkeys(telling))[:most]
-    candidates = np.arange(view.size)
-    if view.size > MOST_CANDIDATES:
-        drawn = np.random.default_rng(0).choice(view.size, MOST_CANDIDATES, replace=False)
+    candidates = np.arange(len(rows))
+    if len(rows) > MOST_CANDIDATES:
+        drawn = np.random.default_rng(0).choice(len(rows), MOST_CANDIDATES, replace=False)
         candidates = np.union1d(drawn, chosen)
-    points = np.stack([values[candidates] for values in _scaled(view)])
+    points = np.stack([values[candidates] for values in _scaled(view, rows)])
     nearest = np.full(len(candidates), np.inf)
     for row in chosen:
         _approach(nearest, points, int(np.searchsorted(candidates, row)))
@@ -301,7 +288,7 @@ def representative_rows(view: FrontView, most: int) -> NDArray[np.intp]:
         place = int(nearest.argmax())
         chosen.append(int(candidates[place]))
         _approach(nearest, points, place)
-    return np.sort(np.array(chosen, dtype=np.intp))
+    return rows[np.sort(np.array(chosen, dtype=np.intp))]
 
 
 def _approach(nearest: Values, points: Values, place: int) -> None:
@@ -311,11 +298,11 @@ def _approach(nearest: Values, points: Values, place: int) -> None:
     nearest[place] = -1.0
 
 
-def _scaled(view: FrontView) -> list[Values]:
+def _scaled(view: FrontView, rows: NDArray[np.intp]) -> list[Values]:
     names = [name for name, _ in view.objectives] + [name for name in (view.sweep,) if name]
     scaled = []
     for name in names:
-        values = view.front[name]
+        values = view.front[name][rows]
         if values.dtype.kind not in "fiub":
             values = np.unique(values.astype(str), return_inverse=True)[1]
         values = values.astype(np.float64)

@@ -106,10 +106,10 @@ class FrontView:
         bottleneck = self.limits and column == self.category
         return "bottleneck" if bottleneck else in_words(column)
 
-    def best(self, objective: str) -> int:
-        """Return the row of the front that is best in one objective; the first of equals."""
+    def best(self, objective: str, rows: Any = np.s_[:]) -> int:
+        """Return the best row in an objective, or its place in `rows`; the first of equals."""
         sign = 1 if dict(self.objectives)[objective] == "minimise" else -1
-        return int(np.argmin(sign * self.front[objective]))
+        return int(np.argmin(sign * self.front[objective][rows]))
 
 
 @dataclass(frozen=True)
