@@ -45,16 +45,12 @@ BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4}
 """Multiples by prefix."""
 
 
-def decimal_factor(prefix: str, power: int = 1) -> Fraction:
-    """Return what a decimal prefix multiplies a unit by; in m2 it stands before the m."""
-    return Fraction(10) ** (DECIMAL[prefix] * power)
-
-
 def _spellings() -> dict[str, tuple[Fraction, str]]:
     """Return every base unit with every prefix, as ``{text: (factor, base)}``."""
     table: dict[str, tuple[Fraction, str]] = {}
     for name, base in BASES.items():
-        factors = {prefix: decimal_factor(prefix, base.power) for prefix in ("", *base.prefixes)}
+        # in m2 a prefix stands before the m
+        factors = {p: Fraction(10) ** (DECIMAL[p] * base.power) for p in ("", *base.prefixes)}
         if base.binary:
             factors |= {prefix: Fraction(value) for prefix, value in BINARY.items()}
         for symbol in (base.symbol, *base.also):

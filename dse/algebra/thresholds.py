@@ -178,18 +178,14 @@ def written_bound(
     decimals = max(0, DIGITS - 1 - exponent)
     step = 10.0**-decimals if up else -(10.0**-decimals)
     if size and not 1e-4 <= size < 1e9:  # no unit suits: a power of ten
-        return _written_with_exponent(value / factor, unit, up=up)
+        nudged = value / factor + (1 if up else -1) * size * 10.0**-DIGITS
+        return _join(f"{nudged:.{DIGITS}e}", unit)
     number = round(value / factor, decimals)
     text = _join(f"{number:.{decimals}f}", unit)
     while not _reaches(units.parse(text, name), value, up=up, beyond=beyond):
         number += step
         text = _join(f"{number:.{decimals}f}", unit)
     return text
-
-
-def _written_with_exponent(value: float, unit: str, *, up: bool) -> str:
-    nudged = value + (1 if up else -1) * abs(value) * 10.0**-DIGITS
-    return _join(f"{nudged:.{DIGITS}e}", unit)
 
 
 def _reaches(value: float, wanted: float, *, up: bool, beyond: bool) -> bool:

@@ -55,12 +55,6 @@ def own_version() -> str:
     return version(DISTRIBUTION)
 
 
-def own_entry_points() -> set[tuple[str, str, str]]:
-    """Return group, name and value of each entry point of this distribution."""
-    found = distribution(DISTRIBUTION).entry_points
-    return {(point.group, point.name, point.value) for point in found}
-
-
 def _needed(needs: Sequence[Requirement], extra: str) -> Iterator[Library]:
     for need in needs:
         if _applies(need, extra) and not (extra and _applies(need, "")):
@@ -164,18 +158,15 @@ def diagnose() -> Diagnosis:
 
 
 def _platform() -> dict[str, Any]:
+    built: Any = np.show_config(mode="dicts")
+    features = [*built.get("SIMD Extensions", {}).get("found", ())]
     return {
         "dse": own_version(),
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "cpu_cores": os.cpu_count(),
-        "numpy_uses": ", ".join(_cpu_features()[-3:]) or "no CPU features beyond its baseline",
+        "numpy_uses": ", ".join(features[-3:]) or "no CPU features beyond its baseline",
     }
-
-
-def _cpu_features() -> list[str]:
-    built: Any = np.show_config(mode="dicts")
-    return list(built.get("SIMD Extensions", {}).get("found", ()))
 
 
 def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
@@ -200,7 +191,8 @@ def _checkout_findings() -> Iterator[str]:
         return
     points = project.get("entry-points", {}) | {"console_scripts": project.get("scripts", {})}
     wanted = {(group, *point) for group, named in points.items() for point in named.items()}
-    differing = wanted ^ own_entry_points()
+    installed = distribution(DISTRIBUTION).entry_points
+    differing = wanted ^ {(point.group, point.name, point.value) for point in installed}
     if differing:
         names = sorted({name for _, name, _ in differing})
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""

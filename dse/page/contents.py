@@ -48,16 +48,15 @@ def contents(
     """
     view = merged(shown, cloud)
     runs = np.repeat(np.arange(len(shown)), [run.view.size for run in shown])
-    names = {name: view.front[name] for name in view.front}
     data: dict[str, Any] = {
         "title": view.title,
         "runs": [run.name for run in shown],
-        "columns": {name: column_facts(view, name) for name in names},
+        "columns": {name: column_facts(view, name) for name in view.front},
         "objectives": [name for name, _ in view.objectives],
         "choices": list(view.axes),
         "category": view.category,
         "sweep": view.sweep,
-        "front": {name: packed(values) for name, values in names.items()},
+        "front": {name: packed(values) for name, values in view.front.items()},
         "run": runs.tolist(),
         "design": packed(
             np.array([name for run in shown for name in run.view.names], dtype=object)
@@ -70,8 +69,11 @@ def contents(
         "lines": representative_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preferences[0]),
         "same_rule": len({preference.text for preference in preferences}) == 1,
-        "cloud": _cloud(view),
-        "details": _details(shown, {*names}),
+        "cloud": {
+            "size": front_view.row_count(view.cloud),
+            "columns": {name: single(_places(view, name)) for name in view.cloud},
+        },
+        "details": _details(shown, {*view.front}),
         "flips": list(flips),
         "roofs": list(roofs),
         "growth": [
@@ -173,11 +175,6 @@ def _bounds(run: PageRun) -> list[dict[str, Any]]:
         for bound in thresholds_of(constraint.expression)
         if bound.name in goals and constraint.expression.names == {bound.name}
     ]
-
-
-def _cloud(view: FrontView) -> dict[str, Any]:
-    columns = {name: single(_places(view, name)) for name in view.cloud}
-    return {"size": front_view.row_count(view.cloud), "columns": columns}
 
 
 def _places(view: FrontView, name: str) -> NDArray[np.float64]:

@@ -67,19 +67,11 @@ def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
     return ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
 
 
-def _tells_apart(values: NDArray[Any]) -> bool:
-    return len(set(values[_known(values)].tolist())) > 1
-
-
-def _telling(view: FrontView, name: str) -> int:
-    """Return the first design that has a value, the first of all where none has."""
-    return int(np.argmax(_known(view.front[name])))
-
-
 def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, what it omits."""
     rows = representative_rows(view, most, view.folded).tolist()
-    alike = [name for name in view.axes if not _tells_apart(view.front[name])]
+    known = {name: _known(view.front[name]) for name in view.axes}
+    alike = [n for n in view.axes if len(set(view.front[n][known[n]].tolist())) < 2]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
     optional = [name for name in (*differing, view.category) if name and name not in needed]
@@ -105,7 +97,8 @@ def _front(view: FrontView, width: int, most: int) -> str:
     if hidden := [name for name in optional if name not in visible]:
         lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
     if alike and view.size > 1:
-        same = (f"{view.words(name)} {_value(view, name, _telling(view, name))}" for name in alike)
+        first = {name: int(known[name].argmax()) for name in alike}  # that has a value, if one has
+        same = (f"{view.words(name)} {_value(view, name, row)}" for name, row in first.items())
         lines.append(hanging("same for all", ", ".join(same), width=width))
     return "\n".join(lines)
 

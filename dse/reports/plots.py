@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import front_view, sweep_plots
+from dse.reports import bands, front_view, sweep_plots
 from dse.reports.drawing import (
     HINTS,
     PALETTE,
@@ -112,7 +112,8 @@ def _figure(view: FrontView) -> Picture:
     _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label), [*notes, *note])
     settle(figure)  # names are placed for this layout, so it has to stay
     if shades is not None:
-        sweep_plots.name_shades(panels, shades)
+        for (axes, _, _), shaded in zip(panels, shades.bands, strict=True):
+            bands.name_bands(axes, shaded)
     for (one, _), panel in zip(alone if view.names else (), panels, strict=False):
         _name_points(one, [panel])
     if view.names and view.sweep is None and len(view.objectives) > 1:

@@ -160,9 +160,3 @@ def _with_headroom(y: Scale) -> Scale:
     if y.log:
         return replace(y, high=y.high * (y.high / y.low) ** HEADROOM)
     return replace(y, high=y.high + HEADROOM * (y.high - y.low))
-
-
-def name_shades(panels: Sequence[tuple[Axes, Scale, Scale]], shades: Shading) -> None:
-    """Write who is best into the shades, as far as they are wide enough."""
-    for (axes, _, _), panel in zip(panels, shades.bands, strict=True):
-        bands.name_bands(axes, panel)

@@ -151,15 +151,11 @@ def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
     place, found, longest = Path(os.path.realpath(folder)), "", -1
     for line in lines:
         fields, _, tail = line.partition(" - ")
-        at = Path(_unescaped(fields.split()[4]))
+        # spaces and the like are octal numbers
+        at = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), fields.split()[4]))
         if len(at.parts) >= longest and place.is_relative_to(at):
             found, longest = tail.split()[0], len(at.parts)  # the last of equals hides the others
     return found if found in NETWORK else ""
-
-
-def _unescaped(text: str) -> str:
-    """Return a path in which spaces and the like are written as octal numbers."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def salvage(folder: Path, target: Path) -> int:

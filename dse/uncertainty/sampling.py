@@ -89,10 +89,6 @@ class Outcomes:
                 merit[row, kept] = bend(loss[row, kept])
         return merit
 
-    def unanswered(self) -> NDArray[np.intp]:
-        """Return the samples in which no candidate is feasible."""
-        return np.flatnonzero(self.answers < 0)
-
     def _regrets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return regrets and their shares, (samples, n), where a design is feasible."""
         if not self._preference.is_quantity:
@@ -179,7 +175,7 @@ def certainty(
     pool.grow()
     outcomes = Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
-        if not pool.answer(outcomes.unanswered()):
+        if not pool.answer(np.flatnonzero(outcomes.answers < 0)):
             break
         outcomes = Outcomes(drawn, pool.index, preference)
     searched = len(pool.searched)
