@@ -271,6 +271,11 @@ class Space:
                     columns[name] = values[points[:, position]]
         return columns
 
+    def values(self, name: str) -> Column:
+        """Return the values that a column takes, of all designs; none where nothing sets it."""
+        given = [self.constants, *(axis.columns for axis in self.axes)]
+        return next((some[name] for some in reversed(given) if name in some), np.empty(0))
+
     def point_text(self, point: NDArray[np.int64]) -> str:
         """Return one design point, shape (d,), as ``axis = value`` pairs."""
         pairs = [

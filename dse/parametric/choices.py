@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
+import numpy as np
+
 from dse import contract
 from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
@@ -61,7 +63,7 @@ def _handing_over(attempts: Attempts) -> Iterator[Repair]:
         if column not in problem.available or not is_owned(document, path):
             continue
         known = workload_interface_budget.CHOICES[column]
-        now = [known[int(code)] for code in _values(attempts.infeasible, column)]
+        now = [known[int(code)] for code in np.unique(problem.space.values(column))]
         for other in known if path != LINK else _wider(known, now):
             if other not in now:
                 instead = f"instead of {listed(now, 'or')}"
@@ -80,15 +82,6 @@ def _wider(links: Sequence[str], now: Sequence[str]) -> list[str]:
 
     most = max(map(carries, now), default=0)
     return sorted((link for link in links if carries(link) > most > 0), key=carries)
-
-
-def _values(study: Study, column: str) -> list[float]:
-    """Return the values that a column takes in a study."""
-    space = study.problem.space
-    values = space.constants.get(column)
-    for axis in space.axes:
-        values = axis.columns.get(column, values)
-    return [] if values is None else sorted(set(values.tolist()))
 
 
 def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:

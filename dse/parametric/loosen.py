@@ -98,9 +98,7 @@ class Field:
 
     def tightest(self, problem: Problem) -> float | None:
         """Return the tightest of the study's values; None when nothing limits."""
-        values = problem.space.constants.get(self.column, np.empty(0))
-        for axis in problem.space.axes:
-            values = axis.columns.get(self.column, values)
+        values = problem.space.values(self.column)
         finite = values[np.isfinite(values) & (values > 0)]
         if not len(finite):
             return None
@@ -252,9 +250,8 @@ def _steps(problem: Problem, field: Field, near: float) -> list[float]:
         return []
     steps: set[float] = set()
     axes = {axis.name: axis for axis in problem.space.axes}
-    shares = problem.space.constants.get(PAYLOAD_OFFLOADED, np.ones(1))
-    for axis in problem.space.axes:
-        shares = axis.columns.get(PAYLOAD_OFFLOADED, shares)
+    shares = problem.space.values(PAYLOAD_OFFLOADED)
+    shares = shares if len(shares) else np.ones(1)
     for stage in problem.stages:
         if stage.mixed or f"{stage.name}.instances" in axes:
             continue

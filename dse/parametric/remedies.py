@@ -116,8 +116,7 @@ def _numbers(
     unit = Unit("", (column,), integer=not column.endswith(".clock"))
     for more in ways:
         field = Field(path, column, unit, more, besides)
-        found = field_repair(attempts, base or attempts.infeasible, field)
-        yield from () if found is None else (found,)
+        yield from filter(None, [field_repair(attempts, base or attempts.infeasible, field)])
 
 
 def _as_choice(found: Iterator[Repair], now: str) -> Iterator[Repair]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -37,41 +37,37 @@ SHORT = 1e-3
 """How far short of a repair it is said what is still violated."""
 
 
-def repairs_of(attempts: Attempts) -> tuple[Repair, ...]:
-    """Return the numbers of a study that would admit a design, the least change first."""
-    found = list(_of_bounds(attempts))
-    for field, rules in _fields(attempts.infeasible).items():
-        repair = field_repair(attempts, attempts.infeasible, field, rules)
-        found += [] if repair is None else [repair]
-    return tuple(sorted(found, key=lambda repair: repair.order))
+def repairs_of(attempts: Attempts) -> list[Repair]:
+    """Return the numbers of a study that would admit a design: of constraints, then fields."""
+    infeasible = attempts.infeasible
+    found = [
+        _bound_repair(attempts, place, threshold)
+        for place, constraint in enumerate(infeasible.problem.constraints)
+        for threshold in thresholds.thresholds_of(constraint.expression)
+    ]
+    for field, rules in _fields(infeasible).items():
+        found.append(field_repair(attempts, infeasible, field, rules))
+    return [repair for repair in found if repair is not None]
 
 
-def _of_bounds(attempts: Attempts) -> Iterator[Repair]:
-    for place, constraint in enumerate(attempts.infeasible.problem.constraints):
-        for threshold in thresholds.thresholds_of(constraint.expression):
-            with attempts.trying(f"another bound of {constraint.text}"):
-                found = _of_bound(attempts.infeasible, place, threshold)
-                yield from () if found is None else (found,)
-
-
-def _of_bound(infeasible: Study, place: int, threshold: ConstraintThreshold) -> Repair | None:
-    found = nearest_bound(infeasible.problem, place, threshold)
-    if found is None:
-        return None
-    value, least = found
-    shown = _bound_texts(threshold, value)
+def _bound_repair(attempts: Attempts, place: int, threshold: ConstraintThreshold) -> Repair | None:
+    infeasible, name = attempts.infeasible, threshold.name
+    rule = infeasible.problem.constraints[place].text
 
     def override(text: str) -> tuple[Override, ...]:
         return ((f"constraints.{place}", as_yaml(threshold.text(text))),)
 
-    first = _first_solved(infeasible, shown, override)
-    if first is None:
-        return None
-    text, solved = first
-    new, rule = units.parse(text, threshold.name), infeasible.problem.constraints[place].text
-    written = threshold.text(text)
-    repair = _number(override(text), written, threshold.name, threshold.value, new, solved)
-    return replace(repair, constraints=(rule,), violated=(rule,), least=least)
+    with attempts.trying(f"another bound of {rule}"):
+        found = nearest_bound(infeasible.problem, place, threshold)
+        texts = [] if found is None else _bound_texts(threshold, found[0])
+        first = _first_solved(infeasible, texts, override)
+        if found is None or first is None:
+            return None
+        text, solved = first
+        new, written = units.parse(text, name), threshold.text(text)
+        repair = _number(override(text), written, name, threshold.value, new, solved)
+        return replace(repair, constraints=(rule,), violated=(rule,), least=found[1])
+    return None
 
 
 def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
