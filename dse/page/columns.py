@@ -27,8 +27,8 @@ def column_facts(view: FrontView, name: str) -> dict[str, Any]:
     number = not scale.ticks
     varies = len(np.unique(_plain(view.front[name]))) > 1
     if number and name in view.cloud and len(view.cloud[name]):
-        ends = [*view.cloud[name], *view.front[name]]
-        varies = varies or min(ends) < max(ends)
+        every = np.concatenate([view.cloud[name], view.front[name]])
+        varies = varies or np.fmin.reduce(every) < np.fmax.reduce(every)
     facts: dict[str, Any] = {
         "words": view.words(name),
         "number": number,
