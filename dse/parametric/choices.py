@@ -15,11 +15,10 @@ import numpy as np
 
 from dse import contract
 from dse.parametric.attempt import Attempts, changed_study
-from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Override, Repair
+from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Repair
 from dse.plugins import registry
 from dse.reports.text import listed
 from dse.study import evaluated, schema, workload_interface_budget
-from dse.study.study import Study
 from dse.study.written import WrittenStage, is_owned, is_written, stages_of
 
 HOW = ("interface.transfer", "interface.wait", "interface.pcie")
@@ -88,7 +87,10 @@ def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     """Yield designs of the same core or table that the study does not specify."""
     restricted = zip(("designs", "parameters"), NOTHING, strict=True)
     opened = [(stage.path(name), text) for name, text in restricted if stage.fields.get(name)]
-    if not opened or stage.fields.get("counts") or not _has_more(attempts.infeasible, opened):
+    if not opened or stage.fields.get("counts"):
+        return
+    whole = changed_study(attempts.infeasible, opened)
+    if whole is None or whole.problem.size <= attempts.infeasible.problem.size:
         return
     solved = attempts.solve(*opened)
     if solved is not None:
@@ -97,12 +99,6 @@ def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
         used = [name.removeprefix(start) for name in counts if name.startswith(start)]
         chosen = [(stage.path("designs"), _names(used)), *(o for o in opened if o[1] == "{}")]
         yield from attempts.choice(*chosen, instead=f", {UNSPECIFIED}", rank=PART)
-
-
-def _has_more(infeasible: Study, opened: Sequence[Override]) -> bool:
-    """Tell whether a study has more designs with some fields opened."""
-    whole = changed_study(infeasible, opened)
-    return whole is not None and whole.problem.size > infeasible.problem.size
 
 
 def _rows(attempts: Attempts) -> Iterator[Repair]:

@@ -220,9 +220,8 @@ class _FlipSearch:
         """
         problem, own = self.study.problem, self.answer.rows
         column = self.tracked.column(problem)
-        if column is None or len(own) != 1 or problem.tolerant or len(entries) == 1:
-            return [], {}
-        if composes(problem):
+        alone = len(entries) == 1 or composes(problem)
+        if alone or column is None or len(own) != 1 or problem.tolerant:
             return [], {}
         try:
             ends = [self._limits(entry) for entry in entries]

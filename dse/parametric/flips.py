@@ -107,7 +107,11 @@ class Stability:
         if relative is None:
             step = (side.flips_at or 0.0) - self.nominal
             return f"{'+' if step > 0 else ''}{units.show(step, self.quantity)}"
-        return relative_text(relative)
+        if relative >= 1.0:
+            return f"{1 + relative:.4g}x"
+        if relative <= -0.9:
+            return f"1/{1 / (1 + relative):.4g}"
+        return signed(relative)
 
     def distance_to(self, side: Breakpoint) -> float:
         """Return how far the flip at an end is, as the logarithm of a factor; inf for none."""
@@ -255,15 +259,6 @@ class Flips(Printable):
         }
 
 
-def relative_text(change: float) -> str:
-    """Return a relative change as text: per cent, or a factor where that reads better."""
-    if change >= 1.0:
-        return f"{1 + change:.4g}x"
-    if change <= -0.9:
-        return f"1/{1 / (1 + change):.4g}"
-    return signed(change)
-
-
 def _beyond(becomes: str, regret: float | None) -> str:
     """Return what is beyond a flip, and what it costs to stay, in words."""
     if becomes == NOTHING_FITS or regret is None:
@@ -320,9 +315,13 @@ def _notes(flips: Flips) -> list[str]:
             f"no flip between 1/{flips.factor:g} and {flips.factor:g} times the nominal value: "
             f"{', '.join(stable)}"
         )
-    ends = [f"{entry.name} {_searched(entry)}" for entry in still if entry.is_limited]
-    if ends:
-        notes.append(f"no flip within what was searched: {', '.join(ends)}")
+    searched = []
+    for entry in still:
+        if entry.is_limited:
+            low, high = (units.show(side.holds_to, entry.quantity) for side in entry.sides)
+            searched.append(f"{entry.name} from {low} to {high}")
+    if searched:
+        notes.append(f"no flip within what was searched: {', '.join(searched)}")
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
     if flips.unchecked:
@@ -337,12 +336,6 @@ def not_checked(names: Sequence[str], seconds: float) -> str:
         f"Not checked ({seconds:g} s of CPU time used; raise --time): "
         f"{', '.join(names[:NAMED])}{more}. How far these reach depends on the machine."
     )
-
-
-def _searched(entry: Stability) -> str:
-    """Return the range in which an answer holds."""
-    low, high = (units.show(side.holds_to, entry.quantity) for side in entry.sides)
-    return f"from {low} to {high}"
 
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
