@@ -85,7 +85,8 @@ def _interface(
         scenario.constants.update(interface_columns(found[0]))
     scenario.interfaces = found
     _note_unspecified(written, axes, axis, scenario, reader)
-    _note_hosts(written, axis, scenario, reader)
+    powered = written.host_power is not None or "interface.host_power" in axes
+    _note_hosts(written, axis, scenario, reader, powered=powered)
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
     for column in workload_interface_budget.CHOICES:
@@ -192,7 +193,12 @@ def _note_unspecified(
 
 
 def _note_hosts(
-    written: schema.InterfaceSection, axis: str, scenario: Scenario, reader: Reader
+    written: schema.InterfaceSection,
+    axis: str,
+    scenario: Scenario,
+    reader: Reader,
+    *,
+    powered: bool,
 ) -> None:
     records = scenario.interfaces
     for kernel in scenario.kernels:
@@ -207,7 +213,7 @@ def _note_hosts(
     for row, record in enumerate(records):
         if record.note and len(records) == 1:
             reader.notes.append(f"{record.name}: {record.note}")
-        if record.host_power_w is None and written.host_power is None:
+        if record.host_power_w is None and not powered:
             unspecified = scenario.sureness.unspecified.setdefault((axis, row), {})
             unspecified["host_power"] = "a host without power"
             reader.notes.append(

@@ -130,3 +130,21 @@ def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
     assert assumed(OWN.replace("interface:", "interface: {device: sandy_bridge} #")) == [
         f"interface: not specified by sandy_bridge, so assumed: {ATTACHED}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("host_power", "unknown"),
+    [("", True), (", host_power: 80 W", False), ("}\naxes: {interface.host_power: [50 W]", False)],
+)
+def test_the_power_of_a_host_is_unknown_where_neither_field_nor_axis_has_it(
+    host_power: str, unknown: bool
+) -> None:
+    text = f"""\
+workload: {{rate: 1 Gbit/s, granularity: 4 KiB}}
+stages: [{{core: des, instances: {{from: 1, to: 3}}}}]
+interface: {{link: 4 GB/s, overhead: 1 us, host_cores: 8{host_power}}}
+objectives: {{total_power: minimise}}
+"""
+    found = study.prepare(study.read_study(text))
+    assert any("the host's power is unknown" in note for note in found.notes) is unknown
+    assert any("host_power" in one for one in found.sureness.unspecified.values()) is unknown
