@@ -311,7 +311,8 @@ class Archive:
         front, loss = self._front.best
         order = _lexicographic(front, self.problem.sizes)
         feasible, infeasible = self._samples
-        sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
+        missed = infeasible.index(lambda index: ~self._meets(index))
+        sample = np.concatenate([feasible.index(self._meets), missed])
         # reference designs may be evaluated later, too
         different = _lexicographic(sample, self.problem.sizes)
         return Outcome(
@@ -366,9 +367,6 @@ class Archive:
     def _meets(self, index: Index) -> NDArray[np.bool_]:
         parts = [index[first : first + 65_536] for first in range(0, len(index), 65_536)]
         return np.concatenate([self.problem.evaluate(part).feasible for part in parts])
-
-    def _misses(self, index: Index) -> NDArray[np.bool_]:
-        return ~self._meets(index)
 
     def _update_constraints(self, index: Index, violation: Matrix) -> None:
         bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))
