@@ -82,6 +82,11 @@ def _map_rows(found: DecisionMap) -> Rows:
             yield repr(row.value), repr(one.low), repr(one.high), inert(name)
 
 
+def _title(found: Crossovers | DecisionMap) -> str:
+    """Return what is followed and, where the study has one, its question."""
+    return ": ".join(filter(None, (found.followed, found.study.question)))
+
+
 def _new_figure(title: str, width: int, height: float) -> Figure:
     figure = Figure(layout="constrained", figsize=(8.2, height))
     FigureCanvasAgg(figure)
@@ -154,7 +159,7 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
     front.
     """
     with drawing():
-        figure = _new_figure(f"{found.followed}: {found.study.question}", 72, 4.0)
+        figure = _new_figure(_title(found), 72, 4.0)
         factor, unit = units.scale([found.high], found.assumption.quantity)
         if len(found.curve):
             panels = _panels(figure, found, factor)
@@ -232,7 +237,8 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
 
 def titled(name: str, unit: str) -> str:
     """Return a quantity in words with its unit, as an axis has it."""
-    words = in_words(name)
+    owner, words = name.rpartition(".")[0], in_words(name)
+    words = f"{words} of {owner}" if "." in owner else words  # a metric of one design
     for sign, limit in ((" <= ", "at most"), (" >= ", "at least")):  # a bound, by its number
         quantity, bounded, _ = name.rpartition(sign)
         words = f"{in_words(quantity)} {limit}" if bounded else words
@@ -249,7 +255,7 @@ def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
         for entry, (_, high) in zip((found.first, found.second), found.ranges, strict=True)
     ]
     with drawing():
-        figure = _new_figure(f"{found.followed}: {found.study.question}", 72, 5.6)
+        figure = _new_figure(_title(found), 72, 5.6)
         axes = figure.add_subplot()
         for name, colour in colours.items():
             cells = [

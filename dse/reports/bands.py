@@ -44,7 +44,7 @@ def name_bands(axes: Axes, bands: Sequence[Band]) -> int:
         ends = [max(low, axes.get_xlim()[0]), min(high, axes.get_xlim()[1])]
         pixels = axes.transData.transform([(end, axes.get_ylim()[0]) for end in ends])[:, 0]
         middle = axes.transData.inverted().transform((pixels.mean(), window.y0))[0]
-        for turn, least in ((0, 1.0), (90, 0.9)):
+        for turn, least in ((0, 0.94), (90, 0.9)):
             text = axes.text(
                 middle, 0.985, elided(name), transform=blend, ha="center", va="top", fontsize=9
             )

@@ -81,6 +81,7 @@ def test_a_bound_is_a_number_like_any_other_and_named_as_it_is_written(few, writ
     assert {*least.names} == {"no feasible design"}
     assert "no feasible design" not in most.names[:1]
     assert plots.titled("area <= 1 mm2", "mm2") == "area at most [mm2]"
+    assert plots.titled("des.u16.clock", "GHz") == "clock of des.u16 [GHz]"
 
 
 def test_rows_are_closer_where_answers_differ_and_a_budget_ends_them(whole: DecisionMap) -> None:
