@@ -19,7 +19,7 @@ FOREIGN = (Exception, SystemExit)
 """What the code of a plug-in may raise; it must not end the program, nor pass for one of ours."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fault:
     """One thing wrong in a file.
 
@@ -89,7 +89,7 @@ def refuse(faults: Iterable[Fault]) -> None:
 def _faults(error: DseError) -> Sequence[Fault]:
     if isinstance(error, StudyError):
         return error.faults
-    return [Fault(where="", written="", rule=str(error), remedy="")]
+    return [Fault("", "", str(error), "")]
 
 
 def results_of(*steps: Callable[[], Any]) -> list[Any]:
@@ -327,8 +327,7 @@ class Position(NamedTuple):
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at this place."""
-        place = self._asdict()
-        return Fault(where=dotted(path), written=written, rule=rule, remedy=remedy, **place)
+        return Fault(dotted(path), written, rule, remedy, **self._asdict())
 
 
 def dotted(path: KeyPath) -> str:

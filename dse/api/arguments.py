@@ -306,7 +306,7 @@ def design_pairs(
     if HOST_COLUMN in pairs:
         rule = "it has no accelerator to write out"
         remedy = "`dse answer --all` and `dse explain` compare it"
-        raise StudyError([Fault(where="design", written=ALONE, rule=rule, remedy=remedy)])
+        raise StudyError([Fault("design", ALONE, rule, remedy)])
     return pairs
 
 

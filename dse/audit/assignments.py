@@ -62,7 +62,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     known = {*columns, *columns.values()}
     for name in sorted(left.keys() & given.keys() - known):
         faults.append(
-            _fault(name, given[name], "this study has no such axis", nearest(name, columns))
+            Fault(name, given[name], "this study has no such axis", nearest(name, columns))
         )
     if not faults:
         faults += _wrong_counts(problem, index, counts)
@@ -109,7 +109,7 @@ def _single(
     if len(used) != 1:
         shown = " ".join(f"{name}={count}" for name, count in written.items())
         rule = f"a fleet of {stage.name} is of one design"
-        faults.append(_fault(stage.name, shown, rule, "give one count above 0"))
+        faults.append(Fault(stage.name, shown, rule, "give one count above 0"))
         left[f"{stage.name}.design"] = stage.designs.names[0]
         return instances, ""
     ((name, count),) = used.items()
@@ -126,7 +126,7 @@ def _wrong_counts(
     made = {name.partition(".")[0]: count for name, count in problem.counts(index)[0].items()}
     named = ((name, count, made.get(name.partition(".")[0], 0)) for name, count in written)
     return [
-        _fault(name, count, f"in this study it is {right}", "write that")
+        Fault(name, count, f"in this study it is {right}", "write that")
         for name, count, right in named
         if count and _number(count) != right
     ]
@@ -152,13 +152,13 @@ def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fau
     if written is None:
         if axis.size > 1:
             rule = f"{axis.name} is not given; its values are {_values(axis)}"
-            faults.append(_fault("", "", rule, f'add "{axis.name}={axis.shown(-1)}"'))
+            faults.append(Fault("", "", rule, f'add "{axis.name}={axis.shown(-1)}"'))
         return 0
     if written in axis.labels:
         return axis.labels.index(written)
     rule = f"it is not among the values of {axis.name}: {_values(axis)}"
     if not axis.unit_name:
-        faults.append(_fault(name, written, rule, nearest(written, axis.labels)))
+        faults.append(Fault(name, written, rule, nearest(written, axis.labels)))
         return 0
     values = axis.columns[axis.unit_name]
     number = _number(written)
@@ -166,13 +166,13 @@ def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fau
         try:
             number = units.parse(written, axis.unit_name)
         except UnitError as error:
-            faults.append(_fault(name, written, error.rule, error.remedy))
+            faults.append(Fault(name, written, error.rule, error.remedy))
             return 0
     (choices,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
     if len(choices):
         return int(choices[0])
     closest = axis.shown(int(np.argmin(np.abs(values - number))))
-    faults.append(_fault(name, written, rule, f"the closest is {closest}"))
+    faults.append(Fault(name, written, rule, f"the closest is {closest}"))
     return 0
 
 
@@ -187,7 +187,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
-
-
-def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
-    return Fault(where=where, written=written, rule=rule, remedy=remedy)

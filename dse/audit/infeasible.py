@@ -125,4 +125,4 @@ def feasible(count: int, designs: int) -> Infeasibility:
 
 
 def _fault(written: str, rule: str, remedy: str) -> StudyError:
-    return StudyError([Fault(where="", written=written, rule=rule, remedy=remedy)])
+    return StudyError([Fault("", written, rule, remedy)])

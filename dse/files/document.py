@@ -142,7 +142,7 @@ def read_document(path: str | Path) -> Document:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         rule, remedy = f"{shown} cannot be read: {reason}", "check its name and permissions"
-    raise StudyError([Fault(where="", written="", rule=rule, remedy=remedy)])
+    raise StudyError([Fault("", "", rule, remedy)])
 
 
 def parse_document(text: str, file: str) -> Document:
@@ -276,8 +276,7 @@ def stage_name(item: Mapping[str, Any]) -> str | None:
 def no_such(path: Path, what: str, *patterns: str) -> StudyError:
     """Return what to say of a path that is not there; `patterns` find what it may be beside it."""
     remedy = _neighbours(path.parent, path.name, *patterns)
-    rule = f"no such {what}: {str(path)!r}"
-    return StudyError([Fault(where="", written="", rule=rule, remedy=remedy)])
+    return StudyError([Fault("", "", f"no such {what}: {str(path)!r}", remedy)])
 
 
 def _neighbours(folder: Path, name: str, *patterns: str) -> str:
@@ -312,12 +311,10 @@ def assignments(given: Assignments | None, example: str, *, joined: bool = False
             name, value = _pair(part)
         except (TypeError, ValueError):
             rule = "it must be NAME=VALUE" + ("" if isinstance(part, str) else ", as YAML has it")
-            fault = Fault(where="", written=quoted(part), rule=rule, remedy=f"write {example}")
-            faults.append(fault)
+            faults.append(Fault("", quoted(part), rule, f"write {example}"))
             continue
         if name in found:
-            rule, remedy = f"it is {found[name]} already", "write it once"
-            faults.append(Fault(where=name, written=value, rule=rule, remedy=remedy))
+            faults.append(Fault(name, value, f"it is {found[name]} already", "write it once"))
         found[name] = value
     refuse(faults)
     return found

@@ -162,7 +162,7 @@ class _Reader:
         return named + [_words(axis, -1) for axis in self.choices if axis.unit_name]
 
     def _refuse(self, part: str, rule: str, remedy: str) -> None:
-        self.faults.append(Fault(where="design", written=part, rule=rule, remedy=remedy))
+        self.faults.append(Fault("design", part, rule, remedy))
 
 
 def _value(axis: Axis, text: str) -> str:

@@ -192,7 +192,7 @@ class SearchSettings:
         if self.seed >= 2**32:
             raise StudyError([_fault("seed", self.seed, "less than 2**32")])
         refuse(
-            Fault(where=f"search.options.{name}", written=repr(value), rule=rule, remedy=remedy)
+            Fault(f"search.options.{name}", repr(value), rule, remedy)
             for name, value in self.options.items()
             for rule, remedy in option_faults(known, name, value)
         )
@@ -249,10 +249,7 @@ def _at_least(name: str, value: int | None, least: int) -> None:
 
 def _fault(name: str, value: object, bound: str) -> Fault:
     return Fault(
-        where=f"search.{name}",
-        written=str(value),
-        rule=f"{name} must be {bound}",
-        remedy="leave it out for the default",
+        f"search.{name}", str(value), f"{name} must be {bound}", "leave it out for the default"
     )
 
 

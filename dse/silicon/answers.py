@@ -179,8 +179,7 @@ def settle_cycles(
         else:
             rule = "clears and presets do not come to rest within a cycle"
             remedy = "drive them without a loop through what they act on"
-            fault = Fault(where=f"cycle {cycle}", written="", rule=rule, remedy=remedy)
-            raise StudyError([fault])
+            raise StudyError([Fault(f"cycle {cycle}", "", rule, remedy)])
         values[cycle] = nets
         following = np.empty_like(state)
         following[gates.next_state.outputs - gates.net_count] = gates.next_state.at(nets, radix)

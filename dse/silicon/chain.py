@@ -122,8 +122,7 @@ class LibraryCharacteriser(Characteriser):
         name, library = self.conditions.wire, library or self.library
         if name is not None and name not in library.wire_loads:
             rule = f"{library.name} has no wire load of this name"
-            remedy = nearest(name, library.wire_loads)
-            raise StudyError([Fault(where="wire", written=repr(name), rule=rule, remedy=remedy)])
+            raise StudyError([Fault("wire", repr(name), rule, nearest(name, library.wire_loads))])
         return None if name is None else library.wire_loads[name]
 
     def depends_on(self) -> Mapping[str, Any]:

@@ -283,10 +283,10 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
     named = {name for task in tasks for name in task.design.parameters}
     refuse(
         Fault(
-            where=f"over.{name}",
-            written="",
-            rule="the table has a column of this name already",
-            remedy="rename the parameter",
+            f"over.{name}",
+            "",
+            "the table has a column of this name already",
+            "rename the parameter",
         )
         for name in sorted(named & taken)
     )

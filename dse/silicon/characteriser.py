@@ -91,8 +91,7 @@ class Characteriser(ABC):
         except StudyError as error:
             return Refused(tuple(of_design(task.design.name, one) for one in error.faults))
         except DseError as error:
-            fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
-            return Refused((fault,))
+            return Refused((Fault(task.design.name, "", str(error), ""),))
         unkept = "" if self.kept is None else self._keep(self.kept, task, found)
         return replace(found, facts={**found.facts, UNKEPT: unkept}) if unkept else found
 

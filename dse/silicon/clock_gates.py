@@ -69,7 +69,7 @@ def _gates(library: CellLibrary) -> list[tuple[Cell, ClockGate]]:
     if not found:
         written, rule = ", ".join(library.sources), "the library has no integrated clock gate"
         remedy = "add the file of its clock gates, or leave gate_clocks out"
-        raise StudyError([Fault(where="gate_clocks", written=written, rule=rule, remedy=remedy)])
+        raise StudyError([Fault("gate_clocks", written, rule, remedy)])
     return sorted(found, key=lambda one: (one[0].area_m2, one[0].name))
 
 

@@ -65,8 +65,7 @@ def clock_input(netlist: Netlist, clock: str) -> int:
     if len(nets) != 1:
         rule = "the clock is an input of one bit"
         remedy = f"name it with --clock-port; {nearest(clock, netlist.inputs)}"
-        fault = Fault(where="clock", written=repr(clock), rule=rule, remedy=remedy)
-        raise StudyError([placed(fault, netlist.source)])
+        raise StudyError([placed(Fault("clock", repr(clock), rule, remedy), netlist.source)])
     return nets[0]
 
 
@@ -101,8 +100,7 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
                 rule, remedy = "a clock drives flip-flops only", "use another signal as data"
             else:
                 continue
-            where = f"{_called(netlist, instance, cell)}.{name}"
-            fault = Fault(where=where, written=written, rule=rule, remedy=remedy)
+            fault = Fault(f"{_called(netlist, instance, cell)}.{name}", written, rule, remedy)
             faults.append(placed(fault, instance.source))
     return of_flip_flops or of_logic
 

@@ -106,20 +106,12 @@ def _check(ordered: Sequence[Characterisation], voltages: Sequence[float]) -> No
     if len({*voltages}) < len(voltages):
         written = ", ".join(f"{one:g} V" for one in voltages)
         remedy = "give libraries at different voltages"
-        faults.append(
-            Fault(
-                where="corner",
-                written=written,
-                rule="two libraries have the same voltage",
-                remedy=remedy,
-            )
-        )
+        faults.append(Fault("corner", written, "two libraries have the same voltage", remedy))
     heats = {one.designs[0].facts["temperature_c"]: None for one in ordered}
     if len(heats) > 1:
         written = ", ".join(f"{heat} C" for heat in heats)
         rule = "laws are fitted at one temperature"
-        remedy = "give libraries of one temperature"
-        faults.append(Fault(where="corner", written=written, rule=rule, remedy=remedy))
+        faults.append(Fault("corner", written, rule, "give libraries of one temperature"))
     refuse(faults)
 
 
@@ -132,8 +124,7 @@ def _errors(rows: Rows) -> Errors:
     try:
         return {name: [*held_out_errors(LAWS[name], _points(rows, name))] for name in LAWS}
     except ArgumentError as error:
-        name = next(iter(rows.values())).name
-        raise StudyError([Fault(where=name, written="", rule=str(error), remedy="")]) from None
+        raise StudyError([Fault(next(iter(rows.values())).name, "", str(error), "")]) from None
 
 
 def _error_remarks(name: str, errors: Errors) -> Iterator[str]:
@@ -163,7 +154,7 @@ def _fitted(rows: Rows, supply_v: float) -> CharacterisedDesign:
             name: figure_between(law, _points(rows, name), supply_v) for name, law in LAWS.items()
         }
     except ArgumentError as error:
-        raise StudyError([Fault(where="supply", written="", rule=str(error), remedy="")]) from None
+        raise StudyError([Fault("supply", "", str(error), "")]) from None
     clock_hz = 1.0 / rounded_up(figures["least_period_s"])
     idle = [
         (supply, one.figures["idle_power_w"] / one.figures["clock_hz"])

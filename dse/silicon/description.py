@@ -125,8 +125,7 @@ def reading(
             faults += no_such(Path(source), "file", "*.v").faults
         elif '"' in source or "\n" in source:
             remedy = "rename it, without quotes and line breaks"
-            rule = "cannot be read"
-            faults.append(Fault(where="", written=repr(source), rule=rule, remedy=remedy))
+            faults.append(Fault("", repr(source), "cannot be read", remedy))
     faults += wrong_names(top or "top", parameters or {})
     refuse(faults)
     named = "\n".join(sources.texts.values())
@@ -219,14 +218,12 @@ def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault
     """Yield what Yosys would take for something else."""
     for where, name in (("top", top), *(("parameters", one) for one in parameters)):
         if not _NAME.fullmatch(name):
-            rule = "a name is letters, digits and underscores"
-            yield Fault(where=where, written=repr(name), rule=rule, remedy="rename it")
+            yield Fault(where, repr(name), "a name is letters, digits and underscores", "rename it")
     for name, value in parameters.items():
         if isinstance(value, str) and not re.fullmatch(r"[\w .,:/+-]*", value):
             remedy = "use letters, digits, spaces and _ . , : / + - only"
             rule = "Yosys cannot be given this text"
-            where = f"parameters.{name}"
-            yield Fault(where=where, written=repr(value), rule=rule, remedy=remedy)
+            yield Fault(f"parameters.{name}", repr(value), rule, remedy)
 
 
 def elaborating(top: str) -> Iterator[str]:
@@ -268,7 +265,7 @@ def run_description(
         twice = [*driven_twice(output.files.get("floating", ""))]
         if twice and way is not reads.ways[-1]:
             rule = f"two drivers of {twice[0]}, as where two processes call one static function"
-            refused = StudyError([Fault(where="", written="", rule=rule, remedy="")])
+            refused = StudyError([Fault("", "", rule, "")])
             continue
         if driven_twice(checked := output.files.get("undriven", "")):
             dump = dumping_drivers(whole, checked)
@@ -330,7 +327,7 @@ def _undriven(checked: str) -> Iterator[Fault]:
     pattern = r"Warning: Wire [^\s.]+\.\\?(.+?) is used but has no driver"
     for wire in dict.fromkeys(re.findall(pattern, checked)):
         rule, remedy = "nothing drives it, and outputs depend on it", "drive it, or assign it 0"
-        yield Fault(where=wire, written="", rule=rule, remedy=remedy)
+        yield Fault(wire, "", rule, remedy)
 
 
 def _latches(dumped: str) -> Iterator[Fault]:
@@ -340,7 +337,7 @@ def _latches(dumped: str) -> Iterator[Fault]:
         signal = re.search(r"connect \\Q \\?(\S+)", part)
         if signal:
             rule = "a latch, which holds its value without a clock"
-            yield _at(part, Fault(where=signal[1], written="", rule=rule, remedy=remedy))
+            yield _at(part, Fault(signal[1], "", rule, remedy))
 
 
 def _loops(checked: str) -> Iterator[Fault]:
@@ -349,8 +346,7 @@ def _loops(checked: str) -> Iterator[Fault]:
     for loop in re.findall(r"found logic loop in .*\n((?:    .*\n?)*)", checked):
         wires = re.findall(r"^    wire (?:\\)?([^$\s]\S*)", loop, re.M)
         through = ", ".join(dict.fromkeys(wires)) or "unnamed signals"
-        rule = f"a combinational loop through {through}"
-        fault = Fault(where="", written="", rule=rule, remedy=remedy)
+        fault = Fault("", "", f"a combinational loop through {through}", remedy)
         yield _at(loop[loop.find("    wire") :], fault)
 
 

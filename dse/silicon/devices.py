@@ -206,8 +206,7 @@ def device_called(name: str, families: Sequence[DeviceFamily]) -> Device:
     devices = [Device(family, one) for family in families for one in family.devices]
     known = {one.full_name: one for one in devices}
     if name not in known:
-        rule = "no known device has this name"
-        fault = Fault(where="device", written=repr(name), rule=rule, remedy=nearest(name, known))
+        fault = Fault("device", repr(name), "no known device has this name", nearest(name, known))
         raise StudyError([fault])
     return known[name]
 

@@ -40,4 +40,4 @@ def driver_faults(checked: str, dumped: str) -> Iterator[Fault]:
         by.sort(key=lambda one: (" " in one, len(one), one))
         shown = listed([re.sub(r"(:\d+)\.[\d.-]+$", r"\1", one) for one in by])
         rule, remedy = f"{shown} drive it", "let one process or assignment do so"
-        yield placed(Fault(where=signal, written="", rule=rule, remedy=remedy), by[0])
+        yield placed(Fault(signal, "", rule, remedy), by[0])

@@ -256,26 +256,25 @@ def _wrong(setup: Setup) -> Iterator[Fault]:
     said = {*setup.settings} | {*setup.axes}
     for name in sorted({*setup.settings} & {*setup.axes}):
         rule, remedy = "it is an axis of this study, and set here as well", "remove one of them"
-        yield Fault(where=name, written="", rule=rule, remedy=remedy)
+        yield Fault(name, "", rule, remedy)
     if ("generator" in said) == bool(setup.files):
         rule = "hardware is the files of Verilog, or a generator"
         remedy = "write one of `files: [core.v]` and `settings: {generator: NAME}`"
-        yield Fault(where="generator", written="", rule=rule, remedy=remedy)
+        yield Fault("generator", "", rule, remedy)
     if "library" not in said:
         rule, remedy = "logic is mapped to a library", "add for instance `library: sky130.lib`"
-        yield Fault(where="library", written="", rule=rule, remedy=remedy)
+        yield Fault("library", "", rule, remedy)
     if ("supply" in said) != ("corners" in said):
         rule = "the axis `supply` and the setting `corners` go together"
         remedy = "give the same cells at other voltages: `corners: [cells_1v8.lib]`"
-        yield Fault(where="corners", written="", rule=rule, remedy=remedy)
+        yield Fault("corners", "", rule, remedy)
     for name in ("tasks", "seed", "warm_up", "gate_clocks"):
         if not str(setup.settings.get(name, "0")).isdigit():
             rule, remedy = "it must be a whole number", "write for instance 200"
-            yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)
+            yield Fault(name, str(setup.settings[name]), rule, remedy)
     for name in ("sv", "full_adders"):
         if str(setup.settings.get(name, "no")).lower() not in _YES + _NO:
-            rule, remedy = "it is on or off", "write yes or no"
-            yield Fault(where=name, written=str(setup.settings[name]), rule=rule, remedy=remedy)
+            yield Fault(name, str(setup.settings[name]), "it is on or off", "write yes or no")
 
 
 def _number(value: object) -> str:

@@ -41,7 +41,7 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
     trees = _Trees(library, usable)
     if not trees.buffers:
         rule, remedy = "the library has no buffer that can be used", "add the file that has them"
-        raise StudyError([Fault(where="library", written="", rule=rule, remedy=remedy)])
+        raise StudyError([Fault("library", "", rule, remedy)])
     instances = list(netlist.instances)
     added: list[Instance] = []
     takers = _takers(netlist, library)

@@ -123,8 +123,7 @@ def period_of(least_s: float, wanted_s: float) -> float:
     """
     if not least_s > 0:
         rule = "no path takes any time: outputs are constants, or inputs handed on"
-        remedy = "drive every signal, and by one driver alone"
-        raise StudyError([Fault(where="clock", written="", rule=rule, remedy=remedy)])
+        raise StudyError([Fault("clock", "", rule, "drive every signal, and by one driver alone")])
     if not wanted_s:
         return rounded_up(least_s)
     if settled(least_s / wanted_s - 1.0) > 0.0:
@@ -132,7 +131,7 @@ def period_of(least_s: float, wanted_s: float) -> float:
         written = f"the longest path takes {least_s * 1e9:.{digits}g} ns"
         rule = f"the period of the clock is {wanted_s * 1e9:.{digits}g} ns"
         remedy = "ask for a slower clock, or leave this design out"
-        raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
+        raise StudyError([Fault("clock", written, rule, remedy)])
     return wanted_s
 
 
@@ -147,11 +146,9 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
     try:
         value = units.parse(text, quantity)
     except UnitError as error:
-        fault = Fault(where=where, written=repr(text), rule=error.rule, remedy=error.remedy)
-        raise StudyError([fault]) from None
+        raise StudyError([Fault(where, repr(text), error.rule, error.remedy)]) from None
     if not value > 0:
-        rule, remedy = "it must be positive", "write a larger value"
-        raise StudyError([Fault(where=where, written=repr(text), rule=rule, remedy=remedy)])
+        raise StudyError([Fault(where, repr(text), "it must be positive", "write a larger value")])
     return value
 
 

@@ -245,4 +245,4 @@ def _sha256_of(folder: Path) -> str:
 
 
 def _fault(written: str, rule: str, remedy: str) -> Fault:
-    return Fault(where="place", written=written, rule=rule, remedy=remedy)
+    return Fault("place", written, rule, remedy)

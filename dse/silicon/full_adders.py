@@ -35,7 +35,7 @@ def adders(library: CellLibrary) -> str:
     if not found:
         written, rule = ", ".join(library.sources), "the library has no full adder"
         remedy = "add the file of its adders, or leave full_adders out"
-        raise StudyError([Fault(where="full_adders", written=written, rule=rule, remedy=remedy)])
+        raise StudyError([Fault("full_adders", written, rule, remedy)])
     cell = min(found, key=lambda one: (one.area_m2, one.name))
     inputs = zip("ABC", _inputs(cell), strict=True)
     pins = [f".{pin}({port})" for port, pin in inputs]

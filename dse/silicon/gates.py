@@ -196,8 +196,7 @@ class _Builder:
                 self.gates.append(_Gate(NetFunction(net, (before,), same), (delay,)))
             elif record.direction == "output":
                 rule, remedy = "its function is not known", "open its macros (dse.silicon.macros)"
-                where = f"{instance.name}.{pin}"
-                self.faults.append(Fault(where=where, written="", rule=rule, remedy=remedy))
+                self.faults.append(Fault(f"{instance.name}.{pin}", "", rule, remedy))
             elif not record.clock:
                 self.ends.add(net)
 
@@ -222,8 +221,7 @@ class _Builder:
 
     def _no_delay(self, instance: Instance, written: str) -> None:
         rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
-        where = f"{instance.name} ({instance.cell})"
-        self.faults.append(Fault(where=where, written=written, rule=rule, remedy=remedy))
+        self.faults.append(Fault(f"{instance.name} ({instance.cell})", written, rule, remedy))
 
     def levels(self) -> Iterator[Level]:
         """Yield the gates by level."""
@@ -238,8 +236,7 @@ class _Builder:
             nets = [self.gates[number].function.output for number in error.args[1]]
             written = " -> ".join(map(self.netlist.named, nets[:MOST_NAMED]))
             rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
-            fault = Fault(where=self.netlist.top, written=written, rule=rule, remedy=remedy)
-            raise StudyError([fault]) from None
+            raise StudyError([Fault(self.netlist.top, written, rule, remedy)]) from None
         while sorter.is_active():
             ready = sorter.get_ready()
             sorter.done(*ready)

@@ -40,7 +40,7 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
         A file cannot be read, or breaks a rule; all faults at once.
     """
     if not paths:
-        raise StudyError([Fault(where="", written="", rule="no file", remedy="name a .lib file")])
+        raise StudyError([Fault("", "", "no file", "name a .lib file")])
     parts: list[CellLibrary] = []
     readers: list[CellReader] = []
     faults: list[Fault] = []
@@ -78,8 +78,7 @@ def _unpacked(content: bytes, path: Path) -> bytes:
             return found
         rule = f"the file unpacks to more than {MOST_BYTE // 10**6} MB"
         remedy = "split it by groups of cells, and name all files"
-    fault = Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)
-    raise StudyError([fault])
+    raise StudyError([Fault("", repr(str(path)), rule, remedy)])
 
 
 def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) -> CellLibrary:
@@ -170,16 +169,14 @@ def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
             if one != other:
                 written = f"{file} has {other:g}, {first} {one:g}"
                 rule, remedy = "files of one library have one corner", "give files of one corner"
-                yield Fault(where=what, written=written, rule=rule, remedy=remedy)
+                yield Fault(what, written, rule, remedy)
     owner: dict[str, str] = {}
     for part in parts:
         (file,) = part.sources
         for cell in part.cells:
             if cell in owner:
                 written, rule = f"in {owner[cell]} and {file}", "two cells have this name"
-                yield Fault(
-                    where=cell, written=written, rule=rule, remedy="give only one of the two files"
-                )
+                yield Fault(cell, written, rule, "give only one of the two files")
             owner[cell] = file
 
 

@@ -33,8 +33,7 @@ def macro_faults(cells: Iterable[Cell]) -> Iterator[Fault]:
                 rule = "an output of a macro follows one edge of one clock, and nothing else"
                 remedy = "take a macro whose outputs do, or put its logic in the description"
                 written = ", ".join(sorted(kinds)) or "no timing"
-                where = f"{cell.name}.{pin.name}"
-                yield Fault(where=where, written=written, rule=rule, remedy=remedy)
+                yield Fault(f"{cell.name}.{pin.name}", written, rule, remedy)
                 break
 
 
@@ -76,7 +75,7 @@ def with_macros(vectors: Vectors, netlist: Netlist, inside: Mapping[str, Sequenc
             if {*cells} == {NOT_COMPARED}:
                 rule = "in no cycle does the module of the macro give a value that is known"
                 remedy = "let one process alone drive it, or write the memory before it is read"
-                faults.append(Fault(where=port, written="", rule=rule, remedy=remedy))
+                faults.append(Fault(port, "", rule, remedy))
             stimulus[port] = bits_written(cells, len(netlist.inputs[port]))
         elif port in netlist.outputs:
             expected[port] = bits_written(cells, len(netlist.outputs[port]))

@@ -152,13 +152,11 @@ def _check_wanted(
     faults = [*wrong_names(top, {})]
     if not target_period_s > 0:
         rule, remedy = "a period is above 0 s", "write that of the wanted clock"
-        written = f"{target_period_s:g} s"
-        faults.append(Fault(where="target_period_s", written=written, rule=rule, remedy=remedy))
+        faults.append(Fault("target_period_s", f"{target_period_s:g} s", rule, remedy))
     if "    ff (" not in usable.liberty:
         rule = "the library has no flip-flop that can be used"
         remedy = "add the file of its sequential cells"
-        files = ", ".join(library.sources)
-        faults.append(Fault(where="library", written=files, rule=rule, remedy=remedy))
+        faults.append(Fault("library", ", ".join(library.sources), rule, remedy))
     refuse(faults)
 
 

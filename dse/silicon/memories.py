@@ -82,7 +82,4 @@ def too_large(
                 "make it an instance of a macro of a --library file, or allow it: "
                 f'--memory "{one.bits} bit"'
             )
-            written = f"{shown} ({one.size})"
-            yield placed(
-                Fault(where=one.name, written=written, rule=rule, remedy=remedy), one.source
-            )
+            yield placed(Fault(one.name, f"{shown} ({one.size})", rule, remedy), one.source)

@@ -91,14 +91,14 @@ def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) 
     """
     modules = _modules(written)
     if top not in modules:
-        raise StudyError([_fault("top", repr(top), "no such module", nearest(top, modules))])
+        raise StudyError([Fault("top", repr(top), "no such module", nearest(top, modules))])
     module = modules[top]
     ports: dict[str, dict[str, tuple[int, ...]]] = {"input": {}, "output": {}}
     faults = [*_generic(module, modules)]
     for name, port in module["ports"].items():
         if port["direction"] not in ports:
             rule, remedy = "a port is an input or an output", "split it into one of each"
-            faults.append(_fault(name, port["direction"], rule, remedy))
+            faults.append(Fault(name, port["direction"], rule, remedy))
             continue
         faults += _unknown_bits(name, port["bits"])
         ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
@@ -151,7 +151,7 @@ def _modules(written: str) -> dict[str, Any]:
                 module[part].items()
     except (ValueError, KeyError, TypeError, AttributeError):
         rule = "a netlist has modules with ports, cells and netnames"
-        raise StudyError([_fault("", "", rule, "write it with 'write_json' of Yosys")]) from None
+        raise StudyError([Fault("", "", rule, "write it with 'write_json' of Yosys")]) from None
     return modules
 
 
@@ -179,21 +179,21 @@ def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[
 
 def _kind(kind: str, names: list[str], rule: str, remedy: str, source: str) -> Fault:
     more = f" and {len(names) - 1} more" if names[1:] else ""
-    return placed(_fault(shortened(visible(names[0])) + more, kind, rule, remedy), source)
+    return placed(Fault(shortened(visible(names[0])) + more, kind, rule, remedy), source)
 
 
 def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
     for bit in bits:
         if not isinstance(bit, int) and bit not in ("0", "1"):
             rule = "a bit without a value that nothing drives"
-            yield _fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
+            yield Fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
             return
 
 
 def _wide(name: str, pin: str, bits: list[Any]) -> Iterator[Fault]:
     if len(bits) > 1:
         rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
-        yield _fault(f"{name}.{pin}", "", rule, remedy)
+        yield Fault(f"{name}.{pin}", "", rule, remedy)
 
 
 def _split(
@@ -206,7 +206,7 @@ def _split(
         if bits and len(bits) != len(pins):
             rule = f"the bus of {cell['type']} has {len(pins)} bits in the library"
             remedy = "give the description and the library of one macro"
-            fault = _fault(f"{visible(name)}.{bus}", f"{len(bits)} bits", rule, remedy)
+            fault = Fault(f"{visible(name)}.{bus}", f"{len(bits)} bits", rule, remedy)
             yield placed(fault, _source(cell))
 
 
@@ -256,11 +256,11 @@ def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
             continue
         for name in instance.nets.keys() - cell.pins.keys():
             rule, remedy = f"{cell.name} has no such pin", nearest(name, cell.pins)
-            yield _fault(f"{instance.name}.{name}", "", rule, remedy)
+            yield Fault(f"{instance.name}.{name}", "", rule, remedy)
         for pin in cell.pins.values():
             if pin.direction == "input" and pin.name not in instance.nets:
                 rule, remedy = "an input that nothing drives", "connect it"
-                yield _fault(f"{instance.name}.{pin.name}", "", rule, remedy)
+                yield Fault(f"{instance.name}.{pin.name}", "", rule, remedy)
 
 
 def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
@@ -271,7 +271,7 @@ def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
     def drive(net: int, by: str) -> None:
         if net in drivers:
             written, rule = f"{drivers[net]} and {by}", "two drivers of one net"
-            faults.append(_fault(netlist.named(net), written, rule, "keep one"))
+            faults.append(Fault(netlist.named(net), written, rule, "keep one"))
         drivers[net] = by
 
     for name, nets in netlist.inputs.items():
@@ -290,8 +290,4 @@ def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
     for net, reader in read.items():
         if net not in drivers:
             rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
-            yield _fault(netlist.named(net), f"read by {reader}", rule, remedy)
-
-
-def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
-    return Fault(where=where, written=written, rule=rule, remedy=remedy)
+            yield Fault(netlist.named(net), f"read by {reader}", rule, remedy)

@@ -202,4 +202,4 @@ def _columns(table: CsvTable, faults: list[Fault]) -> dict[str, Column]:
 
 
 def _of(file: str, written: str, rule: str, remedy: str) -> Fault:
-    return Fault(where=f"joined_by: {file}", written=written, rule=rule, remedy=remedy)
+    return Fault(f"joined_by: {file}", written, rule, remedy)

@@ -71,7 +71,7 @@ class Verilog:
         if self.done:
             del missing["cycles_per_task"]
         faults = [
-            Fault(where=name, written="", rule="Verilog of your own needs it", remedy=_GIVE[name])
+            Fault(name, "", "Verilog of your own needs it", _GIVE[name])
             for name, value in missing.items()
             if value is None
         ]
@@ -132,7 +132,7 @@ class Verilog:
         if self.dut:
             rule = "only waves and testbenches have an instance of the design"
             remedy = f"check against one that ends in {' or '.join((*TESTBENCH, *WAVES))}"
-            raise StudyError([Fault(where="dut", written=self.dut, rule=rule, remedy=remedy)])
+            raise StudyError([Fault("dut", self.dut, rule, remedy)])
         return WrittenVectors.read(path, self.warm_up, self.done)
 
 
@@ -163,8 +163,7 @@ def _counted_cycles(
             remedy = f"write `{RISES}{done}` if so; else state {cycles:.4g} cycles"
         if rule:
             written = "" if stated is None else f"{stated[place]:g}"
-            fault = Fault(where="cycles_per_task", written=written, rule=rule, remedy=remedy)
-            raise StudyError([fault])
+            raise StudyError([Fault("cycles_per_task", written, rule, remedy)])
         found.append(cycles)
     return found
 
@@ -182,10 +181,10 @@ def _check_whole(over: Mapping[str, str]) -> None:
     """Refuse values of parameters in Verilog that Yosys would take for texts."""
     refuse(
         Fault(
-            where=f"over.{name}",
-            written=written,
-            rule="a parameter of Verilog is a whole number here, no fraction and no text",
-            remedy=f"write whole numbers with commas between: {name}=8,16",
+            f"over.{name}",
+            written,
+            "a parameter of Verilog is a whole number here, no fraction and no text",
+            f"write whole numbers with commas between: {name}=8,16",
         )
         for name, written in over.items()
         if not all(isinstance(row[name], int) for row in combinations({name: written}))
@@ -213,13 +212,13 @@ def _values(
             value = parse_expression(text, [*numbers], constant=True).value(numbers)
             values = np.broadcast_to(value, len(chosen)).tolist()
     except UnitError as error:
-        faults.append(Fault(where=name, written=repr(text), rule=error.rule, remedy=error.remedy))
+        faults.append(Fault(name, repr(text), error.rule, error.remedy))
         return [1.0] * len(chosen)
     if not all(0 < value < np.inf for value in values):
         finite = np.isfinite(values).all()
         rule = "it must be positive" if finite else "it must be a finite number"
         remedy = "write a larger value" if finite else "write for instance 16"
-        faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
+        faults.append(Fault(name, repr(text), rule, remedy))
     return values
 
 
@@ -229,5 +228,4 @@ def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
     except (KeyError, IndexError, ValueError):
         rule = "braces hold the name of a parameter"
         remedy = nearest("", parameters) if parameters else "leave them out"
-        fault = Fault(where="check", written=repr(written), rule=rule, remedy=remedy)
-        raise StudyError([fault]) from None
+        raise StudyError([Fault("check", repr(written), rule, remedy)]) from None

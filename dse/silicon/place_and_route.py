@@ -182,7 +182,7 @@ def _raise_too_large(output: Output, device: Device) -> None:
                 written += ", registers at its ports included"
             rule = f"{device.full_name} has {there}"
             remedy = "take a larger device, or leave this design out"
-            faults.append(_fault(what, written, rule, remedy))
+            faults.append(Fault(what, written, rule, remedy))
     refuse(faults)
 
 
@@ -196,15 +196,10 @@ def _reported(written: str, device: Device, registers: int) -> Placement:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         rule = f"its report cannot be read: {type(error).__name__} {error}"
         remedy = "use nextpnr 0.4 or later"
-        raise StudyError([_fault(device.family.program, "", rule, remedy)]) from None
+        raise StudyError([Fault(device.family.program, "", rule, remedy)]) from None
     if not clocks:
         rule = "no path between registers, so that no clock is too fast"
-        remedy = "clock the design"
-        raise StudyError([_fault("clock", "", rule, remedy)])
+        raise StudyError([Fault("clock", "", rule, "clock the design")])
     kinds = (one for one in device.family.blocks.values() if one.counted)
     counted = {one.counted: counts.get(one.reported, 0) for one in kinds}
     return Placement(min(clocks) * 1e6, max(logic.values()), {**logic, **counted})
-
-
-def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
-    return Fault(where=where, written=written, rule=rule, remedy=remedy)

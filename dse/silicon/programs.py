@@ -134,10 +134,8 @@ def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iter
         file = found["file"] or ""
         file = "" if Path(file).name in _NEVER_FILES else file
         line, column = (int(found["line"]), int(found["column"] or 1)) if file else (0, 0)
-        yield Fault(
-            where="", written="", rule=rule, remedy=remedy, file=file, line=line, column=column
-        )
+        yield Fault("", "", rule, remedy, file=file, line=line, column=column)
     if not errors:
         last = log.strip().rpartition("\n")[2] or "nothing"
         rule = f"{program} ended before its work was done; its last line: {last}"
-        yield Fault(where="", written="", rule=rule, remedy="was there enough memory?")
+        yield Fault("", "", rule, "was there enough memory?")

@@ -54,8 +54,7 @@ class Request:
             return generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
         except UnknownPluginError as error:
             remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS[:2])}")
-            fault = Fault(where="hardware", written="", rule=error.rule, remedy=remedy)
-            raise StudyError([fault]) from None
+            raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
 
     def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
         """Refuse to write over what is read: descriptions, tables of answers, `others`.
@@ -72,7 +71,7 @@ class Request:
                 read.append(Path(task.vectors.table.file))
         if any(out.exists() and out.samefile(one) for one in read):
             rule, remedy = "the table would replace what it is made from", "name another file"
-            raise StudyError([Fault(where="out", written=str(out), rule=rule, remedy=remedy)])
+            raise StudyError([Fault("out", str(out), rule, remedy)])
 
     def remarks(
         self, characterisers: Sequence[Characteriser], targets: Sequence[Target]
@@ -115,16 +114,16 @@ def supplies(
     for text in texts:
         if not is_float(text) or not 0 < float(text) < np.inf:
             rule, remedy = "a voltage is a number above 0, in V", "write for instance 1.3,1.4"
-            faults.append(Fault(where="supply", written=repr(text), rule=rule, remedy=remedy))
+            faults.append(Fault("supply", repr(text), rule, remedy))
     if texts and not corners:
         rule, remedy = "laws need libraries at two or more voltages", "give others: --corner LIB"
-        faults.append(Fault(where="supply", written="", rule=rule, remedy=remedy))
+        faults.append(Fault("supply", "", rule, remedy))
     if corners and clock:
         rule, remedy = "with --corner each voltage has a clock of its own", "leave it out"
-        faults.append(Fault(where="clock", written=clock, rule=rule, remedy=remedy))
+        faults.append(Fault("clock", clock, rule, remedy))
     if corners and joined_by is not None:
         rule = "a table of networks has one supply voltage"
         remedy = "leave the corners out, or add each corner's network to a table of its own"
-        faults.append(Fault(where="joined_by", written="", rule=rule, remedy=remedy))
+        faults.append(Fault("joined_by", "", rule, remedy))
     refuse(faults)
     return [*dict.fromkeys(map(float, texts))]

@@ -206,7 +206,7 @@ class _Count:
             if settled.forced.any():
                 where = f"cycle {self.cycles + int(np.argmax(settled.forced))} after the warm-up"
                 rule, remedy = "clears and presets act only during the warm-up", "make it longer"
-                raise StudyError([Fault(where=where, written="", rule=rule, remedy=remedy)])
+                raise StudyError([Fault(where, "", rule, remedy)])
             found.append(settled.values[:, shown])
             size = self._add(np.concatenate([before, settled.values]))
             state, before = settled.state, settled.values[-1:]

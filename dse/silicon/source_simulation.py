@@ -106,7 +106,7 @@ def _modules(
         if kind in macros and "    parameter " in inside:
             rule = "a macro has no parameters, for the library has one cell of its name"
             remedy = "write the values into its module, and leave them out here"
-            faults.append(Fault(where=name, written=kind, rule=rule, remedy=remedy))
+            faults.append(Fault(name, kind, rule, remedy))
     refuse(faults)
     script = ("hierarchy -check -top {0}", "proc", "tee -q -o drivers check", "write_rtlil {0}.il")
     found = {}
@@ -120,8 +120,7 @@ def _modules(
         found[kind] = whole.output.files[f"{kind}.il"]
         for signal in driven_twice(whole.output.files["drivers"]):
             rule = "two processes of the macro's module drive it, which cannot be simulated"
-            remedy = "let one process drive it"
-            faults.append(Fault(where=f"{kind}.{signal}", written="", rule=rule, remedy=remedy))
+            faults.append(Fault(f"{kind}.{signal}", "", rule, "let one process drive it"))
     refuse(faults)
     return found
 

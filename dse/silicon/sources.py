@@ -108,12 +108,11 @@ def sources_of(
     )
     for folder in folders:
         if not Path(folder).is_dir():
-            rule, remedy = "no such folder", "check the path"
-            faults.append(Fault(where="include", written=repr(folder), rule=rule, remedy=remedy))
+            faults.append(Fault("include", repr(folder), "no such folder", "check the path"))
     for macro in macros:
         if not _MACRO.fullmatch(macro):
             rule, remedy = "a macro is NAME or NAME=VALUE", "write for instance WIDTH=8"
-            faults.append(Fault(where="define", written=repr(macro), rule=rule, remedy=remedy))
+            faults.append(Fault("define", repr(macro), rule, remedy))
     refuse(faults)
     return Sources(verilog, folders, macros, sv or bool(flags))
 
@@ -124,8 +123,7 @@ def _listed(path: Path, within: tuple[Path, ...], faults: list[Fault]) -> Iterat
         faults += no_such(path, "file", "*.f").faults
         return
     if path.resolve() in within:
-        rule, remedy = "the list contains itself", "take it out"
-        faults.append(Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy))
+        faults.append(Fault("", repr(str(path)), "the list contains itself", "take it out"))
         return
 
     def there(name: str) -> str:
@@ -150,9 +148,7 @@ def _listed(path: Path, within: tuple[Path, ...], faults: list[Fault]) -> Iterat
             yield "sv", word
         elif option[0] in "-+":
             rule = "a list has files, -I, +incdir+, -D, +define+, -sv, -f and -F"
-            faults.append(
-                Fault(where=str(path), written=repr(word), rule=rule, remedy="take it out")
-            )
+            faults.append(Fault(str(path), repr(word), rule, "take it out"))
         else:
             yield "files", there(word)
 
@@ -188,7 +184,7 @@ def _include(
         if not loop:
             rule = f"files include each other more than {_MOST_DEEP} deep"
         remedy = "leave one out, or put what is read once between `ifndef NAME and `endif"
-        raise StudyError([Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)])
+        raise StudyError([Fault("", repr(str(path)), rule, remedy)])
     if any(one.samefile(path) for one in found):
         return
     found[path] = read_bytes(path).decode("utf-8", errors="replace")

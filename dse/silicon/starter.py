@@ -56,7 +56,7 @@ def starting_study(files: Sequence[Path], folder: Path, top: str | None = None) 
     clock = next((one for one in inputs if one.lower() in _CLOCKS), None)
     if clock is None:
         rule = f"none of the inputs of {name} is called {', '.join(_CLOCKS)}"
-        raise StudyError([Fault(where="", written="", rule=rule, remedy="rename the clock so")])
+        raise StudyError([Fault("", "", rule, "rename the clock so")])
     data = [bits for key, bits in inputs.items() if key != clock]
     shown = (f"{one['direction']} {key}[{len(one['bits'])}]" for key, one in ports.items())
     return _TEXT.format(

@@ -104,7 +104,7 @@ def multiplier_of(written: str) -> str:
     if written in MULTIPLIERS:
         return written
     rule, remedy = "there is no multiplier of this name", nearest(written, MULTIPLIERS)
-    raise StudyError([Fault(where=MULTIPLIER, written=repr(written), rule=rule, remedy=remedy)])
+    raise StudyError([Fault(MULTIPLIER, repr(written), rule, remedy)])
 
 
 def targets_of(
@@ -135,10 +135,10 @@ def check_targets(targets: Sequence[Target]) -> None:
     counted = Counter((one.suffix, one.text()) for one in targets)
     refuse(
         Fault(
-            where="targets",
-            written=shown,
-            rule=f"rows are called by their clock, to 6 digits, and this one stands {count} times",
-            remedy="write it once",
+            "targets",
+            shown,
+            f"rows are called by their clock, to 6 digits, and this one stands {count} times",
+            "write it once",
         )
         for (_, shown), count in counted.items()
         if count > 1

@@ -103,7 +103,7 @@ def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
         parts = [part.strip() for part in written.strip("[]").split(",")]
         if not all(parts) or len({*parts}) < len(parts):
             rule, remedy = "values stand between commas, each of them once", f"write {name}=1,2,4"
-            faults.append(Fault(where=f"over.{name}", written=written, rule=rule, remedy=remedy))
+            faults.append(Fault(f"over.{name}", written, rule, remedy))
         values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
     refuse(faults)
     return [dict(zip(over, row, strict=True)) for row in product(*values)]
@@ -128,7 +128,7 @@ def generated(
         try:
             designs.append(generator(**parameters))
         except ArgumentError as error:
-            faults.append(Fault(where="over", written="", rule=str(error), remedy=""))
+            faults.append(Fault("over", "", str(error), ""))
     refuse(faults)
     return [
         DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))

@@ -72,7 +72,7 @@ def recorded(
         raise no_such(check, "file", f"*{check.suffix}")
     if not re.fullmatch(r"\w+(\.\w+)*", dut):
         rule, remedy = "waves are those of an instance", "name it from the outermost: --dut tb.dut"
-        raise StudyError([Fault(where="dut", written=repr(dut), rule=rule, remedy=remedy)])
+        raise StudyError([Fault("dut", repr(dut), rule, remedy)])
     if check.suffix == ".vcd":
         with check.open(encoding="utf-8", errors="replace") as lines:
             return read_waves(lines, file=str(check), scope=dut, clock=clock)
@@ -84,7 +84,7 @@ def recorded(
     dump = ran.files.get(_DUMPED) or next((t for t in ran.files.values() if "$var " in t), "")
     if len(dump) >= _MOST_BYTE:
         rule, remedy = f"its waves take more than {_MOST_BYTE:,} bytes", "end it earlier: $finish"
-        raise StudyError([Fault(where=str(check), written="", rule=rule, remedy=remedy)])
+        raise StudyError([Fault(str(check), "", rule, remedy)])
     found = read_waves(dump.splitlines(), file=str(check), scope=dut, clock=clock)
     return replace(found, lines=(0,) * len(found.lines))  # of a file that nobody keeps
 
@@ -93,8 +93,7 @@ def _program(name: str, check: Path) -> str:
     found = shutil.which(name)
     if found is None:
         rule = f"{name} is not on the PATH, which it takes"
-        fault = Fault(where="check", written=str(check), rule=rule, remedy=_INSTALL[name])
-        raise StudyError([fault])
+        raise StudyError([Fault("check", str(check), rule, _INSTALL[name])])
     return found
 
 
@@ -116,8 +115,7 @@ def _run(
     faults = [*_faults(built.log, dut)]
     if "run.vvp" not in built.files or faults:
         rule = built.log.strip().rpartition("\n")[2] or "nothing"
-        other = Fault(where=str(check), written="", rule=f"iverilog: {rule}", remedy="")
-        raise StudyError(faults or [other])
+        raise StudyError(faults or [Fault(str(check), "", f"iverilog: {rule}", "")])
     data = whole.data().items()
     files = {name: text for name, text in data if Path(name).suffix not in WAVES}  # it writes them
     files["run.vvp"] = built.files["run.vvp"]
@@ -126,8 +124,7 @@ def _run(
         return run_program(run, files, what="vvp", time_limit_s=limit_s)
     except ToolTimeError:
         rule = f"it does not end within {limit_s:g} s"
-        remedy = "end it early with $finish, or raise --time-limit"
-        fault = Fault(where=str(check), written="", rule=rule, remedy=remedy)
+        fault = Fault(str(check), "", rule, "end it early with $finish, or raise --time-limit")
         raise StudyError([fault]) from None
 
 
@@ -136,12 +133,12 @@ def _faults(log: str, dut: str) -> Iterator[Fault]:
     bench = dut.partition(".")[0]
     for name in re.findall(r"warning: parameter (\w+) not found in", log):
         rule, remedy = f"{bench} has no parameter of this name", "add it, and hand it to the design"
-        yield Fault(where=f"over.{name}", written="", rule=rule, remedy=remedy)
+        yield Fault(f"over.{name}", "", rule, remedy)
     for line in log.splitlines():
         found = re.match(r"(?P<file>.+?):(?P<line>\d+): (?:error: |sorry: )?(?P<rule>\S.*)", line)
         if found and found["file"] == "dse_waves.v":
             rule, remedy = "the testbench has no such instance", "name it from the outermost module"
-            yield Fault(where="dut", written=repr(dut), rule=rule, remedy=remedy)
+            yield Fault("dut", repr(dut), rule, remedy)
         elif found and not found["rule"].startswith("warning"):
             place: Any = {"file": found["file"], "line": int(found["line"]), "column": 1}
-            yield Fault(where="", written="", rule=found["rule"], remedy="", **place)
+            yield Fault("", "", found["rule"], "", **place)

@@ -263,7 +263,7 @@ def _critical(netlist: Netlist, run: _Run, ports: bool) -> tuple[float, tuple[Pa
     if not np.isfinite(period):
         rule = "no path from flip-flop to flip-flop" + (", nor from or to a port" if ports else "")
         remedy = "add registers to the design" + ("" if ports else ", or count paths of ports")
-        raise StudyError([Fault(where=netlist.top, written="", rule=rule, remedy=remedy)])
+        raise StudyError([Fault(netlist.top, "", rule, remedy)])
     node = int(setups.source[best])
     instance = netlist.instances[setups.instance[best]]
     increment, edge = float(setup[best]), _EDGES[node & 1]

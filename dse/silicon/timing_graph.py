@@ -252,4 +252,4 @@ def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bo
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     written = " -> ".join([*names[:MOST_NAMED], *more, names[0]])
     rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
-    return StudyError([Fault(where=netlist.top, written=written, rule=rule, remedy=remedy)])
+    return StudyError([Fault(netlist.top, written, rule, remedy)])

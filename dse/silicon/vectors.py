@@ -87,9 +87,7 @@ class WrittenVectors:
         name = self.done.removeprefix(RISES)
         if name not in self.table.headers:
             rule, remedy = "no column of this name", nearest(name, self.table.headers)
-            where = f"{self.table.file}: done"
-            fault = Fault(where=where, written=repr(name), rule=rule, remedy=remedy)
-            raise StudyError([fault])
+            raise StudyError([Fault(f"{self.table.file}: done", repr(name), rule, remedy)])
         cells = [cell.strip() for cell in self.table.columns[self.table.headers.index(name)]]
         known = np.array([cell != NOT_COMPARED for cell in cells])
         high = known & [cell != NOT_COMPARED and _value(cell) != 0 for cell in cells]
@@ -101,8 +99,7 @@ class WrittenVectors:
             does = "rises" if name != self.done else "is 1"
             rule = f"{name} {does} in {plural(len(rows), 'cycle')}, which gives no pace"
             remedy = "write cycles in which two tasks end, better many"
-            fault = Fault(where=self.table.file, written="", rule=rule, remedy=remedy)
-            raise StudyError([fault])
+            raise StudyError([Fault(self.table.file, "", rule, remedy)])
         return rows
 
     def of(self, netlist: Netlist, design: Design) -> Vectors:
@@ -137,14 +134,14 @@ class WrittenVectors:
             rule, remedy = "no output is compared", "write the answers that are known"
             if self.recorded:
                 remedy = "name the instance of the design: --dut tb.dut"
-            faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
+            faults.append(Fault(self.table.file, "", rule, remedy))
         first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
         warm_up = self.warm_up or max(1, first)
         if not faults and warm_up >= len(self.table):
             count = plural(len(self.table), "cycle")
             rule = f"the table has {count}, and the warm-up takes {warm_up}"
             remedy = "add rows in which the design works at full rate"
-            faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
+            faults.append(Fault(self.table.file, "", rule, remedy))
         none = np.zeros(len(self.table), np.bool_)
         rows = np.flatnonzero(np.logical_or.reduce([none, *known.values()]))
         if not faults:
@@ -172,9 +169,7 @@ class WrittenVectors:
                 rule, remedy = "an input needs a column", "add one with its values"
                 if self.recorded:
                     rule, remedy = "the waves lack this input", "dump the ports: $dumpvars(1, DUT)"
-                yield Fault(
-                    where=f"{self.table.file}: {port}", written="", rule=rule, remedy=remedy
-                )
+                yield Fault(f"{self.table.file}: {port}", "", rule, remedy)
 
     def notes(self, netlist: Netlist) -> Iterator[str]:
         """Yield how many values of inputs are unknown in waves, and that tasks end unevenly."""
@@ -239,10 +234,10 @@ def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Ite
     else:
         return
     yield Fault(
-        where="cycles_per_task",
-        written=f"{design.cycles_per_task:g}",
-        rule=rule,
-        remedy="correct it, or what a task reads and writes, or compare the answers of all tasks",
+        "cycles_per_task",
+        f"{design.cycles_per_task:g}",
+        rule,
+        "correct it, or what a task reads and writes, or compare the answers of all tasks",
     )
 
 
@@ -276,7 +271,7 @@ def first_wrong(
         rule = "the answer depends on a register that nothing has set"
         remedy = "reset it, or give it cycles to fill"
     if written_in is None or port not in written_in.table.headers:
-        return Fault(where=port, written=written, rule=rule, remedy=remedy)
+        return Fault(port, written, rule, remedy)
     table = written_in.table
     fault = table.fault(cycle, table.headers.index(port), rule, remedy)
     return replace(fault, where=port, written=written)

@@ -201,8 +201,7 @@ class _Piece:
             latest, most = (units.show(one * TICK_S, "s") for one in (time.max(), 1 << TIME_BITS))
             written = f"a transition {latest} after the clock edge"
             rule = f"transitions come within {most} of it"
-            fault = Fault(where="", written=written, rule=rule, remedy="cut the path into stages")
-            raise StudyError([fault])
+            raise StudyError([Fault("", written, rule, "cut the path into stages")])
         counts = np.bincount(gate, minlength=size)
         pool.add(self.outputs, counts, cycle << TIME_BITS | time)
         signed = np.where(value == 1, -time, time).astype(np.float64)

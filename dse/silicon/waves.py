@@ -72,7 +72,7 @@ def read_waves(
 
 
 def _refuse(file: str, written: str, rule: str, remedy: str) -> None:
-    raise StudyError([Fault(where=file, written=written, rule=rule, remedy=remedy)])
+    raise StudyError([Fault(file, written, rule, remedy)])
 
 
 def _header(lines: Iterator[tuple[int, str]]) -> tuple[dict[str, dict[str, str]], int]:

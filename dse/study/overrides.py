@@ -87,7 +87,7 @@ def _design(path: str, rest: str, value: str) -> str:
     if design and figure in _FIGURES:
         rule = f"it is a figure of the design {design}, and --set gives designs only their number"
         remedy = "write the designs to a table, and name that: `table: FILE.csv`"
-        raise StudyError([Fault(where=path, written=value, rule=rule, remedy=remedy)])
+        raise StudyError([Fault(path, value, rule, remedy)])
     return rest
 
 
