@@ -77,11 +77,7 @@ def analyse(
     library: CellLibrary,
     *,
     clock: str,
-    input_slew_s: float = 0.0,
-    clock_slew_s: float = 0.0,
-    output_load_f: float = 0.0,
     wire: WireLoad | None = None,
-    ports: bool = True,
 ) -> Timing:
     """Return the least clock period of a netlist, its critical path, delays, slews and loads.
 
@@ -92,7 +88,9 @@ def analyse(
 
         period = clock to output + delays of the path + setup + delay of the gate.
 
-    From an output of a macro that follows the falling edge it has half a period.
+    From an output of a macro that follows the falling edge it has half a period.  Inputs change at
+    the clock's edge, at once as the clock does, and outputs, without a load, must be there before
+    the next.
 
     Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
     checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
@@ -101,15 +99,8 @@ def analyse(
     ----------
     clock
         The input that clocks every flip-flop, on its rising edge.
-    input_slew_s, clock_slew_s
-        Slew (s) of the other inputs and of the clock.
-    output_load_f
-        Load (F) of each output.
     wire
         Capacitance of nets by fan-out; without it wires have none.
-    ports
-        Count paths from inputs, which change at the clock's edge, and to outputs, which must be
-        there before the next.  Without, only paths between flip-flops.
 
     Raises
     ------
@@ -119,15 +110,14 @@ def analyse(
     """
     check_netlist(netlist, library)
     clocks = clocks_of(netlist, library, clock)
-    loads = net_loads(netlist, library, output_load_f, wire)
+    loads = net_loads(netlist, library, wire)
     graph = timing_graph(netlist, library)
 
     def launched(fall_s: float) -> _Run:
         run = _Run(graph, loads[:, 1:], clocks)
-        for name, nets in netlist.inputs.items():
-            if name != clock:
-                run.start(np.array(nets), input_slew_s, 0.0 if ports else -np.inf)
-        run.start(np.array([clocks.net]), clock_slew_s, 0.0)
+        starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
+        for edges in (starts + RISE, starts + FALL):
+            run.slew[edges] = run.arrival[edges] = 0.0
         run.arrival[2 * clocks.net + FALL] = fall_s
         run.propagate()
         return run
@@ -135,10 +125,9 @@ def analyse(
     fall_s = 0.0
     if any(library.cells[one.cell].falling for one in netlist.instances):
         # half a period for paths from there: its end comes after the longest of them alone
-        fall_s = max(0.0, _critical(netlist, launched(_LATE_S), ports)[0] - _LATE_S)
+        fall_s = max(0.0, _critical(netlist, launched(_LATE_S))[0] - _LATE_S)
     run = launched(fall_s)
-    period, path = _critical(netlist, run, ports)
-    paths = [(period, path), *_least_periods(netlist, library)]
+    paths = [_critical(netlist, run), *_least_periods(netlist, library)]
     period, path = max(paths, key=lambda one: one[0])
     notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clocks.net)))
     slews = np.maximum(run.slew, 0.0)
@@ -156,10 +145,8 @@ def _least_periods(
             yield least, (PathStep(instance.name, instance.cell, "", _EDGES[0], least, least),)
 
 
-def net_loads(
-    netlist: Netlist, library: CellLibrary, output_load_f: float, wire: WireLoad | None
-) -> NDArray[np.float64]:
-    """Return the load (F) of each net: input pins, outputs, wire; shape (net_count, 3).
+def net_loads(netlist: Netlist, library: CellLibrary, wire: WireLoad | None) -> NDArray[np.float64]:
+    """Return the load (F) of each net: input pins and wire; shape (net_count, 3).
 
     The mean load, and what a rising and a falling edge see.
     """
@@ -174,7 +161,6 @@ def net_loads(
                 loads[net] += (plain, *(pin.edge_capacitance_f or (plain, plain)))
                 fan_out[net] += 1
     for nets in netlist.outputs.values():
-        np.add.at(loads, list(nets), output_load_f)
         np.add.at(fan_out, list(nets), 1)
     return loads if wire is None else loads + wire.of(fan_out)[:, None]
 
@@ -193,14 +179,8 @@ class _Run:
         self.delay = np.zeros(len(graph.arcs.source))
         self.clipped = 0
 
-    def start(self, nets: NDArray[np.intp], slew_s: float, arrival_s: float) -> None:
-        for edge in (0, 1):
-            self.slew[2 * nets + edge] = slew_s
-            self.arrival[2 * nets + edge] = arrival_s
-
     def propagate(self) -> None:
-        levels = self.graph.arcs.levels
-        for first, end in pairwise(levels.tolist()):
+        for first, end in pairwise(self.graph.arcs.levels.tolist()):
             self._level(slice(first, end))
 
     def _level(self, these: slice) -> None:
@@ -240,7 +220,7 @@ class _Run:
         }
 
 
-def _critical(netlist: Netlist, run: _Run, ports: bool) -> tuple[float, tuple[PathStep, ...]]:
+def _critical(netlist: Netlist, run: _Run) -> tuple[float, tuple[PathStep, ...]]:
     """Return the latest end of a path, setup included, and the path."""
     setups = run.graph.setups
     slew = np.maximum(run.slew[setups.source], 0.0)
@@ -255,15 +235,14 @@ def _critical(netlist: Netlist, run: _Run, ports: bool) -> tuple[float, tuple[Pa
         for net in nets
         for edge in (0, 1)
     }
-    latest = max(outputs, key=lambda node: float(run.arrival[node]), default=-1) if ports else -1
+    latest = max(outputs, key=lambda node: float(run.arrival[node]), default=-1)
     if latest >= 0 and run.arrival[latest] > period:
         period = float(run.arrival[latest])
         end = PathStep(outputs[latest], "output", "", _EDGES[latest & 1], 0.0, period)
         return period, (*_steps(netlist, run, latest), end)
     if not np.isfinite(period):
-        rule = "no path from flip-flop to flip-flop" + (", nor from or to a port" if ports else "")
-        remedy = "add registers to the design" + ("" if ports else ", or count paths of ports")
-        raise StudyError([Fault(netlist.top, "", rule, remedy)])
+        rule = "no path from flip-flop to flip-flop, nor from or to a port"
+        raise StudyError([Fault(netlist.top, "", rule, "add registers to the design")])
     node = int(setups.source[best])
     instance = netlist.instances[setups.instance[best]]
     increment, edge = float(setup[best]), _EDGES[node & 1]

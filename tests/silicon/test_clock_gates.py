@@ -51,7 +51,7 @@ def test_an_enable_is_early_by_its_setup_and_by_the_delay_of_the_gate() -> None:
     Falling: 0.06 + 0.04 + 0.004 + 0.09.  The slew of the gated clock is 0.04 + 4 x 0.02 = 0.12, so
     that the flip-flop behind it takes 0.1 + 0.1 x 0.12.
     """
-    timing = analyse(gated(), LIBRARY, clock="clk", ports=False)
+    timing = analyse(gated(), LIBRARY, clock="clk")
     assert timing.period_s == pytest.approx((0.12 + 0.038 + 0.09) * NS)
     last = timing.critical_path[-1]
     assert (last.instance, last.pin, last.edge) == ("gate", "EN", "rise")
