@@ -13,7 +13,6 @@ from dse.algebra import units
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
 from dse.errors import Fault, StudyError, nearest, refuse
-from dse.silicon.boolean import truth_table
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.clock_gates import gated_counts, sized_gates
 from dse.silicon.description import Reading
@@ -34,7 +33,7 @@ from dse.silicon.source_simulation import Held, held_vectors
 from dse.silicon.targets import MULTIPLIER, MULTIPLIERS, Target, columns
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
-from dse.silicon.usable_cells import UsableCells, usable_cells
+from dse.silicon.usable_cells import UsableCells, computes, usable_cells
 
 IDLE_CYCLES = 32
 """So many at least are counted with inputs held, and go before them."""
@@ -84,10 +83,7 @@ class LibraryCharacteriser(Characteriser):
             (cell.area_m2, cell.name)
             for cell in self.library.cells.values()
             if cell.name not in self.usable.omitted
-            for pins in [[pin.name for pin in cell.pins.values() if pin.direction == "input"]]
-            for functions in [[pin.function for pin in cell.pins.values() if pin.function]]
-            if len(pins) == 2 and len(functions) == 1 and cell.flip_flop is None
-            if truth_table(functions[0], pins).tolist() == [True, True, True, False]
+            if computes(cell, [True, True, True, False])
         ]
         return (min(found)[1], min(found)[0]) if found else None
 

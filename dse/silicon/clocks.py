@@ -86,7 +86,9 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
                 if net not in (clocks.nets if cell.flip_flop else {clocks.net}):
                     rule = f"every flip-flop is clocked by {clock!r}"
                     remedy = "use one clock, its rising edge, not gated"
-                elif cell.flip_flop and _falling(cell.flip_flop.clocked_on, name):
+                elif cell.flip_flop and (
+                    unateness(cell.flip_flop.clocked_on, name, [name]) != "positive"
+                ):
                     rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
                     written = cell.name
                 else:
@@ -110,7 +112,3 @@ def _called(netlist: Netlist, instance: Instance, cell: Cell) -> str:
     driven = (net for pin, net in instance.nets.items() if cell.pins[pin].direction == "output")
     made_up = instance.name.startswith("$")
     return netlist.named(next(driven, -1)) if made_up else instance.name
-
-
-def _falling(clocked_on: str, pin: str) -> bool:
-    return unateness(clocked_on, pin, [pin]) != "positive"

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
-from dse.silicon.boolean import truth_table
 from dse.silicon.library import DELAY_TABLES, Arc, Cell, CellLibrary, Pin
 from dse.silicon.netlist import Instance, Netlist
-from dse.silicon.usable_cells import UsableCells
+from dse.silicon.usable_cells import UsableCells, computes
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +57,8 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
             first, last = (len(ends) * one // tree.count for one in (number, number + 1))
             for at, name in ends[first:last]:
                 instances[at] = replace(instances[at], nets={**instances[at].nets, name: net})
-            entry, end = trees.through[tree.buffer]
-            nets = {entry: instance.nets[pin], end: net}
+            buffer = library.cells[tree.buffer]
+            nets = {buffer.inputs[0]: instance.nets[pin], buffer.outputs[0].name: net}
             added.append(Instance(f"{instance.name}_buffer_{number}", tree.buffer, nets))
     net_count = netlist.net_count + len(added)
     return replace(netlist, instances=(*instances, *added), net_count=net_count)
@@ -89,18 +88,6 @@ def _takers(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
     return found
 
 
-def _through(cell: Cell) -> tuple[str, str] | None:
-    """Return input and output of a buffer, none for other cells."""
-    inputs = [pin.name for pin in cell.pins.values() if pin.direction == "input"]
-    outputs = [pin for pin in cell.pins.values() if pin.direction == "output"]
-    if cell.flip_flop is not None or len(inputs) != 1 or len(outputs) != 1:
-        return None
-    function = outputs[0].function
-    if not function or truth_table(function, inputs).tolist() != [False, True]:
-        return None
-    return inputs[0], outputs[0].name
-
-
 @dataclass(frozen=True)
 class _Tree:
     """A way to drive a load: a flip-flop, and `count` buffers side by side, none for 0."""
@@ -115,9 +102,7 @@ class _Trees:
 
     def __init__(self, library: CellLibrary, usable: UsableCells) -> None:
         self.cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
-        ways = ((cell, _through(cell)) for cell in self.cells)
-        self.buffers = [(cell, way) for cell, way in ways if way is not None]
-        self.through = {cell.name: way for cell, way in self.buffers}
+        self.buffers = [cell for cell in self.cells if computes(cell, [False, True])]
         self.known: dict[tuple[str, str, float, int], _Tree] = {}
 
     def best(self, cell: Cell, pin: str, load_f: float, takers: int) -> _Tree:
@@ -142,13 +127,13 @@ class _Trees:
         rise, fall, _, _ = _launched(driver.pins[pin], np.array([load_f]))
         yield float(max(rise[0], fall[0])), driver.area_m2, _Tree(driver.name, "", 0)
         counts = np.arange(1, min(takers // 2, _MOST_BUFFERS) + 1)
-        for buffer, (entry, end) in self.buffers:
-            entering = np.asarray(counts * buffer.pins[entry].capacitance_f, dtype=np.float64)
+        for buffer in self.buffers:
+            pins = buffer.pins[buffer.inputs[0]], buffer.outputs[0]
+            entering = np.asarray(counts * pins[0].capacitance_f, dtype=np.float64)
             rise, fall, rise_slew, fall_slew = _launched(driver.pins[pin], entering)
-            arcs = buffer.pins[end].arcs
             shares = load_f / counts
-            rises = rise + worst_of(arcs, "cell_rise", rise_slew, shares)
-            falls = fall + worst_of(arcs, "cell_fall", fall_slew, shares)
+            rises = rise + worst_of(pins[1].arcs, "cell_rise", rise_slew, shares)
+            falls = fall + worst_of(pins[1].arcs, "cell_fall", fall_slew, shares)
             for count, delay in zip(counts.tolist(), np.maximum(rises, falls), strict=True):
                 area = driver.area_m2 + count * buffer.area_m2
                 yield float(delay), area, _Tree(driver.name, buffer.name, count)

@@ -37,8 +37,7 @@ def adders(library: CellLibrary) -> str:
         remedy = "add the file of its adders, or leave full_adders out"
         raise StudyError([Fault("full_adders", written, rule, remedy)])
     cell = min(found, key=lambda one: (one.area_m2, one.name))
-    inputs = zip("ABC", _inputs(cell), strict=True)
-    pins = [f".{pin}({port})" for port, pin in inputs]
+    pins = [f".{pin}({port})" for port, pin in zip("ABC", cell.inputs, strict=True)]
     lines = []
     for port, (pin, inverted) in _ends(cell).items():
         pins.append(f".{pin}({port.lower()})")
@@ -54,19 +53,14 @@ def count_adders(netlist: Netlist, library: CellLibrary) -> int:
     return sum(bool(_ends(library.cells[one.cell])) for one in netlist.instances)
 
 
-def _inputs(cell: Cell) -> list[str]:
-    return [pin.name for pin in cell.pins.values() if pin.direction == "input"]
-
-
 def _ends(cell: Cell) -> Mapping[str, tuple[str, bool]]:
     """Return the pins of carry and sum, and whether they are inverted; nothing of other cells."""
-    inputs = _inputs(cell)
-    outputs = [pin for pin in cell.pins.values() if pin.direction == "output" and pin.function]
-    if cell.flip_flop or cell.latch or len(inputs) != 3 or len(outputs) != 2:
+    outputs = [pin for pin in cell.outputs if pin.function]
+    if cell.flip_flop or cell.latch or len(cell.inputs) != 3 or len(outputs) != 2:
         return {}
     found = {}
     for pin in outputs:
-        values = truth_table(pin.function or "", inputs)
+        values = truth_table(pin.function or "", cell.inputs)
         for port, wanted in _OUTPUTS.items():
             for inverted in (False, True):
                 if (values == (wanted ^ inverted)).all():

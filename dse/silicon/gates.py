@@ -162,21 +162,25 @@ class _Builder:
         if cell.clock_gate is not None:
             self.ends.add(instance.nets[cell.clock_gate.enable])
             return
-        pins = tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
-        nets, causes, own = dict(instance.nets), {pin: pin for pin in pins}, None
+        nets, causes, own = dict(instance.nets), {pin: pin for pin in cell.inputs}, None
         if cell.flip_flop is not None:
             own = (cell.flip_flop.state, cell.flip_flop.inverted)
             nets[own[0]] = self.netlist.net_count + len(self.names)
             causes[own[0]] = cell.flip_flop.clocked_on.strip("() ")
-            self._flip_flop(instance, cell.flip_flop, pins, nets)
+            self._flip_flop(instance, cell.flip_flop, cell.inputs, nets)
         for pin, net in instance.nets.items():
             if cell.pins[pin].direction != "output":
                 continue
-            names, table = self.read(cell.pins[pin].function or "", pins, own)
+            names, table = self.read(cell.pins[pin].function or "", cell.inputs, own)
             delays = [self._delay(position, causes[name], pin) for name in names]
             for name, delay in zip(names, delays, strict=True):
                 if delay is None or min(delay.rise_s, delay.fall_s) < 0:
-                    self._no_delay(instance, f"from {causes[name]} to {pin}")
+                    where, written = (
+                        f"{instance.name} ({instance.cell})",
+                        f"from {causes[name]} to {pin}",
+                    )
+                    rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
+                    self.faults.append(Fault(where, written, rule, remedy))
             known = tuple(delay for delay in delays if delay is not None)
             function = NetFunction(net, tuple(nets[name] for name in names), table)
             self.gates.append(_Gate(function, known))
@@ -218,10 +222,6 @@ class _Builder:
                 found = _enabled(found, enable)
             kept.append(found)
             self.ends |= {nets[name] for name in names} - {state}
-
-    def _no_delay(self, instance: Instance, written: str) -> None:
-        rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
-        self.faults.append(Fault(f"{instance.name} ({instance.cell})", written, rule, remedy))
 
     def levels(self) -> Iterator[Level]:
         """Yield the gates by level."""

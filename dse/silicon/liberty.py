@@ -45,7 +45,9 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
     readers: list[CellReader] = []
     faults: list[Fault] = []
     for path in map(Path, paths):
-        content = _content(path)
+        if not path.exists():
+            raise no_such(path, "file", "*.lib*")
+        content = read_bytes(path)
         text = LibertyText(_unpacked(content, path).decode(errors="replace"), str(path))
         library = text.library()
         if library is not None:
@@ -57,12 +59,6 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
     faults += _disagreements(parts)
     refuse(faults)
     return _joined(parts, tuple(_notes(readers)))
-
-
-def _content(path: Path) -> bytes:
-    if not path.exists():
-        raise no_such(path, "file", "*.lib*")
-    return read_bytes(path)
 
 
 def _unpacked(content: bytes, path: Path) -> bytes:

@@ -208,6 +208,16 @@ class Cell:
     buses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     least_period_s: float = 0.0
 
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of its inputs."""
+        return tuple(pin.name for pin in self.pins.values() if pin.direction == "input")
+
+    @cached_property
+    def outputs(self) -> tuple[Pin, ...]:
+        """Its outputs."""
+        return tuple(pin for pin in self.pins.values() if pin.direction == "output")
+
     @property
     def clocked(self) -> bool:
         """Whether its outputs follow a clock: a flip-flop, or a macro."""

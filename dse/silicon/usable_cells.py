@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.silicon.boolean import truth_table
+from dse.silicon.boolean import names_in, truth_table
 from dse.silicon.library import DELAY_TABLES, Arc, Cell, CellLibrary, FlipFlop, LookupTable, Pin
 
 LEAVE_OUT = r"(?i)dly|delay|^hb\dx|lpflow|probe|sparecell|gclk|clkgate|dlclk"
@@ -71,7 +70,8 @@ def usable_cells(library: CellLibrary) -> UsableCells:
                 name = cell.name + TIED
                 tied[name] = (cell.name, ties)
                 plain = replace(state, clear=None, preset=None)
-                smallest.setdefault(_behaviour(plain), (name, _without(cell, ties), plain))
+                pins = {pin: one for pin, one in cell.pins.items() if pin not in ties}
+                smallest.setdefault(_behaviour(plain), (name, replace(cell, pins=pins), plain))
             if not ties or state.clear or state.preset:
                 smallest.setdefault(_behaviour(state), (cell.name, cell, state))
     for name, cell, state in smallest.values():
@@ -80,20 +80,21 @@ def usable_cells(library: CellLibrary) -> UsableCells:
     return UsableCells(text, tied, reasons)
 
 
+def computes(cell: Cell, table: list[bool]) -> bool:
+    """Return whether a usable cell is the function of its inputs that a truth table has."""
+    if cell.flip_flop is not None or 1 << len(cell.inputs) != len(table):
+        return False
+    return truth_table(cell.outputs[0].function or "", cell.inputs).tolist() == table
+
+
 def _behaviour(state: FlipFlop) -> tuple[str, ...]:
     """Return the edge, and the levels of set and reset, of a flip-flop."""
     parts = (state.clocked_on, state.clear or "", state.preset or "")
     return tuple(re.sub(r"\w+", "x", part).strip("() ") for part in parts)
 
 
-def _without(cell: Cell, ties: Mapping[str, bool]) -> Cell:
-    return replace(cell, pins={name: pin for name, pin in cell.pins.items() if name not in ties})
-
-
 def _reason(cell: Cell) -> str:
-    outputs = [pin for pin in cell.pins.values() if pin.direction == "output"]
-    functions = [pin.function for pin in outputs if pin.function]
-    inputs = [pin.name for pin in cell.pins.values() if pin.direction == "input"]
+    functions = [pin.function for pin in cell.outputs if pin.function]
     if cell.dont_use:
         return "the library says not to use it"
     if cell.latch:
@@ -104,15 +105,15 @@ def _reason(cell: Cell) -> str:
         return "by its name"
     if cell.flip_flop is not None:
         return "" if _ties(cell, cell.flip_flop) is not None else "more than a flip-flop"
-    if len(functions) != len(outputs) or not outputs:
+    if len(functions) != len(cell.outputs) or not functions:
         return "no function"
-    if len(outputs) > 1:
+    if len(functions) > 1:
         return "several functions"
-    values = truth_table(functions[0], inputs)
+    values = truth_table(functions[0], cell.inputs)
     if values.all() or not values.any():
         return "a constant"
-    timed = {arc.related_pin for arc in outputs[0].arcs if _whole(arc)}
-    unused = set(inputs) - (_names(functions[0]) & timed)
+    timed = {arc.related_pin for arc in cell.outputs[0].arcs if _whole(arc)}
+    unused = {*cell.inputs} - ({*names_in(functions[0])} & timed)
     return "inputs without function or delay, such as those of a bus driver" if unused else ""
 
 
@@ -125,38 +126,18 @@ def _ties(cell: Cell, state: FlipFlop) -> Mapping[str, bool] | None:
 
     None where there are none, or the state is not shown as it is.
     """
-    inputs = [pin.name for pin in cell.pins.values() if pin.direction == "input"]
-    clock = _names(state.clocked_on)
-    asynchronous = _names(state.clear) | _names(state.preset)
-    data = _names(state.next_state) - asynchronous
-    functions = [pin.function for pin in cell.pins.values() if pin.direction == "output"]
-    if (
-        not functions
-        or len(clock) != 1
-        or any(
-            function is None or not _names(function) <= {state.state, state.inverted}
-            for function in functions
-        )
-    ):
+    forcing = [text for text in (state.clear, state.preset) if text]
+    pins = names_in(" ".join(forcing))[::-1]
+    clock, data = {*names_in(state.clocked_on)}, {*names_in(state.next_state)} - {*pins}
+    own = {state.state, state.inverted}
+    shown = all(pin.function and {*names_in(pin.function)} <= own for pin in cell.outputs)
+    if not (shown and cell.outputs) or len(clock) != 1 or len(data) != 1:
         return None
-    if len(data) != 1:
+    tables = (truth_table(text, pins) for text in forcing)
+    free = np.flatnonzero(~np.logical_or.reduce([np.zeros(1 << len(pins), np.bool_), *tables]))
+    if not len(free) or {*cell.inputs} - clock - data - {*pins}:
         return None
-    for values in product((False, True), repeat=len(asynchronous)):
-        ties = dict(zip(sorted(asynchronous), values, strict=True))
-        if not any(_value(text, ties) for text in (state.clear, state.preset) if text):
-            left = set(inputs) - clock - data - asynchronous
-            return ties if not left else None
-    return None
-
-
-def _names(function: str | None) -> set[str]:
-    return set(re.findall(r"[A-Za-z_]\w*", function or ""))
-
-
-def _value(function: str, pins: Mapping[str, bool]) -> bool:
-    names = list(pins)
-    position = sum(pins[name] << place for place, name in enumerate(names))
-    return bool(truth_table(function, names)[position])
+    return {pin: bool(free[0] >> place & 1) for place, pin in reversed([*enumerate(pins)])}
 
 
 _HEAD = (
