@@ -178,7 +178,7 @@ class LibraryCharacteriser(Characteriser):
             parameters=dict(design.parameters),
             figures=(with_routed(figures, routed) if routed else figures)
             | self._counts(netlist, buffers, design.clock)
-            | {"idle_power_w": idle.dynamic.total_w},
+            | {"idle_power_w": idle.dynamic_w},
             facts=self._facts(task, mapped, held.vectors, activity)
             | ({"placer": routed.placer} if routed else {}),
             notes=(
@@ -323,12 +323,12 @@ class LibraryCharacteriser(Characteriser):
             "area_m2": area,
             **({} if self.gate is None else {"gate_equivalents": area / self.gate[1]}),
             "clock_hz": 1.0 / power.period_s,
-            "dynamic_power_w": power.dynamic.total_w,
-            "leakage_power_w": float(power.leakage_w.sum()),
+            "dynamic_power_w": power.dynamic_w,
+            "leakage_power_w": power.leakage_w,
             **of_one_task(design),
-            "settled_power_w": power.settled.total_w,
-            "energy_j": power.dynamic.total_w * task_s,
-            "settled_energy_j": power.settled.total_w * task_s,
+            "settled_power_w": power.settled_w,
+            "energy_j": power.dynamic_w * task_s,
+            "settled_energy_j": power.settled_w * task_s,
             "least_period_s": least_s,
             **{
                 f"{units.stem(one)}_uncertainty": share for one, share in before_placement().items()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.errors import ArgumentError
 from dse.silicon.boolean import names_in, truth_table
-from dse.silicon.clocks import Clocks, clocks_of
+from dse.silicon.clocks import clocks_of
 from dse.silicon.library import Cell, CellLibrary, InternalPower
 from dse.silicon.netlist import Netlist
 from dse.silicon.simulate import Switched
@@ -21,35 +21,6 @@ MOST_CONDITION_PINS = 12
 
 Floats = NDArray[np.float64]
 
-_NETS, _INTERNAL, _CLOCK = range(3)
-"""Parts of `DynamicPower`."""
-
-
-@dataclass(frozen=True, eq=False)
-class DynamicPower:
-    """Power (W) of transitions by what takes it, each of shape (instances,).
-
-    Attributes
-    ----------
-    nets_w
-        Charging of nets: by the instance that drives one; a net of an input port by the
-        instances that it drives, in equal parts.
-    internal_w
-        Inside the cells.
-    clock_w
-        Charging of the clock's net, in equal parts, and of those behind clock gates, by the gate;
-        energy inside flip-flops and clock gates per edge of their clock pins.
-    """
-
-    nets_w: Floats
-    internal_w: Floats
-    clock_w: Floats
-
-    @property
-    def total_w(self) -> float:
-        """Return the sum over all instances."""
-        return float(self.nets_w.sum() + self.internal_w.sum() + self.clock_w.sum())
-
 
 @dataclass(frozen=True, eq=False)
 class Power:
@@ -57,16 +28,16 @@ class Power:
 
     Attributes
     ----------
-    dynamic, settled
-        With glitches, and without: as if each net changed at most once in a cycle.
+    dynamic_w, settled_w
+        Of transitions with glitches, and without: as if each net changed at most once in a cycle.
     leakage_w
-        Shape (instances,).
+        Of all instances.
     """
 
     period_s: float
-    dynamic: DynamicPower
-    settled: DynamicPower
-    leakage_w: Floats
+    dynamic_w: float
+    settled_w: float
+    leakage_w: float
     notes: tuple[str, ...] = ()
 
 
@@ -108,102 +79,61 @@ def average_power(
         written = f"{activity.cycles} cycles of {len(activity.toggles)} nets"
         rule = f"at least one cycle of {netlist.net_count} nets is needed"
         raise ArgumentError(f"activity: {written}; {rule}; simulate this netlist")
-    clocks = clocks_of(netlist, library, clock)
-    energy = _Energy(netlist, library, timing, np.asarray(activity.high, float), clocks)
-    cells = (library.cells[instance.cell] for instance in netlist.instances)
+    clock_net = clocks_of(netlist, library, clock).net
+    by_cell: dict[str, list[int]] = {}
+    for position, instance in enumerate(netlist.instances):
+        by_cell.setdefault(instance.cell, []).append(position)
+    slew_s = (timing.rise_slews_s + timing.fall_slews_s) / 2
+    known = netlist, slew_s, timing.loads_f, np.asarray(activity.high, float)
+    groups = [_Group(library.cells[name], at, *known) for name, at in by_cell.items()]
+    joined = np.zeros(netlist.net_count, bool)
+    joined[[net for instance in netlist.instances for net in instance.nets.values()]] = True
+    charge_j = np.where(joined, 0.5 * timing.loads_f * library.voltage_v**2, 0.0)
     found = []
     for counted in (activity.toggles, activity.settled):
         rate = np.asarray(counted, float) / activity.cycles
-        rate[clocks.net] = 2.0
-        found.append(energy.power(rate, period_s))
-    leakage = np.array([cell.leakage_w for cell in cells])
-    return Power(period_s, found[0], found[1], leakage, tuple(energy.notes()))
+        rate[clock_net] = 2.0
+        inside_j = sum(
+            group.internal(pin, rate).sum() for group in groups for pin in group.cell.pins
+        )
+        found.append(float(charge_j @ rate + inside_j) / period_s)
+    leakage = sum(library.cells[instance.cell].leakage_w for instance in netlist.instances)
+    return Power(period_s, found[0], found[1], leakage, tuple(_notes(groups)))
 
 
-class _Energy:
-    """Energies of a netlist's pins, for any rates of transitions."""
-
-    def __init__(
-        self,
-        netlist: Netlist,
-        library: CellLibrary,
-        timing: Timing,
-        high: Floats,
-        clocks: Clocks,
-    ) -> None:
-        self.netlist = netlist
-        self.timing = timing
-        self.high = high
-        self.is_clock = np.zeros(netlist.net_count, bool)
-        self.is_clock[[*clocks.nets]] = True
-        self.slew = (timing.rise_slews_s + timing.fall_slews_s) / 2
-        self.volt = library.voltage_v
-        by_cell: dict[str, list[int]] = {}
-        for position, instance in enumerate(netlist.instances):
-            by_cell.setdefault(instance.cell, []).append(position)
-        self.groups = [
-            _Group(library.cells[name], at, netlist, self) for name, at in by_cell.items()
-        ]
-
-    def power(self, rate: Floats, period_s: float) -> DynamicPower:
-        """Return the power for `rate` transitions of each net per cycle."""
-        parts = np.zeros((3, len(self.netlist.instances)))
-        self._share(0.5 * self.timing.loads_f * self.volt**2 * rate, parts)
-        for group in self.groups:
-            for pin in group.cell.pins:
-                self._pay(parts, group, pin, _INTERNAL, group.internal(pin, rate))
-        return DynamicPower(*(parts / period_s))
-
-    def _share(self, charging: Floats, parts: Floats) -> None:
-        """Give each net's energy to its driver, or to what it drives."""
-        driven = np.zeros(len(charging), bool)
-        sinks = np.zeros(len(charging))
-        each = [
-            (group, pin, record.direction == "output", group.nets[pin][group.nets[pin] >= 0])
-            for group in self.groups
-            for pin, record in group.cell.pins.items()
-        ]
-        for group, pin, drives, used in each:
-            if drives:
-                self._pay(parts, group, pin, _NETS, group.of(charging, pin))
-                driven[used] = True
-            else:
-                np.add.at(sinks, used, 1.0)
-        left = np.where(driven, 0.0, charging) / np.maximum(sinks, 1.0)
-        for group, pin, drives, _ in each:
-            if not drives:
-                self._pay(parts, group, pin, _NETS, group.of(left, pin))
-
-    def _pay(self, parts: Floats, group: _Group, pin: str, part: int, energy: Floats) -> None:
-        """Add energy of a pin of each instance to a part, or to the clock's where it is one."""
-        parts[np.where(self.is_clock[group.nets[pin]], _CLOCK, part), group.at] += energy
-
-    def notes(self) -> Iterator[str]:
-        """Yield what the energies assume."""
-        cells = [group.cell.pins.values() for group in self.groups]
-        if any(len({one.related_pin for one in pin.power}) > 1 for pins in cells for pin in pins):
-            yield (
-                "energy of outputs by how often each related pin changes, in cells that list it "
-                "by pin"
-            )
-        if not all(any(pin.power for pin in pins) for pins in cells):
-            yield "some cells give no energy of what switches inside them: none is counted"
+def _notes(groups: Sequence[_Group]) -> Iterator[str]:
+    """Yield what the energies assume."""
+    cells = [group.cell.pins.values() for group in groups]
+    if any(len({one.related_pin for one in pin.power}) > 1 for pins in cells for pin in pins):
+        yield (
+            "energy of outputs by how often each related pin changes, in cells that list it by pin"
+        )
+    if not all(any(pin.power for pin in pins) for pins in cells):
+        yield "some cells give no energy of what switches inside them: none is counted"
 
 
 class _Group:
     """All instances of one cell."""
 
-    def __init__(self, cell: Cell, at: Sequence[int], netlist: Netlist, energy: _Energy) -> None:
-        self.cell = cell
-        self.at = np.array(at, np.intp)
-        self.energy = energy
+    def __init__(
+        self,
+        cell: Cell,
+        at: Sequence[int],
+        netlist: Netlist,
+        slew_s: Floats,
+        loads_f: Floats,
+        high: Floats,
+    ) -> None:
+        self.cell, self.count = cell, len(at)
+        self.slew_s, self.loads_f, self.high = slew_s, loads_f, high
         self.nets = {
             pin: np.array([netlist.instances[i].nets.get(pin, -1) for i in at], np.intp)
             for pin in cell.pins
         }
         self.per_transition = {
             name: {
-                related: self._mean(name, related) for related in {p.related_pin for p in pin.power}
+                one: self._mean(name, one)
+                for one in dict.fromkeys(p.related_pin for p in pin.power)
             }
             for name, pin in cell.pins.items()
         }
@@ -211,7 +141,7 @@ class _Group:
     def internal(self, name: str, rate: Floats) -> Floats:
         """Return the energy (J) of a cycle inside each instance that a pin's transitions take."""
         parts = self.per_transition[name]
-        zero = np.zeros(len(self.at))
+        zero = np.zeros(self.count)
         if not parts:
             return zero
         own = self.of(rate, name)
@@ -229,10 +159,10 @@ class _Group:
     def _mean(self, name: str, related: str) -> Floats:
         """Return the energy (J) per transition of a pin, the mean over conditions."""
         output = self.cell.pins[name].direction == "output"
-        slew = self.of(self.energy.slew, related if related in self.nets else name)
-        load = self.of(self.energy.timing.loads_f, name) if output else np.zeros(len(self.at))
+        slew = self.of(self.slew_s, related if related in self.nets else name)
+        load = self.of(self.loads_f, name) if output else np.zeros(self.count)
         groups = [p for p in self.cell.pins[name].power if p.related_pin == related]
-        energy = np.zeros(len(self.at))
+        energy = np.zeros(self.count)
         for rail in dict.fromkeys(group.rail for group in groups):
             of_rail = [group for group in groups if group.rail == rail]
             for group, share in zip(of_rail, self._shares(of_rail, output), strict=True):
@@ -242,14 +172,14 @@ class _Group:
     def _shares(self, groups: list[InternalPower], output: bool) -> Iterator[Floats]:
         """Yield how much of the transitions each group has."""
         chances = [self._probability(group.when) if group.when else None for group in groups]
-        covered = sum((share for share in chances if share is not None), np.zeros(len(self.at)))
+        covered = sum((share for share in chances if share is not None), np.zeros(self.count))
         plain = sum(chance is None for chance in chances)
         rest = np.maximum(1.0 - covered, 0.0)
         for chance in chances:
             if chance is None:
                 yield rest / plain
             elif output and not plain:
-                even = np.full(len(self.at), 1.0 / len(groups))
+                even = np.full(self.count, 1.0 / len(groups))
                 yield np.divide(chance, covered, out=even, where=covered > 0)
             else:
                 yield chance
@@ -258,11 +188,11 @@ class _Group:
         """Return how probable a condition is, its pins independent."""
         names = names_in(when)
         if len(names) > MOST_CONDITION_PINS:
-            return np.full(len(self.at), 0.5)
+            return np.full(self.count, 0.5)
         table = truth_table(when, names)
-        chance = np.ones((1, len(self.at)))
+        chance = np.ones((1, self.count))
         for name in names:
-            high = self.of(self.energy.high, name) if name in self.nets else 0.5
+            high = self.of(self.high, name) if name in self.nets else 0.5
             chance = np.concatenate((chance * (1.0 - high), chance * high))
         return np.asarray(table.astype(float) @ chance)
 

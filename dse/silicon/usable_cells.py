@@ -84,7 +84,7 @@ def computes(cell: Cell, table: list[bool]) -> bool:
     """Return whether a usable cell is the function of its inputs that a truth table has."""
     if cell.flip_flop is not None or 1 << len(cell.inputs) != len(table):
         return False
-    return truth_table(cell.outputs[0].function or "", cell.inputs).tolist() == table
+    return bool(truth_table(cell.outputs[0].function or "", cell.inputs).tolist() == table)
 
 
 def _behaviour(state: FlipFlop) -> tuple[str, ...]:
