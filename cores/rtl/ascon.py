@@ -112,13 +112,6 @@ def ascon_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     return found
 
 
-def ascon_encrypt(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
-    """Return the encrypted text with its tag (section 4.1.1)."""
-    pairs = ascon_answers([*ascon_steps(key, nonce, data, text)])
-    blocks = [block for block, _ in pairs][-(len(text) // _BLOCK_BYTE + 1) :]
-    return b"".join(blocks)[: len(text)] + pairs[-1][1]
-
-
 PUBLISHED = tuple(
     (*(bytes(range(length)) for length in (16, 16, data, text)), bytes.fromhex(answer))
     for text, data, answer in (

@@ -59,15 +59,6 @@ PUBLISHED = tuple(
 (crypto_hash/asconhash256, LWC_HASH_KAT_128_256.txt), after SP 800-232."""
 
 
-def ascon_hashed(message: bytes) -> bytes:
-    """Return the digest of 32 bytes (section 5.1)."""
-    state, digest, steps = hash_start(), b"", hash_steps(message)
-    for at in range(0, len(steps), _BLOCK_BYTE):
-        state = hash_absorbed(state, steps[at : at + _BLOCK_BYTE])
-        digest += state[:_BLOCK_BYTE]
-    return digest[-_DIGEST_BYTE:]
-
-
 def ascon_hash_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages, then random ones of four blocks, and the first word after each."""
     return message_vectors(

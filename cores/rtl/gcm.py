@@ -78,14 +78,6 @@ def gcm_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     return found
 
 
-def gcm_encrypt(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
-    """Return the encrypted text with its tag."""
-    steps = [*gcm_steps(key, nonce, data, text)]
-    pairs = gcm_answers(steps)
-    blocks = (block for (block, _), step in zip(pairs, steps, strict=True) if step.kind == _TEXT)
-    return b"".join(blocks)[: len(text)] + pairs[-1][1]
-
-
 PUBLISHED = (
     (
         bytes(16),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import fill
 
 
-def concatenation(terms: Sequence[str], indent: str = "    ") -> str:
+def concatenation(terms: Sequence[str]) -> str:
     """Return ``{a, b, ...}``, the first term leftmost, over as many lines as it takes."""
-    return "{" + fill(", ".join(terms), 96, subsequent_indent=indent) + "}"
+    return "{" + fill(", ".join(terms), 96, subsequent_indent="    ") + "}"
 
 
 def picked(source: str, bits: Sequence[int]) -> str:

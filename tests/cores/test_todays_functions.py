@@ -44,12 +44,20 @@ def test_chacha20_is_that_of_the_standard_and_of_openssl() -> None:
         assert chacha20.key_stream(key, counter, start[4:]) == cipher.update(bytes(64))
 
 
+def gcm_encrypted(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
+    """Return the encrypted text with its tag; steps of other kinds have blocks of zeros."""
+    steps = [*gcm.gcm_steps(key, nonce, data, text)]
+    pairs = gcm.gcm_answers(steps)
+    first = 1 - len(data) // -16
+    return b"".join(block for block, _ in pairs[first:-1])[: len(text)] + pairs[-1][1]
+
+
 def test_gcm_is_that_of_its_designers_and_of_openssl() -> None:
     for key, nonce, data, text, answer in gcm.PUBLISHED:
-        assert gcm.gcm_encrypt(key, nonce, data, text) == answer
+        assert gcm_encrypted(key, nonce, data, text) == answer
     for key, nonce, data, text in texts(16, 12, 40, 60):
         data, text = data[: data[0] % 41], text[: text[0] % 61]
-        found = gcm.gcm_encrypt(key, nonce, data, text)
+        found = gcm_encrypted(key, nonce, data, text)
         assert found == AESGCM(key).encrypt(nonce, text, data)
 
 
@@ -114,13 +122,29 @@ ASCON_HASH = "1e2a23d05a60dae39c4a794257e67bedbca7ae14d69cd12bea3c1169e183bca3"
 ascon/ascon-c at 446347f, LWC_AEAD_KAT_128_128.txt and the first 257 of LWC_HASH_KAT_128_256.txt."""
 
 
+def ascon_encrypted(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
+    """Return the encrypted text with its tag (section 4.1.1)."""
+    pairs = ascon.ascon_answers([*ascon.ascon_steps(key, nonce, data, text)])
+    blocks = [block for block, _ in pairs][-(len(text) // 16 + 1) :]
+    return b"".join(blocks)[: len(text)] + pairs[-1][1]
+
+
+def ascon_hashed(message: bytes) -> bytes:
+    """Return the digest of 32 bytes (section 5.1)."""
+    state, digest, steps = ascon_hash.hash_start(), b"", ascon_hash.hash_steps(message)
+    for at in range(0, len(steps), 8):
+        state = ascon_hash.hash_absorbed(state, steps[at : at + 8])
+        digest += state[:8]
+    return digest[-32:]
+
+
 def test_ascon_is_that_of_its_designers() -> None:
     """Also in all 1089 known answers: texts and associated data of 0 to 32 bytes."""
     for key, nonce, data, text, answer in ascon.PUBLISHED:
-        assert ascon.ascon_encrypt(key, nonce, data, text) == answer
+        assert ascon_encrypted(key, nonce, data, text) == answer
     key, nonce, text, data = (bytes(range(at, at + 32)) for at in (0x00, 0x10, 0x20, 0x30))
     encrypted = b"".join(
-        ascon.ascon_encrypt(key[:16], nonce[:16], data[: at % 33], text[: at // 33])
+        ascon_encrypted(key[:16], nonce[:16], data[: at % 33], text[: at // 33])
         for at in range(33 * 33)
     )
     assert hashlib.sha256(encrypted).hexdigest() == ASCON_AEAD
@@ -133,8 +157,8 @@ def test_ascon_hash_is_that_of_its_designers() -> None:
     """
     assert ascon_hash.hash_start()[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
     for message, digest in ascon_hash.PUBLISHED:
-        assert ascon_hash.ascon_hashed(message) == digest
-    digests = (ascon_hash.ascon_hashed(bytes(range(256))[:length]) for length in range(257))
+        assert ascon_hashed(message) == digest
+    digests = (ascon_hashed(bytes(range(256))[:length]) for length in range(257))
     assert hashlib.sha256(b"".join(digests)).hexdigest() == ASCON_HASH
 
 
