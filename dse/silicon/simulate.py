@@ -27,7 +27,7 @@ from dse.silicon.timing import Timing
 from dse.silicon.waveforms import transitions
 
 MOST_TRANSITIONS = 1000
-"""Most transitions of a gate in one cycle."""
+"""Most transitions of a gate in one cycle; those beyond are omitted."""
 
 BLOCK = 4_000_000
 """So many transitions of cycles that are simulated together are aimed at."""
@@ -36,7 +36,7 @@ FEW = 5
 """So many flip-flops are named in a note."""
 
 MOST_WORK = 500_000_000
-"""Most transitions of gates' inputs, over all cycles."""
+"""Once so many transitions of gates' inputs are done, no further cycle is counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,6 @@ def simulate_gates(
     warm_up: int,
     period_s: float | None = None,
     idle: int = 0,
-    most_transitions: int = MOST_TRANSITIONS,
-    most_work: int = MOST_WORK,
 ) -> Activity:
     """Simulate a netlist with the delays of its timing.
 
@@ -112,10 +110,6 @@ def simulate_gates(
     idle
         Cycles behind all others that are counted with the inputs held as they were in the last;
         as many go before them.
-    most_transitions
-        Most of a gate in one cycle; those beyond are omitted.
-    most_work
-        Once so many transitions of gates' inputs are done, no further cycle is counted.
 
     Raises
     ------
@@ -134,7 +128,7 @@ def simulate_gates(
     start = settle_cycles(gates, zeros, driven, warm, BINARY)
     unsure = settle_cycles(gates, zeros + UNKNOWN, driven, warm, TERNARY)
     period = round(period_s / TICK_S)
-    count = _Count(gates, driven, period, most_transitions, most_work)
+    count = _Count(gates, driven, period)
     found, state = count.run(start, counted, shown)
     rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
     values = np.concatenate([start.values[:, shown], found, rest])
@@ -144,7 +138,7 @@ def simulate_gates(
     if len(unknown):
         later, _ = settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
         known[warm_up:] = later != UNKNOWN
-    at_rest = _Count(gates, driven, period, most_transitions, most_work)
+    at_rest = _Count(gates, driven, period)
     if idle:
         held = np.repeat(stimuli[-1:], idle, axis=0)
         _, state = settled_at(gates, state, driven, held, BINARY, shown)
@@ -178,11 +172,8 @@ def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
 class _Count:
     """Sums over cycles, block by block."""
 
-    def __init__(
-        self, gates: Gates, driven: Integers, period: int, most: int, most_work: int
-    ) -> None:
+    def __init__(self, gates: Gates, driven: Integers, period: int) -> None:
         self.gates, self.driven, self.period = gates, driven, period
-        self.most, self.most_work = most, most_work
         self.sources = np.concatenate([driven, gates.states])
         self.gated, self.enables = ([*nets] for nets in (gates.enables, gates.enables.values()))
         self.cycles = self.work = 0
@@ -200,7 +191,7 @@ class _Count:
         """
         state, before, size = start.state, start.values[-1:], 1
         found = []
-        while self.cycles < len(stimuli) and self.work < self.most_work:
+        while self.cycles < len(stimuli) and self.work < MOST_WORK:
             some = stimuli[self.cycles : self.cycles + size]
             settled = settle_cycles(self.gates, state, self.driven, some, BINARY)
             if settled.forced.any():
@@ -214,7 +205,7 @@ class _Count:
 
     def _add(self, values: NDArray[np.uint8]) -> int:
         """Count the cycles behind the first, and return how many to count next."""
-        moved = transitions(self.gates, self.sources, values, self.most)
+        moved = transitions(self.gates, self.sources, values, MOST_TRANSITIONS)
         cycles = len(values) - 1
         self.cycles += cycles
         self.work += moved.work
@@ -254,12 +245,12 @@ class _Count:
         if self.cycles < cycles:
             yield (
                 f"transitions are counted in the first {self.cycles} of {cycles} cycles only: "
-                f"inputs of gates changed {self.work} times, and {self.most_work} is the most"
+                f"inputs of gates changed {self.work} times, and {MOST_WORK} is the most"
             )
         gates = sum(len(level.functions.outputs) for level in self.gates.levels)
         if self.capped.any():
             yield (
-                f"transitions beyond {self.most} in a cycle are omitted: "
+                f"transitions beyond {MOST_TRANSITIONS} in a cycle are omitted: "
                 f"{np.count_nonzero(self.capped) / gates:.2%} of gates, "
                 f"{self.capped.sum() / (gates * self.cycles):.2%} of gates' cycles"
             )

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import dse
 from dse.contract.placement import before_placement
 from dse.errors import StudyError
 from dse.files.csv import parse_csv
-from dse.silicon import chain
+from dse.silicon import chain, simulate
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.characteriser import KeptResults
 from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
@@ -350,7 +349,7 @@ def test_glitches_that_are_left_out_are_told_in_the_table(
     figures = {"payload": "16 bit", "cycles_per_task": "1", "latency": "2"}
     own = dse.verilog("deep.v", top="deep", check="deep.csv", **figures)
     whole = dse.characterise(own, library=TOY, targets="fastest")
-    monkeypatch.setattr(chain, "simulate_gates", partial(chain.simulate_gates, most_transitions=20))
+    monkeypatch.setattr(simulate, "MOST_TRANSITIONS", 20)
     capped = dse.characterise(own, library=TOY, targets="fastest", cache=False)
     told = r"transitions beyond 20 in a cycle are omitted: .*% of gates, .*% of gates' cycles"
     assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dse.errors import ArgumentError, StudyError
+from dse.silicon import simulate
 from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
 from dse.silicon.simulate import Activity, simulate_gates
 from dse.silicon.timing import Delay, Timing, analyse
@@ -146,17 +147,20 @@ def chain(stages: int) -> tuple[Netlist, list[float]]:
     return netlist(*instances, ports="a"), delays
 
 
-def test_limits_say_where_they_bit() -> None:
+def test_limits_say_where_they_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, delays = chain(5)
     whole = run(drawn, delays, period_ps=2000.0)
     assert whole.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 32, 64, 128]
-    capped = run(drawn, delays, period_ps=2000.0, most_transitions=5)
+    with monkeypatch.context() as fewer:
+        fewer.setattr(simulate, "MOST_TRANSITIONS", 5)
+        capped = run(drawn, delays, period_ps=2000.0)
     assert capped.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 16, 16, 16]
     assert capped.outputs["z"].tolist() == whole.outputs["z"].tolist()
     assert capped.notes == (
         "transitions beyond 5 in a cycle are omitted: 20.00% of gates, 20.00% of gates' cycles",
     )
-    short = run(drawn, delays, period_ps=2000.0, most_work=1)
+    monkeypatch.setattr(simulate, "MOST_WORK", 1)
+    short = run(drawn, delays, period_ps=2000.0)
     assert (short.cycles, len(short.outputs["z"])) == (1, 5)
     assert short.toggles[19] == 32
     assert short.notes == (
