@@ -79,8 +79,7 @@ def _of_run(run: Run, budget: Budget | None = None) -> KnownFronts:
 def _rate(written: str, overrides: Mapping[str, str]) -> str:
     """Return a rate as it was written, checked."""
     if RATE in overrides:
-        rule = f"rate {written!r}: {RATE} is {overrides[RATE]} already"
-        raise UnitError(rule, "write it once")
+        raise UnitError(f"rate {written!r}: {RATE} is {overrides[RATE]} already", "write it once")
     try:
         rate = units.parse(written, "workload_rate_bit_per_s")
     except UnitError as error:

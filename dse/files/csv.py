@@ -247,8 +247,7 @@ def _records(lines: Sequence[str], start: Position) -> Parts:
     except csv.Error as error:
         rule = f"it is not comma-separated values: {error}"
         place = start._replace(line=ends[-1] + 1)
-        fault = place.fault((), "", rule, "check the quotes of this row")
-        raise StudyError([fault]) from None
+        raise StudyError([place.fault((), "", rule, "check the quotes of this row")]) from None
     full = [place for place, cells in enumerate(found) if any(cells)]
     at, rows = [ends[place] + 1 for place in full], [found[place] for place in full]
     faults = []

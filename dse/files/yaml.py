@@ -226,8 +226,7 @@ def check_size(size_byte: int, start: Position) -> None:
     """Raise `StudyError` when a text is larger than `STUDY_BYTE`."""
     if size_byte > STUDY_BYTE:
         rule = f"a study has at most {STUDY_BYTE} bytes"
-        fault = start.fault((), "more", rule, "keep tables in files of their own")
-        raise StudyError([fault])
+        raise StudyError([start.fault((), "more", rule, "keep tables in files of their own")])
 
 
 def to_yaml(data: Mapping[str, Any]) -> str:

@@ -298,6 +298,5 @@ def _above_zero(what: str, written: str | None, name: str, example: str) -> floa
     except UnitError as error:
         raise UnitError(f"{what} {written!r}: {error.rule}", error.remedy) from error
     if value <= 0:
-        rule = f"{what} {written!r}: it must be positive"
-        raise UnitError(rule, f"write for instance {example}")
+        raise UnitError(f"{what} {written!r}: it must be positive", f"write for instance {example}")
     return value

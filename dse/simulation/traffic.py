@@ -116,8 +116,7 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
     stages = {name: [float(one[0]) for one in fleets[name]] for name in STAGES if name in fleets}
     _refuse(columns, stages)
     if (index < 0).any():
-        rule = f"{ALONE} offloads nothing"
-        raise UnitError(rule, "name a design with instances")
+        raise UnitError(f"{ALONE} offloads nothing", "name a design with instances")
     for one in problem.quantities:
         if one.simulated == "packet_rate":
             columns[PACKETS] = float(problem.columns(index, [one.name])[one.name][0])

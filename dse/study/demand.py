@@ -251,8 +251,7 @@ def check_program(
     if len(given) == 1:
         other, example = (OFFLOADS, "100 kHz") if given == [SHARE] else (SHARE, "30 %")
         rule = f"what offloads do for a program needs {SHARE} and {OFFLOADS}"
-        remedy = f"add for instance {other}: {example}"
-        reader.fault(written.place(given[0]), rule, remedy)
+        reader.fault(written.place(given[0]), rule, f"add for instance {other}: {example}")
     if most is not None and most > 1.0:
         reader.fault(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
     if "interface_in_flight" not in columns:

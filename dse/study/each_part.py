@@ -117,8 +117,7 @@ def check_words(reader: Reader) -> None:
             and where not in reader.paths
             and not _OF_A_STUDY.match(name)
         ):
-            rule = "this quantity is not known"
-            reader.fault(where, rule, nearest(name, stems), repr(name))
+            reader.fault(where, "this quantity is not known", nearest(name, stems), repr(name))
     constraints = data.get("constraints")
     for place, text in enumerate(constraints if isinstance(constraints, list) else ()):
         _check_text(("constraints", place), text, known, reader)

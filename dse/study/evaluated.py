@@ -190,6 +190,5 @@ def _only(
         if name in position:
             kept[position[name]] = True
         else:
-            rule = "the table has no such design"
-            reader.fault((place,), rule, nearest(name, names), repr(name))
+            reader.fault((place,), "the table has no such design", nearest(name, names), repr(name))
     return kept

@@ -151,8 +151,7 @@ def _check(stage: schema.StageSection, section: schema.EvaluateSection, reader: 
         reader.fault(("parameters",), rule, "add for instance `parameters: {unroll: [1, 2]}`")
     if section.repeats > 1:
         rule = "each design of a core is measured once"
-        remedy = "remove it, or give the study an `evaluate:`"
-        reader.fault(("core", "repeats"), rule, remedy)
+        reader.fault(("core", "repeats"), rule, "remove it, or give the study an `evaluate:`")
     if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
         rule = "how many instances are needed is not known before designs are measured"
         remedy = "give a range, for instance `instances: {from: 0, to: 4}`"

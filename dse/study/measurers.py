@@ -48,8 +48,7 @@ def _prepared(found: Measurer, setup: Setup, reader: Reader) -> Prepared | None:
     where = reader.below("settings")
     unknown = sorted(setup.settings.keys() - {*found.settings})
     for name in unknown:
-        rule = f"{found.name} has no such setting"
-        where.fault((name,), rule, nearest(name, found.settings), "")
+        where.fault((name,), f"{found.name} has no such setting", nearest(name, found.settings), "")
     if unknown or not setup.axes:
         return None
     try:

@@ -127,8 +127,7 @@ class Named:
         if figures.intersection(lacking, AREA_COLUMNS) and figures.issuperset(AREA_COLUMNS):
             rule = f"{name} needs the area of every stage in one unit, and {_TWO_AREAS}"
             known = " or ".join(units.label(one) for one in AREA_COLUMNS)
-            remedy = f"give all of them in {known}, or drop the {wanted}"
-            raise UnitError(rule, remedy)
+            raise UnitError(rule, f"give all of them in {known}, or drop the {wanted}")
         if figures.intersection(lacking):
             words = " and ".join(sorted(map(_words, figures.intersection(lacking))))
             rule = f"{name} needs {words}, of which a stage has no figures"
@@ -235,8 +234,7 @@ def goals_of(written: schema.StudyFile, named: Named, reader: Reader) -> tuple[G
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))
     if len({goal.name for goal in goals}) < len(goals):
-        rule = "two objectives are the same quantity"
-        reader.fault(("objectives",), rule, "write it once", "")
+        reader.fault(("objectives",), "two objectives are the same quantity", "write it once", "")
     return tuple(goals)
 
 

@@ -63,8 +63,7 @@ def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Place
         if header in table.headers:
             renamed[name] = table.headers.index(header)
             if (fitting := headers.in_unit_of(name, header)) != name:
-                rule = f"the unit of {header!r} is another"
-                reader.fault((name,), rule, f"write {fitting}", "")
+                reader.fault((name,), f"the unit of {header!r} is another", f"write {fitting}", "")
         else:
             rule = f"{table.file} has no column {header!r}"
             reader.fault((name,), rule, nearest(header, table.headers), "")
@@ -177,8 +176,7 @@ def restricted(
     kept = np.ones(len(table), dtype=bool)
     for name, wanted in parameters.items():
         if name not in places:
-            rule = f"{table.file} has no column {name!r}"
-            reader.fault((name,), rule, nearest(name, places), "")
+            reader.fault((name,), f"{table.file} has no column {name!r}", nearest(name, places), "")
             continue
         cells = [cell.strip() for cell in table.columns[places[name]]]
         if isinstance(wanted, Range):

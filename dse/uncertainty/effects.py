@@ -137,8 +137,7 @@ def find_sensitivity(
     given = {"num_vars": size, "names": names, "bounds": [[1 - width, 1 + width]] * size}
     factors = np.asarray(sample(given, count, seed=seed), dtype=np.float64)
     if len(factors) > MOST_ROWS:
-        rule = f"{len(factors):,} evaluations are too many"
-        raise UnitError(rule, "ask for fewer samples")
+        raise UnitError(f"{len(factors):,} evaluations are too many", "ask for fewer samples")
     values = _values(problem, point, [touch for _, touch in moving], factors)
     effects = {}
     for name, column in values.items():
