@@ -17,19 +17,6 @@ from dse.objectives.system.fleet import Stages, largest, least
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
-def limits_in_order(
-    *,
-    compute: Column,
-    link: Column | float,
-    memory: Column | float,
-    power: Column | float,
-    offload: Column | float,
-    dependence: Column | float,
-) -> Stages:
-    """Return the limits in the order of the labels of `bound`."""
-    return cast(Stages, (compute, np.minimum(link, memory), power, offload, dependence))
-
-
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("rate_limit_bit_per_s", "demand_bit_per_s"),
@@ -106,14 +93,11 @@ def bound(
     Choi et al., IPDPS 2014, eq. 3: the terms of the maximum.
     """
     limits = np.broadcast_arrays(
-        *limits_in_order(
-            compute=peak_bit_per_s,
-            link=link_limit_bit_per_s,
-            memory=memory_limit_bit_per_s,
-            power=power_limit_bit_per_s,
-            offload=offload_limit_bit_per_s,
-            dependence=dependence_limit_bit_per_s,
-        )
+        peak_bit_per_s,
+        np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s),
+        power_limit_bit_per_s,
+        offload_limit_bit_per_s,
+        dependence_limit_bit_per_s,
     )
     first: Column = np.argmin(np.stack(limits), axis=0).astype(np.float64)
     return first

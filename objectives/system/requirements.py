@@ -11,7 +11,6 @@ import numpy as np
 from dse.contract import WAIT_MODES, Column, guard, requirement
 from dse.objectives.system.fleet import Stages, largest, least, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
-from dse.objectives.system.rate import limits_in_order
 
 _LIMITS = (
     "rate_limit_bit_per_s",
@@ -266,14 +265,8 @@ def throughput_within_limits(
     dependence_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """Return by what share the throughput exceeds the tightest limit that it names."""
-    named = limits_in_order(
-        compute=peak_bit_per_s,
-        power=power_limit_bit_per_s,
-        link=link_limit_bit_per_s,
-        memory=memory_limit_bit_per_s,
-        offload=offload_limit_bit_per_s,
-        dependence=dependence_limit_bit_per_s,
-    )
+    others = (link_limit_bit_per_s, memory_limit_bit_per_s, offload_limit_bit_per_s)
+    named = (peak_bit_per_s, power_limit_bit_per_s, *others, dependence_limit_bit_per_s)
     return largest(tuple(throughput_bit_per_s / limit for limit in named)) - 1.0
 
 

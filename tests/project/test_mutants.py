@@ -71,11 +71,11 @@ def test_groups_name_what_there_is() -> None:
 @pytest.mark.slow
 def test_a_mutant_that_ignores_the_link_is_killed() -> None:
     """In a process of its own, as the program must not be loaded before it is broken."""
-    text = "limits_in_order: `np.minimum(link, memory)`"
+    text = "bound: `np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s)`"
     command = [sys.executable, "-m", "tests.mutants", "--match", text, "rates"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"\| rates \| \d+ \| 1 \| 1 \| 0 \| 0 \| 100.0 % \|", done.stdout)
+    assert re.search(r"\| rates \| \d+ \| 3 \| 3 \| 0 \| 0 \| 100.0 % \|", done.stdout)
 
 
 def test_the_interval_of_a_share() -> None:
