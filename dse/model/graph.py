@@ -114,8 +114,10 @@ class Graph:
     inputs: Collection[str]
     _found: dict[str, Step | None] = field(default_factory=dict, init=False, repr=False)
 
-    def provides(self, name: str) -> bool:
+    def provides(self, name: str, path: tuple[str, ...] = ()) -> bool:
         """Tell whether `name` is an input, or a quantity that the inputs can feed.
+
+        `path` are the quantities that took each other before it.
 
         Raises
         ------
@@ -124,21 +126,18 @@ class Graph:
         PluginError
             When an objective that it takes cannot be used.
         """
-        return self._provides(name, ())
+        return name in self.inputs or self._step(name, path) is not None
 
     def bind(
         self, plugin: Objective | Requirement | Guard, path: tuple[str, ...] = ()
     ) -> Step | None:
-        """Return a plug-in with the arguments that it gets, None when it lacks one.
-
-        `path` are the quantities that took each other before it.
-        """
+        """Return a plug-in with the arguments that it gets, None when it lacks one."""
         required, optional = argument_names(plugin)
         # columns of the study first: without one of them, nothing more need be looked up
         for name in sorted(required, key=self.quantities.__contains__):
-            if not self._provides(name, path):
+            if not self.provides(name, path):
                 return None
-        return Step(plugin, required + tuple(one for one in optional if self._provides(one, path)))
+        return Step(plugin, required + tuple(one for one in optional if self.provides(one, path)))
 
     def closure(self, wanted: Iterable[str]) -> tuple[Step, ...]:
         """Return the steps needed for the columns `wanted`, each after what it takes."""
@@ -187,9 +186,6 @@ class Graph:
             except (PluginError, ContractError):
                 continue
         return tuple(computed), missing
-
-    def _provides(self, name: str, path: tuple[str, ...]) -> bool:
-        return name in self.inputs or self._step(name, path) is not None
 
     def _step(self, name: str, path: tuple[str, ...]) -> Step | None:
         """Return what makes a quantity on the `path` to another, None if inputs cannot feed it."""
