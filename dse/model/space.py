@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,13 +296,7 @@ class Numbers(Sequence[str]):
         """Return how many there are."""
         return len(self._values)
 
-    @overload
-    def __getitem__(self, position: int) -> str: ...
-
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, position: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, position: Any) -> Any:
         """Return one of them, or some, with twelve digits."""
         if isinstance(position, slice):
             return Numbers(self._values[position])

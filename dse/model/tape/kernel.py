@@ -176,7 +176,8 @@ class Writer:
         for axis, stride in table.strides:
             part = self._places[axis]
             vector = isinstance(part.type, ir.VectorType)
-            part = b.mul(part, self._splat(ir.Constant(SHORT, stride), PLACES, vector))
+            by = ir.Constant(SHORT, stride)
+            part = b.mul(part, self._splat(by, PLACES) if vector else by)
             part = part if vector or not varied else self._splat(part, PLACES)
             place = part if place is None else b.add(place, part)
         if not varied:
@@ -260,10 +261,8 @@ class Writer:
     def _load(self, pointer: Any, at: Any) -> Any:
         return self._b.load(self._b.gep(pointer, [at]))
 
-    def _splat(self, value: Any, kind: Any, wanted: bool = True) -> Any:
+    def _splat(self, value: Any, kind: Any) -> Any:
         """Return a value in each lane."""
-        if not wanted:
-            return value
         b = self._b
         one = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(SHORT, 0))
         zeros = ir.Constant(PLACES, [0] * LANES)
