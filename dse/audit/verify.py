@@ -93,7 +93,7 @@ def _challenged(
         printed = {row.tobytes() for row in point.index}
         best = (point.index[:0], point.loss[:0])
         for rivals in challenge.rival_designs(point.problem, point.index, share, random):
-            designs = _known(point.problem, rivals)
+            designs = rivals[point.problem.known(rivals)]
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
@@ -115,12 +115,6 @@ def _challenged(
         found=found,
         finds=tuple(finds[:MOST_FOUND]),
     )
-
-
-def _known(problem: Problem, designs: Index) -> Index:
-    """Return the designs of which anything can be said: of those that are measured, these."""
-    measured = problem.measured
-    return designs if measured is None else designs[measured.known(problem.space, designs)]
 
 
 def _which(problems: Sequence[Problem], share: int) -> str:

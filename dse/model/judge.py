@@ -25,7 +25,8 @@ def judged_measured(
 
     Those that are `excluded` by rules on axes alone lack nothing.
     """
-    missing, cause = problem.measured.missing(problem.space, found.points)
+    measurements = problem.measured.found(problem.space, found.points, ask=False)
+    missing = np.array([not one.has_values for one in measurements], dtype=bool)
     if excluded.any():
         missing, failed = missing & ~excluded, failed & ~excluded
     if not missing.any():
@@ -36,7 +37,7 @@ def judged_measured(
     if done.failed is None:
         return done
     row = int(np.argmax(missing))
-    failure = f"{cause(row)}, for the design {_text(problem, found.points, row)}"
+    failure = f"{measurements[row].cause}, for the design {_text(problem, found.points, row)}"
     return replace(done, failed=done.failed | rows, failure=done.failure or failure)
 
 

@@ -369,15 +369,6 @@ class MeasuredColumns:
         found = self.found(space, points, ask=False)
         return np.array([one is not UNKNOWN for one in found], dtype=bool)
 
-    def missing(
-        self, space: Space, points: Points
-    ) -> tuple[NDArray[np.bool_], Callable[[int], str]]:
-        """Return of which designs (n,) there are no values, and why a row is one of them."""
-        found = self.found(space, points, ask=False)
-        return np.array(
-            [not one.has_values for one in found], dtype=bool
-        ), lambda row: found[row].cause
-
     def expectation(self, columns: Mapping[str, Column]) -> dict[str, Column]:
         """Return what outputs are expected to be, NaN where nothing is said."""
         nothing = np.full(1, np.nan)
