@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -238,13 +237,8 @@ def check_arrivals(
 SHARE, OFFLOADS = "workload.program_share", "workload.program_offloads"
 
 
-def check_program(
-    written: schema.StudyFile, columns: Collection[str], most: float | None, reader: Reader
-) -> None:
-    """Refuse a program of which a part is missing, or whose kernel takes more than all of it.
-
-    `columns` are those that the study sets, `most` is the largest share of a kernel.
-    """
+def check_program(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
+    """Refuse a program of which a part is missing, or whose kernel takes more than all of it."""
     given = [name for name in (SHARE, OFFLOADS) if written.gives(name)]
     if not given:
         return
@@ -252,8 +246,8 @@ def check_program(
         other, example = (OFFLOADS, "100 kHz") if given == [SHARE] else (SHARE, "30 %")
         rule = f"what offloads do for a program needs {SHARE} and {OFFLOADS}"
         reader.fault(written.place(given[0]), rule, f"add for instance {other}: {example}")
-    if most is not None and most > 1.0:
+    if (scenario.highest("workload_program_share") or 0.0) > 1.0:
         reader.fault(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
-    if "interface_in_flight" not in columns:
+    if "interface_in_flight" not in scenario.names:
         rule = "offloads of a program pass an interface, and this study has none"
         reader.fault(written.place(given[0]), rule, "add `interface`, or remove it")

@@ -51,9 +51,9 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, reader)
     _budget(study.budget, axes, scenario, reader)
     for path, written in axes.items():
-        _open_axis(path, written, scenario, reader, own=study.evaluate is not None)
+        _open_axis(path, written, scenario, reader, own=own)
     _check_cycles(scenario, reader)
-    check_program(study, scenario.names, scenario.highest("workload_program_share"), reader)
+    check_program(study, scenario, reader)
     settle_demand(study, scenario, reader)
     if "interface_in_flight" in scenario.names:
         settle_attachments(study, scenario, reader)

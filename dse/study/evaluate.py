@@ -215,15 +215,9 @@ def cost_of(
         alone = str(text).strip() in (name, units.stem(name))
         cost = Cost(expression, axes, units.suffix(name) if alone else "")
         with reader.at(schema.COST):
-            _most(written.search.spending, cost)
+            most_cost(written.search.spending, cost)
         return cost
     return None
-
-
-def most_cost(spending: schema.SpendingSection, measured: MeasuredColumns) -> float | None:
-    """Return the most that a search may spend, in SI; None for any sum."""
-    cost = measured.bench.cost
-    return None if cost is None else _most(spending, cost)
 
 
 def most_spent(
@@ -256,8 +250,9 @@ def most_spent(
         yield f"budget of cost: {cost.show(settings.cost)}, of {cost.expression.text} for a design"
 
 
-def _most(spending: schema.SpendingSection, cost: Cost) -> float | None:
-    if spending.cost is None:
+def most_cost(spending: schema.SpendingSection, cost: Cost | None) -> float | None:
+    """Return the most that a search may spend, in SI; None for any sum."""
+    if spending.cost is None or cost is None:
         return None
     found = units.parse(spending.cost, cost.unit)
     if found <= 0:

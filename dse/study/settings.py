@@ -88,7 +88,7 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         from dse.study.evaluate import most_cost  # few studies measure
 
         method, budget = _measured_settings(search, left_of(problem))
-        cost = most_cost(spending, problem.measured)
+        cost = most_cost(spending, problem.measured.bench.cost)
     return SearchSettings(
         effort_s=_value(search.effort, EFFORT_S),
         memory_byte=_value(search.memory, MEMORY_BYTE),
