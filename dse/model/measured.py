@@ -75,8 +75,6 @@ class Bench:
         By key, the designs that were requested while this bench was open, and what came of them.
     unit_names
         What numbers of designs are in: name -> column, of those that have a unit.
-    at_once
-        How many designs are worth asking for together.
     cost, spending
         What a design costs, where a study says so; what is spent, and may be.
     repeats
@@ -95,7 +93,6 @@ class Bench:
     cost: Cost | None = None
     repeats: int = 1
     measured_count: int = field(default=0, init=False)
-    at_once: int = field(default=1, init=False)
     spending: Spending = field(default_factory=Spending, init=False)
     ending: Ending = field(default_factory=Ending, init=False)
     taken: set[str] = field(default_factory=set, init=False)
@@ -126,9 +123,9 @@ class Bench:
         return any(max(found.errors.values(), default=0.0) for _, found in self.seen.values())
 
     @contextmanager
-    def measuring(self, ask: Ask, at_once: int, spending: Spending) -> Iterator[None]:
+    def measuring(self, ask: Ask, spending: Spending) -> Iterator[None]:
         """Let designs be measured that are not on the shelf."""
-        self._ask, self.at_once, self.spending = ask, at_once, spending
+        self._ask, self.spending = ask, spending
         try:
             yield
         finally:

@@ -187,7 +187,7 @@ def opened_bench(
         crew = Cluster(evaluator, options.dask)
     with _working_folder(options.folder) as folder, crew as workers:
         ask = _Asking(bench, workers, said, folder, working, planned)
-        with bench.measuring(ask, workers.size, working.spending):
+        with bench.measuring(ask, working.spending):
             yield
 
 
