@@ -239,12 +239,14 @@ def test_a_tape_takes_other_columns_than_those_of_its_space(write) -> None:
     assert np.array_equal(np.broadcast_to(-values[tape.loss[1]], (len(rows),)), throughput)
 
 
-def test_the_grouping_of_axes_changes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("least", [1, 2, 64, 50_000])
+def test_how_many_axes_share_a_dimension_changes_no_number(
+    least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "LONG", least)
+    monkeypatch.setattr(run, "_inside", run._inside.__wrapped__)
     problem = problem_of(SHIPPED[-1])
-    block = next(blocks(problem.sizes, 50_000))
-    for ways in (((0, 7),), tuple((axis, axis + 1) for axis in range(7)), ((0, 3), (3, 5), (5, 7))):
-        monkeypatch.setattr(run, "grouped", lambda *_, ways=ways: ways)
-        agree(replace(problem), block)
+    agree(problem, next(blocks(problem.sizes, 50_000)))
 
 
 @pytest.mark.parametrize("at_once", [300, 5_000])

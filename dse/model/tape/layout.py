@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,6 @@ from dse.model.tape.traced import Node, Tape
 
 TABLE = 16_384
 """Most values of a table: 128 KiB, so that the tables of a study stay in the cache."""
-
-
-SHAPES = 32
-"""Shapes of parts for which buffers are kept, each for some 20 values."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,10 @@ class Operation:
     axes: int
     function: Callable[..., Any]
     arguments: tuple[int, ...]
+
+
+Step = tuple[Operation | None, int, tuple[int, ...]]
+"""What makes a value (None: a table), which, and what is not needed afterwards."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,6 @@ class Layout:
     tables: dict[int, Table] = field(default_factory=dict)
     calls: list[Operation] = field(default_factory=list)
     same: list[int] = field(default_factory=list)
-    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     _axes: list[int] = field(default_factory=list)
     _failing: set[int] = field(default_factory=set)
     _first: dict[Any, int] = field(default_factory=dict)
@@ -99,20 +99,32 @@ class Layout:
                 self._place(position, node)
             self._list(self._tabulate(self._needed()))
 
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what belongs to a shape of parts; made once, as long as there are few."""
-        if key not in self.cache:
-            if len(self.cache) >= SHAPES:
-                self.cache.clear()
-            self.cache[key] = make()
-        return self.cache[key]
-
     @property
     def outputs(self) -> tuple[int, ...]:
         """The values that are requested, in the order in which a tape names them."""
         tape = self.tape
         every = (*tape.loss, *tape.rounded, *tape.violation, tape.feasible, tape.undefined)
         return tuple(self.same[one] for one in every)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps that make outputs, in order: tables are read when they are needed."""
+        order: dict[int, Operation | None] = {}
+        for call in self.calls:
+            for one in call.arguments:
+                if one in self.tables:
+                    order.setdefault(one)
+            order[call.node] = call
+        for one in sorted(self.tables):
+            order.setdefault(one)
+        found: list[Step] = []
+        kept = {*self.known, *self.outputs}
+        for node, step in reversed(order.items()):
+            arguments = step.arguments if step else ()
+            last = tuple(one for one in dict.fromkeys(arguments) if one not in kept)
+            kept.update(last)
+            found.append((step, node, last))
+        return found[::-1]
 
     def _place(self, position: int, node: Node) -> None:
         """Find out what a value depends on, and whether it is that of another node."""
