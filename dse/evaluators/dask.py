@@ -43,13 +43,7 @@ class Cluster:
         self.gone_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        """Ask for the scheduler.
-
-        Raises
-        ------
-        DseError
-            There is none at the address.
-        """
+        """Ask for the scheduler."""
         self.gone_at = time.monotonic()
         while not self._connected():
             self._connect()

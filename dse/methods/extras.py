@@ -10,13 +10,7 @@ from dse.errors import MissingLibraryError
 
 @contextmanager
 def from_extra(method: str, library: str) -> Iterator[None]:
-    """Import what a method needs inside, from the libraries of the extra `search`.
-
-    Raises
-    ------
-    MissingLibraryError
-        When it is not installed; exact search needs none.
-    """
+    """Import what a method needs inside, from the libraries of the extra `search`."""
     try:
         yield
     except ImportError as error:

@@ -191,13 +191,7 @@ class Catalogue(Mapping[str, Record]):
         self.kind = kind
 
     def __getitem__(self, name: str) -> Record:
-        """Return a record.
-
-        Raises
-        ------
-        PluginError
-            It cannot be used.
-        """
+        """Return a record."""
         if name not in self:
             raise KeyError(name)
         return get(self.kind, name)
@@ -259,13 +253,7 @@ def _place(plugin: Plugin) -> tuple[str, int, str]:
 
 
 def _usable(plugin: Plugin) -> tuple[Any, ...]:
-    """Return the records of a plug-in.
-
-    Raises
-    ------
-    PluginError
-        It cannot be used.
-    """
+    """Return the records of a plug-in."""
     same = _by_name(plugin.kind)[plugin.name]
     # what a study names is ambiguous then; what applies to every study still does
     if len(same) > 1 and not (plugin.own and plugin.kind in APPLIED):

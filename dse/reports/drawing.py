@@ -77,13 +77,7 @@ def drawing() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``; equal figures give equal bytes.
-
-    Raises
-    ------
-    OSError
-        A file cannot be written.
-    """
+    """Write ``STEM.png`` and ``STEM.svg``; equal figures give equal bytes."""
     png, svg = (stem.with_name(f"{stem.name}.{ending}") for ending in ("png", "svg"))
     fast = {"compress_level": 3}
     figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs=fast)
@@ -92,13 +86,7 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
 
 
 def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Path, ...]:
-    """Let `draw` fill a passing folder, and put its pictures into another one.
-
-    Raises
-    ------
-    OutputError
-        When that cannot be written.
-    """
+    """Let `draw` fill a passing folder, and put its pictures into another one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with drawing(), tempfile.TemporaryDirectory(dir=folder) as fresh:

@@ -54,13 +54,7 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
 
 
 def clock_input(netlist: Netlist, clock: str) -> int:
-    """Return the net of an input that is called like the clock.
-
-    Raises
-    ------
-    StudyError
-        There is none of one bit.
-    """
+    """Return the net of an input that is called like the clock."""
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"

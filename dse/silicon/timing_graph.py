@@ -89,13 +89,7 @@ Tables = dict[LookupTable | None, int]
 
 
 def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
-    """Return the arcs of every instance, levelised.
-
-    Raises
-    ------
-    StudyError
-        Logic forms a loop; its instances are named.
-    """
+    """Return the arcs of every instance, levelised."""
     by_cell: dict[str, list[int]] = {}
     for position, instance in enumerate(netlist.instances):
         by_cell.setdefault(instance.cell, []).append(position)

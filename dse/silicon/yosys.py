@@ -49,13 +49,7 @@ def found_yosys() -> tuple[Yosys, ...]:
 
 
 def chosen_yosys(name: str | None = None, time_limit_s: float = READING_S) -> Yosys:
-    """Return ``pyosys`` or ``yosys``, which may take so long; by default the first that is there.
-
-    Raises
-    ------
-    MissingLibraryError
-        It is not installed.
-    """
+    """Return ``pyosys`` or ``yosys``, which may take so long; by default the first there is."""
     for one in found_yosys():
         if name in (None, one.name):
             return replace(one, time_limit_s=time_limit_s)
@@ -71,13 +65,7 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
 
 @cache
 def full_name(yosys: Yosys) -> str:
-    """Return name and version, found once.
-
-    Raises
-    ------
-    StudyError
-        It does not run.
-    """
+    """Return name and version, found once."""
     output = run_yosys(yosys, ["write_json empty.json"], {})
     raise_errors(output, (), done="empty.json")
     written = json.loads(output.files["empty.json"])["creator"]
