@@ -73,7 +73,6 @@ def measured(
     stop: Callable[[], bool],
     may_begin: Callable[[], bool] = lambda: True,
     watch: Callable[[Mapping[int, Running]], None] | None = None,
-    backoff_s: float = 1.0,
     most_kept: int = FOLDERS_KEPT,
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
@@ -94,8 +93,6 @@ def measured(
         Where each design gets a working folder, named after its `key`.
     watch
         Called with the attempts that run, by the position of their designs, ten times a second.
-    backoff_s
-        Time before the second attempt; see `before_next_s`.
     most_kept
         How many working folders of failed designs are kept.
 
@@ -107,7 +104,7 @@ def measured(
         Working folders cannot be written.
     """
     places = [folder / key(evaluator.identity, design)[:16] for design in designs]
-    batch = _Batch(designs, places, retries, backoff_s, most_kept)
+    batch = _Batch(designs, places, retries, most_kept)
     own = workers_for(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
     with own as crew:
         try:
@@ -135,12 +132,10 @@ class _Batch:
         designs: Sequence[Mapping[str, Value]],
         places: Sequence[Path],
         retries: int,
-        backoff_s: float,
         most_kept: int,
     ) -> None:
         self.designs, self.places = designs, places
-        self.retries, self.backoff_s = retries, backoff_s
-        self.room = most_kept
+        self.retries, self.room = retries, most_kept
         self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
         self.attempts, self.lost = [0] * len(designs), [0] * len(designs)
         self.spent_s = [0.0] * len(designs)
@@ -170,9 +165,7 @@ class _Batch:
         self.spent_s[number] += found.seconds
         attempts = self.attempts[number]
         if again(found, attempts - self.lost[number], self.retries):
-            heappush(
-                self.waiting, (time.monotonic() + before_next_s(attempts, self.backoff_s), number)
-            )
+            heappush(self.waiting, (time.monotonic() + before_next_s(attempts), number))
             return None
         self.room -= bool(found.failed and found.folder)
         return replace(found, attempts=attempts, seconds=self.spent_s[number])
@@ -191,14 +184,14 @@ def again(found: Measurement, attempts: int, retries: int) -> bool:
     return found.kind in REPEATED and attempts <= retries
 
 
-def before_next_s(attempts: int, backoff_s: float) -> float:
-    """Return the time before the next attempt: doubled after each, a minute at most.
+def before_next_s(attempts: int) -> float:
+    """Return the time before the next attempt: 1 s, doubled after each, a minute at most.
 
     There is no chance in it: the same failures are tried again after the same times.
 
     Examples
     --------
-    >>> [before_next_s(attempts, 1.0) for attempts in (1, 2, 3, 10)]
+    >>> [before_next_s(attempts) for attempts in (1, 2, 3, 10)]
     [1.0, 2.0, 4.0, 60.0]
     """
-    return float(min(RETRY_WAIT_S, backoff_s * 2.0 ** min(attempts - 1, 30)))
+    return float(min(RETRY_WAIT_S, 2.0 ** min(attempts - 1, 30)))

@@ -10,6 +10,7 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
+from dse.evaluators import attempts
 from dse.evaluators.attempts import measured, workers_for
 from dse.evaluators.local import Attempt, InProcess, Spawned, Threads, UnusableProgramError
 from tests.evaluators.evaluators import Acts, shell
@@ -20,8 +21,10 @@ DOUBLE = "echo double = $(( 2 * {number} ))"
 def all_of(
     evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], folder: Path, **others: Any
 ) -> dict[int, Measurement]:
-    options = {"workers": 2, "retries": 0, "backoff_s": 0.01, "stop": lambda: False} | others
-    found = list(measured(evaluator, designs, folder=folder, **options))
+    options = {"workers": 2, "retries": 0, "stop": lambda: False} | others
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(attempts, "RETRY_WAIT_S", 0.01)
+        found = list(measured(evaluator, designs, folder=folder, **options))
     assert len(found) == len({number for number, _ in found})
     return dict(found)
 

@@ -58,9 +58,8 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def test_the_time_before_the_next_attempt_is_doubled_up_to_a_minute() -> None:
-    found = [before_next_s(attempts, 1.0) for attempts in (1, 2, 3, 6, 7, 5_000)]
+    found = [before_next_s(attempts) for attempts in (1, 2, 3, 6, 7, 5_000)]
     assert found == [1.0, 2.0, 4.0, 32.0, 60.0, 60.0]
-    assert before_next_s(2, 0.25) == 0.5
 
 
 def test_what_is_tried_again() -> None:

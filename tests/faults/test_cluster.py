@@ -57,7 +57,7 @@ def test_nothing_that_ended_is_done_again_when_a_scheduler_is_killed(tmp_path: P
         found = {}
         with Cluster(command, address, patience_s=120) as workers:
             for number, each in measured(
-                command, numbers(4 * KILLS + 2), workers=workers, retries=0, backoff_s=0.01,
+                command, numbers(4 * KILLS + 2), workers=workers, retries=0,
                 folder=tmp_path / "work", stop=lambda: False,
             ):  # fmt: skip
                 assert number not in found

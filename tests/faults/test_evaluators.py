@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.evaluators import attempts
 from dse.evaluators.attempts import measured, workers_for
 from tests.conftest import ROOT
 from tests.evaluators.evaluators import Acts, shell
@@ -149,6 +150,7 @@ def test_workers_that_are_killed_cost_an_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Someone else kills workers in the middle; each design is counted and comes to its end."""
+    monkeypatch.setattr(attempts, "RETRY_WAIT_S", 0.0)
     counts = tmp_path / "counts"
     counts.mkdir()
     designs = [{"number": float(n), "act": "crawl", "fails": 1.0} for n in range(KILLS)]
@@ -175,7 +177,7 @@ def test_workers_that_are_killed_cost_an_attempt(
         found = dict(
             measured(
                 Acts(counts=str(counts)), designs, workers=workers, retries=1,
-                folder=tmp_path / "work", stop=lambda: False, backoff_s=0.0,
+                folder=tmp_path / "work", stop=lambda: False,
             )
         )  # fmt: skip
         over.set()
