@@ -116,13 +116,6 @@ class Influence:
         }
         return columns | loose
 
-    def chain(self, stages: Sequence[Traits]) -> Columns:
-        """Return what a chain of fleets offers to the quantities that are not traits."""
-        columns: Columns = {name: tuple(stage[name] for stage in stages) for name in self.metrics}
-        for name, step in self.joined.items():
-            columns[name] = reduce(JOINS[_join(step)], [stage[name] for stage in stages])
-        return columns
-
     def enclosed_chain(self, lows: Sequence[Traits], highs: Sequence[Traits]) -> Columns:
         """Return what chains of fleets offer whose traits lie between two ends."""
         pairs = list(zip(lows, highs, strict=True))

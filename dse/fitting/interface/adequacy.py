@@ -72,11 +72,6 @@ class Checks:
     offset_p: float
 
     @property
-    def fits(self) -> bool:
-        """Whether nothing speaks against the model of either curve."""
-        return self.host.fits and self.offload.fits
-
-    @property
     def pure_p(self) -> float:
         """How likely the host's data are under LogCA as published: the worse of two tests."""
         return float(np.fmin(self.pure.p, self.offset_p))

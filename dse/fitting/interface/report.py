@@ -26,11 +26,6 @@ class InterfaceReport:
     pure: bool
 
     @property
-    def fits(self) -> bool:
-        """Whether nothing speaks against the model that was fitted."""
-        return self.checks.fits and (self.checks.pure_fits or not self.pure)
-
-    @property
     def is_linear_assumed(self) -> bool:
         """Whether the exponent is 1 because three sizes cannot determine it."""
         return math.isnan(self.fit.linear_p)
