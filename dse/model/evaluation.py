@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
@@ -140,7 +140,8 @@ class Evaluation:
     violation
         Shape (n, k); a constraint holds where its column is <= 0.
     failed
-        Designs that cannot be evaluated, shape (n,), where a study takes these for infeasible.
+        Designs that cannot be evaluated, shape (n,), where a study takes these for infeasible; one
+        row for none.
     failure
         Why the first of them cannot, and which design it is.
     known_feasible
@@ -150,7 +151,7 @@ class Evaluation:
     points: Points
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
-    failed: NDArray[np.bool_] | None = None
+    failed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(1, dtype=bool))
     failure: str = ""
     known_feasible: NDArray[np.bool_] | None = None
 

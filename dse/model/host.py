@@ -195,15 +195,13 @@ def with_hosts(
         place = places.get(name)
         missed = -1.0 if place is None else own.violation[:, place].reshape(draws, -1)
         violation[:, alone, column] = missed
-    failed = found.failed
-    if failed is not None:
-        failed = failed.reshape(shape).copy()
-        failed[:, alone] = False if own.failed is None else own.failed.reshape(draws, -1)
+    failed = found.failed.reshape(shape).copy()
+    failed[:, alone] = own.failed.reshape(draws, -1)
     return Evaluation(
         points,
         loss.reshape(found.loss.shape),
         violation.reshape(found.violation.shape),
-        None if failed is None else failed.ravel(),
+        failed.ravel(),
         own.failure or found.failure,
     )
 

@@ -34,8 +34,6 @@ def judged_measured(
     rows = np.tile(missing, len(found.loss) // len(missing))  # draws of each design
     _exclude(problem, found, rows, MEASURED)
     done = judged(problem, found, failed & ~rows, reason)
-    if done.failed is None:
-        return done
     row = int(np.argmax(missing))
     failure = f"{measurements[row].cause}, for the design {_text(problem, found.points, row)}"
     return replace(done, failed=done.failed | rows, failure=done.failure or failure)

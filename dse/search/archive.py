@@ -222,9 +222,8 @@ class Archive:
             self.pruned += known.pruned
             self.closed[False] += known.pruned
         self.feasible += int(feasible.sum())
-        if evaluation.failed is not None:
-            self.failed += int(evaluation.failed.sum())
-            self.failure = self.failure or evaluation.failure
+        self.failed += int(evaluation.failed.sum())
+        self.failure = self.failure or evaluation.failure
         rows = np.flatnonzero(feasible)
         rows = rows[nondominated_by(evaluation.loss[rows], self._front.some(PIVOTS))]
         self._front.add(points, rows, evaluation.loss[rows])
