@@ -211,14 +211,7 @@ class Fleet:
 
     def column(self, name: str) -> Any:
         """Return one of `STAGE_COLUMNS`, shape as the counts broadcast."""
-        if name not in self._columns:
-            self._columns[name] = STAGE_COLUMNS[name](self)
-        return self._columns[name]
-
-    @cached_property
-    def _columns(self) -> dict[str, Any]:
-        """The columns that were requested."""
-        return {}
+        return STAGE_COLUMNS[name](self)
 
     @cached_property
     def opened(self) -> OpenCounts | None:
