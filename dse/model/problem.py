@@ -34,7 +34,6 @@ from dse.model.stage import Groups, Stage
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates
-    from dse.model.tape.run import Results
     from dse.model.tape.taped import Taped
 
 
@@ -248,9 +247,9 @@ class Problem:
             found = self.evaluate(rows, changed, draws=draws)
             return host.with_hosts(self, found, as_index(points), changed, draws=draws)
         taped = changed is None and draws == 1 and self.measured is None
-        results = self._taped.evaluate(points) if taped else None
-        if results is not None:
-            return self._accepted(points, results)
+        done = self._taped.evaluate(points) if taped else None
+        if done is not None:
+            return judged(self, done, done.failed, "") if done.known_feasible is None else done
         failures = Failures()
         before, excluded = self.beforehand, np.zeros(len(points), dtype=bool)
         if before is not None and changed is None and draws == 1:
@@ -291,14 +290,6 @@ class Problem:
         None where `evaluate` must be called: a number may be none, or there is no machine code.
         """
         return None if self.measured is not None else self._taped.candidates(points, pivots)
-
-    def _accepted(self, points: Points, results: Results) -> Evaluation:
-        """Return the results of a tape, judged where a number may be none."""
-        loss, violation = results.loss.T, results.violation.T
-        failed = np.zeros(len(points), dtype=bool)
-        if not results.suspect:
-            return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
-        return judged(self, Evaluation(points, loss, violation), failed, "")
 
     def expected(self, index: Index) -> NDArray[np.float64]:
         """Return the losses (n, m) that designs are expected to have before they are measured.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.evaluation import rounded
+from dse.model.evaluation import Evaluation, rounded
 from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape.layout import Layout
 
@@ -23,26 +22,6 @@ LONG = 64
 
 SHAPES = 32
 """Shapes of blocks of which positions are kept."""
-
-
-@dataclass(frozen=True)
-class Results:
-    """Losses (m, n) and violations (k, n) of designs, and whether they are feasible (n,).
-
-    Attributes
-    ----------
-    loss, violation
-        One row each; losses are rounded.
-    feasible
-        Whether a design meets every constraint.
-    suspect
-        Whether a number of any design may be none.
-    """
-
-    loss: NDArray[np.float64]
-    violation: NDArray[np.float64]
-    feasible: NDArray[np.bool_]
-    suspect: bool
 
 
 def _make(layout: Layout, positions: Sequence[Any], values: dict[int, Any]) -> None:
@@ -61,8 +40,8 @@ def _make(layout: Layout, positions: Sequence[Any], values: dict[int, Any]) -> N
             del values[one]
 
 
-def evaluated(layout: Layout, points: Points) -> Results:
-    """Return losses, violations and feasibility of designs.
+def evaluated(layout: Layout, points: Points) -> Evaluation:
+    """Return losses and violations of designs, and which are feasible unless a number may be none.
 
     Raises
     ------
@@ -91,7 +70,8 @@ def evaluated(layout: Layout, points: Points) -> Results:
             own[2][0] = rest[rules]
             suspect = suspect or bool(np.any(rest[rules + 1]))
             suspect = suspect or not (finite or np.isfinite(own[0][:, own[2][0]]).all())
-    return Results(loss, violation, feasible, suspect)
+    known = None if suspect else feasible
+    return Evaluation(points, loss.T, violation.T, np.zeros(count, dtype=bool), "", known)
 
 
 def _fill(rows: NDArray[np.float64], loss: Sequence[Any], split: Sequence[Any]) -> bool:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from dse.contract import CoreMetrics
 from dse.errors import DseError
+from dse.model.evaluation import Evaluation
 from dse.model.space import Block, Boxes, Index, Points
 
 if TYPE_CHECKING:
     from dse.model.stage import Wired
     from dse.model.tape.compiled import Candidates, Compiled
     from dse.model.tape.layout import Layout
-    from dse.model.tape.run import Results
     from dse.model.tape.traced import Tape
 
 WORTH = 30_000
@@ -43,8 +43,8 @@ class Taped:
         self._problem = problem
         self._spent = 0
 
-    def evaluate(self, points: Points) -> Results | None:
-        """Return the results of designs; None where the functions must be called."""
+    def evaluate(self, points: Points) -> Evaluation | None:
+        """Evaluate designs as `dse.model.tape.run`; None where the functions must be called."""
         self._spent += len(points) + CALL
         if self._spent < WORTH or self.layout is None:
             return None
