@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -71,19 +71,6 @@ class Stage:
     def reads(self, column: str) -> bool:
         """Tell whether its fleets depend on a column."""
         return column.startswith(f"{self.name}.") or column in self.decided_by
-
-    def settled_columns(self, columns: Collection[str]) -> dict[str, Column]:
-        """Return the columns of its fleets that are the same for all of them, whatever is counted.
-
-        `columns` are those that the study sets.
-        """
-        found = {
-            "stage_alone": np.full(1, float(self.alone)),
-            "stage_clocked": np.full(1, float(self.clocked)),
-        }
-        if self.policy not in columns:
-            found["stage_common"] = np.full(1, float(self.common))
-        return found
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design of a mixed fleet, as in `designs`."""

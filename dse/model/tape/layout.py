@@ -170,7 +170,7 @@ class Layout:
     ) -> None:
         """Keep a value, unless its function fails here: then it is called for designs only."""
         try:
-            found[position] = _called(node)(*values)
+            found[position] = node.function(*values)
         except DseError:
             self._failing.add(position)
 
@@ -257,13 +257,7 @@ class Layout:
             for one in arguments:
                 axes |= self._axes[one]
             self._axes[position] = axes
-            self.calls.append(Operation(position, axes, _called(node), arguments))
-
-
-def _called(node: Node) -> Callable[..., Any]:
-    if node.function is None:
-        raise TypeError("an input is not called")
-    return node.function
+            self.calls.append(Operation(position, axes, node.function, arguments))
 
 
 def members(axes: int) -> tuple[int, ...]:

@@ -100,9 +100,11 @@ class Tracer:
                 return found
         own = (f"{stage.name}.", *SHARED_COLUMNS)
         names = [name for name in columns if name.startswith(own)]
-        settled = stage.settled_columns(columns)
+        settled = {"stage_alone", "stage_clocked"}
+        settled |= set() if stage.policy in columns else {"stage_common"}
+        any_fleet = stage.fleet_of([], [], {})
         return {
-            name: settled[name]
+            name: any_fleet.column(name)
             if name in settled
             else self.recorder.opaque(
                 partial(_with_names, partial(_stage_column, stage, name), dict.fromkeys(names, 0)),

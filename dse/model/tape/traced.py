@@ -39,7 +39,7 @@ class Node:
         Whether nothing is known of the function but that it takes columns and returns one.
     """
 
-    function: Callable[..., Any] | None = None
+    function: Any = None
     arguments: tuple[int, ...] = ()
     value: Any = None
     name: str = ""
