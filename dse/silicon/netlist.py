@@ -8,8 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dse.errors import Fault, StudyError, nearest, refuse, shortened, visible
-from dse.silicon.library import CellLibrary
+from dse.silicon.library import Cell, CellLibrary
+
+Numbers = NDArray[np.intp]
+PinNets = Mapping[str, Numbers]
 
 CONSTANT_0, CONSTANT_1 = 0, 1
 """Two nets that never change; every other net has a number from 2."""
@@ -221,6 +227,17 @@ def _net_names(module: Mapping[str, Any]) -> dict[int, str]:
             if isinstance(bit, int):
                 names.setdefault(bit, visible(f"{name}[{i}]" if wire["bits"][1:] else name))
     return names
+
+
+def by_cell(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[Cell, Numbers, PinNets]]:
+    """Yield each cell, the positions of its instances, and the nets of its pins; -1 for none."""
+    positions: dict[str, list[int]] = {}
+    for position, instance in enumerate(netlist.instances):
+        positions.setdefault(instance.cell, []).append(position)
+    for name, some in positions.items():
+        cell, nets = library.cells[name], [netlist.instances[at].nets for at in some]
+        pins = {pin: np.array([one.get(pin, -1) for one in nets], np.intp) for pin in cell.pins}
+        yield cell, np.array(some, np.intp), pins
 
 
 def check_netlist(netlist: Netlist, library: CellLibrary) -> None:

@@ -12,7 +12,7 @@ from dse.errors import ArgumentError
 from dse.silicon.boolean import names_in, truth_table
 from dse.silicon.clocks import clocks_of
 from dse.silicon.library import Cell, CellLibrary, InternalPower
-from dse.silicon.netlist import Netlist
+from dse.silicon.netlist import Netlist, PinNets, by_cell
 from dse.silicon.simulate import Switched
 from dse.silicon.timing import Timing
 
@@ -80,12 +80,9 @@ def average_power(
         rule = f"at least one cycle of {netlist.net_count} nets is needed"
         raise ArgumentError(f"activity: {written}; {rule}; simulate this netlist")
     clock_net = clocks_of(netlist, library, clock).net
-    by_cell: dict[str, list[int]] = {}
-    for position, instance in enumerate(netlist.instances):
-        by_cell.setdefault(instance.cell, []).append(position)
     slew_s = (timing.rise_slews_s + timing.fall_slews_s) / 2
-    known = netlist, slew_s, timing.loads_f, np.asarray(activity.high, float)
-    groups = [_Group(library.cells[name], at, *known) for name, at in by_cell.items()]
+    known = slew_s, timing.loads_f, np.asarray(activity.high, float)
+    groups = [_Group(cell, nets, len(at), *known) for cell, at, nets in by_cell(netlist, library)]
     joined = np.zeros(netlist.net_count, bool)
     joined[[net for instance in netlist.instances for net in instance.nets.values()]] = True
     charge_j = np.where(joined, 0.5 * timing.loads_f * library.voltage_v**2, 0.0)
@@ -118,18 +115,14 @@ class _Group:
     def __init__(
         self,
         cell: Cell,
-        at: Sequence[int],
-        netlist: Netlist,
+        nets: PinNets,
+        count: int,
         slew_s: Floats,
         loads_f: Floats,
         high: Floats,
     ) -> None:
-        self.cell, self.count = cell, len(at)
+        self.cell, self.nets, self.count = cell, nets, count
         self.slew_s, self.loads_f, self.high = slew_s, loads_f, high
-        self.nets = {
-            pin: np.array([netlist.instances[i].nets.get(pin, -1) for i in at], np.intp)
-            for pin in cell.pins
-        }
         self.per_transition = {
             name: {
                 one: self._mean(name, one)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
 from dse.silicon.library import Arc, Cell, CellLibrary, LookupTable, TableStack
-from dse.silicon.netlist import Netlist
+from dse.silicon.netlist import Netlist, Numbers, PinNets, by_cell
 
 RISE, FALL = 0, 1
 _SENSES = {
@@ -28,8 +28,6 @@ _KINDS = {
 ASYNCHRONOUS = ("clear", "preset")
 MOST_NAMED = 8
 """So many instances of a loop are named."""
-
-Numbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,40 +88,26 @@ Tables = dict[LookupTable | None, int]
 
 def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
     """Return the arcs of every instance, levelised."""
-    by_cell: dict[str, list[int]] = {}
-    for position, instance in enumerate(netlist.instances):
-        by_cell.setdefault(instance.cell, []).append(position)
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
     pins: list[str] = []
     arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
     setups: list[Numbers] = [np.zeros((5, 0), np.intp)]
-    for name, positions in by_cell.items():
-        cell = library.cells[name]
-        nets = {
-            pin: np.array([netlist.instances[at].nets.get(pin, -1) for at in positions], np.intp)
-            for pin in cell.pins
-        }
-        at = np.array(positions, np.intp)
+    for cell, at, nets in by_cell(netlist, library):
         arcs += _arc_columns(cell, at, nets, tables, pairs)
         setups += _setup_columns(cell, at, nets, tables, pins)
-    source, target, delay, slew, instance, pair, passing = np.concatenate(arcs, axis=1)
+    columns = np.concatenate(arcs, axis=1)
+    source, target, _, _, instance, _, passing = columns
     passes, inside = passing > 0, passing > 1
     followed = (column[passes] for column in (source, target, instance, inside))
     level = 2 * _levels(netlist, *followed)[instance] + inside
     level[~passes] = level.max(initial=0) + 1  # nothing waits for them
     level = np.unique(level, return_inverse=True)[1]
     order = np.argsort(level, kind="stable")
+    levels = np.searchsorted(level[order], np.arange(level.max(initial=0) + 2))
+    source, target, delay, slew, instance, pair, _ = columns[:, order]
     ordered = ArcColumns(
-        source=source[order],
-        target=target[order],
-        delay=delay[order],
-        slew=slew[order],
-        instance=instance[order],
-        pair=pair[order],
-        passes=passes[order],
-        levels=np.searchsorted(level[order], np.arange(level.max(initial=0) + 2)),
-        pairs=tuple(pairs),
+        source, target, delay, slew, instance, pair, passes[order], levels, tuple(pairs)
     )
     data, table, held, clock, pin = np.concatenate(setups, axis=1)
     constraints = SetupColumns(data, table, held, clock, tuple(pins[at] for at in pin))
@@ -134,7 +118,7 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
 def _arc_columns(
     cell: Cell,
     at: Numbers,
-    nets: Mapping[str, Numbers],
+    nets: PinNets,
     tables: Tables,
     pairs: list[tuple[int, str, str]],
 ) -> Iterator[Numbers]:
@@ -178,7 +162,7 @@ def _edges(arc: Arc) -> Iterator[tuple[int, int]]:
 
 
 def _setup_columns(
-    cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: Tables, pins: list[str]
+    cell: Cell, at: Numbers, nets: PinNets, tables: Tables, pins: list[str]
 ) -> Iterator[Numbers]:
     """Yield edge of the data, table, instance, clock and name of the pin of each constraint."""
     for pin in cell.pins.values():
