@@ -189,11 +189,6 @@ class Composer:
         """Return scenarios (s, d) that are closed together."""
         return Batch(self.bounds, self.parts, scenarios)
 
-    def _begin(self, batch: Scenarios) -> None:
-        """Find something to compare the bounds of a batch with."""
-        if isinstance(batch, Batch):
-            self.incumbents.evaluate_reference(seeds(batch))
-
     def _finish(self, index: Index) -> None:
         """Take the designs that are left of a batch."""
         [(evaluation, hopeful)] = self.incumbents.compare([index])
@@ -210,10 +205,11 @@ class Composer:
 
         Every stage has to be `listed`, or may be grown behind the others.
         """
-        self._begin(batch)
         parts: dict[int, PartialDesigns] = {}
-        if case is not None and isinstance(batch, Batch):
-            self._list(batch, case, parts)
+        if isinstance(batch, Batch):
+            self.incumbents.evaluate_reference(seeds(batch))  # what its bounds are compared with
+            if case is not None:
+                self._list(batch, case, parts)
         stages = sorted(range(len(self.parts)), key=self.fleets.__getitem__)
         # those of few fleets narrow the bounds of others
         for most in (self.few // FIRST, self.few)[len(stages) == 1 :]:
