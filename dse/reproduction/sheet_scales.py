@@ -94,15 +94,14 @@ def _ticks(axis: Any, scale: str, limits: tuple[float, float], label: str, inche
     if scale == "linear":
         number_ticks(axis)
         return
-    if scale == "log2":
-        in_bytes = label.endswith("[B]")
-        exponents = whole_between(np.log2(limits))
-        step = -(-len(exponents) // max(2, int(inches / (0.7 if in_bytes else 0.45))))
-        major = [2.0**power for power in exponents if power % step == 0]
-        axis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_two(value, in_bytes)))
-    else:
+    if scale != "log2":
         log_ticks(axis, *limits)
         return
+    in_bytes = label.endswith("[B]")
+    exponents = whole_between(np.log2(limits))
+    step = -(-len(exponents) // max(2, int(inches / (0.7 if in_bytes else 0.45))))
+    major = [2.0**power for power in exponents if power % step == 0]
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_two(value, in_bytes)))
     axis.set_major_locator(FixedLocator(major))
     axis.set_minor_locator(FixedLocator([]))
     axis.set_minor_formatter(NullFormatter())
