@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,16 +45,16 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
         if len(ends) <= MOST_FAN_OUT:
             continue
         loads = (library.cells[instances[at].cell].pins[name].capacitance_f for at, name in ends)
-        tree = trees.best(library.cells[instance.cell], pin, sum(loads), len(ends))
-        instances[position] = replace(instances[position], cell=tree.driver)
-        for number in range(tree.count):
+        driver, kind, count = trees.best(library.cells[instance.cell], pin, sum(loads), len(ends))
+        instances[position] = replace(instances[position], cell=driver)
+        for number in range(count):
             net = netlist.net_count + len(added)
-            first, last = (len(ends) * one // tree.count for one in (number, number + 1))
+            first, last = (len(ends) * one // count for one in (number, number + 1))
             for at, name in ends[first:last]:
                 instances[at] = replace(instances[at], nets={**instances[at].nets, name: net})
-            buffer = library.cells[tree.buffer]
+            buffer = library.cells[kind]
             nets = {buffer.inputs[0]: instance.nets[pin], buffer.outputs[0].name: net}
-            added.append(Instance(f"{instance.name}_buffer_{number}", tree.buffer, nets))
+            added.append(Instance(f"{instance.name}_buffer_{number}", kind, nets))
     net_count = netlist.net_count + len(added)
     return replace(netlist, instances=(*instances, *added), net_count=net_count)
 
@@ -83,13 +83,8 @@ def _takers(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
     return found
 
 
-@dataclass(frozen=True)
-class _Tree:
-    """A way to drive a load: a flip-flop, and `count` buffers side by side, none for 0."""
-
-    driver: str
-    buffer: str
-    count: int
+_Tree = tuple[str, str, int]
+"""A way to drive a load: a flip-flop, a buffer, and how many of it side by side, none for 0."""
 
 
 class _Trees:
@@ -120,7 +115,7 @@ class _Trees:
     ) -> Iterator[tuple[float, float, _Tree]]:
         """Yield delay (s), area (m2) and tree for no buffer, and numbers of each buffer."""
         rise, fall, _, _ = _launched(driver.pins[pin], np.array([load_f]))
-        yield float(max(rise[0], fall[0])), driver.area_m2, _Tree(driver.name, "", 0)
+        yield float(max(rise[0], fall[0])), driver.area_m2, (driver.name, "", 0)
         counts = np.arange(1, min(takers // 2, _MOST_BUFFERS) + 1)
         for buffer in self.buffers:
             pins = buffer.pins[buffer.inputs[0]], buffer.outputs[0]
@@ -131,7 +126,7 @@ class _Trees:
             falls = fall + worst_of(pins[1].arcs, "cell_fall", fall_slew, shares)
             for count, delay in zip(counts.tolist(), np.maximum(rises, falls), strict=True):
                 area = driver.area_m2 + count * buffer.area_m2
-                yield float(delay), area, _Tree(driver.name, buffer.name, count)
+                yield float(delay), area, (driver.name, buffer.name, count)
 
 
 def _alike(driver: Cell, cell: Cell) -> bool:
