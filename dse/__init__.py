@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dse.api.papers import reproduce_by_synthesis as reproduce_by_synthesis
     from dse.api.reports import report as report
     from dse.api.results import Answer as Answer
-    from dse.api.runs import status as status
     from dse.api.silicon import characterise as characterise
     from dse.api.silicon import characterise_device as characterise_device
     from dse.api.silicon import verilog as verilog
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
     from dse.api.studies import run as run
+    from dse.api.studies import status as status
     from dse.audit.diff import RunComparison as RunComparison
     from dse.audit.explain import Explanation as Explanation
     from dse.audit.verdict import Verification as Verification
@@ -62,10 +62,9 @@ _FROM = {
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce", "reproduce_by_synthesis"),
     "dse.api.reports": ("report",),
-    "dse.api.runs": ("status",),
     "dse.api.silicon": ("characterise", "characterise_device", "verilog"),
     "dse.api.simulation": ("simulate",),
-    "dse.api.studies": ("evaluate", "load", "problem", "run"),
+    "dse.api.studies": ("evaluate", "load", "problem", "run", "status"),
     "dse.answers.answer": ("SweepAnswer",),
     "dse.audit.diff": ("RunComparison",),
     "dse.audit.explain": ("Explanation",),

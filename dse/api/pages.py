@@ -55,9 +55,8 @@ def page_text(
     `changing` are arguments of `answer`.
     """
     from dse.page import document
-    from dse.page.contents import contents, remarks
+    from dse.page.contents import contents, remarks, roofs_of_answers
     from dse.page.page_run import read_page_runs
-    from dse.page.roofs import of_answers
     from dse.reports.sections import Section
     from dse.runs.design_names import exact_name
     from dse.runs.unfinished import all_readable
@@ -76,7 +75,7 @@ def page_text(
             for study, index in run.points
             for point in index
         ]
-        roofs = of_answers((run.name for run in shown), (found.sections for found in answers))
+        roofs = roofs_of_answers((run.name for run in shown), (found.sections for found in answers))
         moving = _changing(shown, answers)
         data = contents(shown, preferences, cloud, moving, roofs, assigned)
         data["importance"] = _importance(shown, preferences)

@@ -1,4 +1,4 @@
-"""Loading a study, running it, and looking at one of its designs."""
+"""Loading a study, running it, and looking at the run and at one of its designs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dse.api.arguments import (
     Size,
     design_pairs,
     document_of,
+    folder_of,
     override_pairs,
     paths,
     public,
@@ -25,6 +26,7 @@ from dse.api.arguments import (
 if TYPE_CHECKING:
     from dse.api.arguments import Assignments, Overrides, StudySource
     from dse.runs.result import Result
+    from dse.runs.status import Status
     from dse.runs.terms import DesignTerms
     from dse.search import Progress, Stop
     from dse.search.open_problem import OpenProblem
@@ -272,3 +274,28 @@ def evaluate(
     require_measured(prepared.problem, design_index)
     invariants.check_invariants(prepared.problem, design_index)
     return terms.terms_of(prepared)
+
+
+@public
+def status(run: str | Path | Result, *, rows: Count = 5) -> Status:
+    """Return how far a run is: what is measured, running and failed, and the best so far.
+
+    >>> print(dse.status("runs/synth"))
+
+    Parameters
+    ----------
+    run
+        Folder of a run, as `dse run` wrote it.  The run may go on meanwhile.
+    rows
+        Most designs, and causes of failures, to show.
+
+    Raises
+    ------
+    dse.errors.OutputError
+        When it is not the folder of a run.
+    dse.errors.StoreError
+        When its measurements cannot be read.
+    """
+    from dse.runs.status import status_of
+
+    return status_of(folder_of(run), rows=rows)

@@ -183,7 +183,7 @@ def _warn_of_failures(result: Result) -> None:
     warn(f"{result.run.failing or what}{f'; {remedy}' if remedy else ''}")
 
 
-@command("dse.api.runs:status")
+@command("dse.api.studies:status")
 def status(
     call: Call,
     *,

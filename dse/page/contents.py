@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
 from dse.algebra.thresholds import thresholds_of
 from dse.model.evaluation import KNEE
 from dse.model.preference import Preference
@@ -18,6 +20,7 @@ from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import FrontView
 from dse.reports.text import in_words, plural
 from dse.runs.manifest import GROWTH
+from dse.study.scenario import field_path
 
 MOST_LINES = 2_000
 """Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
@@ -43,7 +46,7 @@ def contents(
     """Return what the page of some runs is drawn from; the front in the order of front.csv.
 
     At most `cloud` feasible designs are drawn.  `flips` are what would change the answers, in SI,
-    `roofs` what limits the recommended designs, as `dse.page.roofs` has it, and `assigned` all
+    `roofs` what limits the recommended designs, as `roofs_of_answers` has it, and `assigned` all
     designs as ``dse evaluate --design`` takes them, each as far as it is wanted.
     """
     view = merged(shown, cloud)
@@ -208,3 +211,34 @@ def _detail(name: str, values: np.ndarray) -> dict[str, Any]:
         return {"words": in_words(name)}
     words = name if values.dtype.kind == "i" else in_words(name)
     return {"words": words} | unit_facts(name)
+
+
+def roofs_of_answers(names: Iterable[str], found: Iterable[Iterable[Any]]) -> list[dict[str, Any]]:
+    """Return the roofs that the sections of answers have, by the names of their runs."""
+    return [
+        {"run": name} | _roofs_drawn(roofs)
+        for name, sections in zip(names, found, strict=True)
+        for section in sections
+        if section.key == "roofs"
+        for roofs in section.facts or ()
+    ]
+
+
+def _roofs_drawn(roofs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of roofs with words and units, and axes where they bend."""
+    name = roofs["quantity"]
+    found = dict(roofs) | {"words": in_words(name), "unit": unit_facts(name)}
+    if not roofs["places"]:
+        return found
+    return found | {
+        "across": _roof_axis(roofs["column"], min(roofs["places"]), max(roofs["places"])),
+        "along": _roof_axis(name, *roofs["span"]),
+    }
+
+
+def _roof_axis(name: str, low: float, high: float) -> dict[str, Any]:
+    """Return a logarithmic axis from `low` to `high`, which are in SI."""
+    factor, unit = units.scale([math.sqrt(low * high)], name)
+    words = in_words(field_path(name))
+    facts = {"words": words, "label": f"{words} [{unit}]", "unit": unit_facts(name)}
+    return facts | {"factor": factor, "low": low / factor, "high": high / factor, "log": True}

@@ -32,8 +32,8 @@ from dse.runs.record import (
 from dse.runs.run_files import MANIFEST
 from dse.runs.solved import Options
 from dse.store.opening import open_store, open_to_read
-from dse.store.rows import STORE, StoredMeasurement, time_measuring
-from dse.store.store import STORE_FILES, Store, StoreShelf
+from dse.store.rows import STORE, STORE_FILES, StoredMeasurement, time_measuring
+from dse.store.store import Store, StoreShelf
 
 
 class Remembered(MemoryShelf):

@@ -10,8 +10,7 @@ from typing import Any
 from dse.api.arguments import known, study_of
 from dse.api.moving import Moving
 from dse.api.pages import begun_page, infeasible_page, page_text
-from dse.api.runs import status
-from dse.api.studies import load, run
+from dse.api.studies import load, run, status
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
 from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml

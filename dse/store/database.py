@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.errors import StoreError
-from dse.store.limits import WRITER_WAIT_S
 from dse.store.rows import COLUMNS
 
 try:
@@ -23,6 +22,9 @@ except ImportError:  # no such locks on Windows: the last of several writers may
 
 APPLICATION = 0x44534531
 """Marks an SQLite file as a store (``DSE1`` in ASCII)."""
+
+WRITER_WAIT_S = 60.0
+"""So long a process waits for another that writes."""
 
 VERSION = 2
 """Of the schema; 1 did not count changes, and is read all the same."""

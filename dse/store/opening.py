@@ -19,9 +19,11 @@ from dse.errors import StoreError
 from dse.files.whole_folders import flush
 from dse.store import database
 from dse.store.database import Tally, locked, raise_tally, tally_in
-from dse.store.limits import ROW_BYTE
-from dse.store.rows import StoredMeasurement, read_cells
-from dse.store.store import STORE, STORE_FILES, TALLY, Store, require_files
+from dse.store.rows import STORE, STORE_FILES, TALLY, StoredMeasurement, read_cells
+from dse.store.store import Store, require_files
+
+ROW_BYTE = 128
+"""A row takes more than this: its key and its checksum have 64 letters each."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 

@@ -17,7 +17,6 @@ from dse.errors import ContractError, StoreError
 from dse.files.whole_folders import flush
 from dse.store import database
 from dse.store.database import Tally, locked, raise_tally
-from dse.store.limits import ROWS_AT_ONCE
 from dse.store.rows import (
     COLUMNS,
     STORE,
@@ -38,8 +37,8 @@ def require_files(folder: Path) -> None:
             raise StoreError(f"{path} is not a file; remove it, or name another folder")
 
 
-__all__ = ["STORE", "STORE_FILES", "TALLY", "Store", "StoreShelf", "require_files"]
-
+ROWS_AT_ONCE = 500
+"""Rows that are read, or requested, by one statement."""
 
 _INSERT = f"INSERT OR REPLACE INTO evaluations VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 

@@ -14,7 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dse.contract.evaluators import Measurement, key
 from dse.store.opening import open_store, open_to_read
-from dse.store.store import STORE_FILES, StoreShelf
+from dse.store.rows import STORE_FILES
+from dse.store.store import StoreShelf
 from tests.store.examples import IDENTITY, design, keep
 
 EVERYTHING = "DSE_FAULTS" in os.environ

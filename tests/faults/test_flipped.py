@@ -12,7 +12,8 @@ from pathlib import Path
 
 from dse.errors import StoreError
 from dse.store.opening import open_store, open_to_read
-from dse.store.store import STORE, TALLY, StoreShelf
+from dse.store.rows import STORE, TALLY
+from dse.store.store import StoreShelf
 from tests.store.examples import IDENTITY, filled, keep, measured
 
 EVERYTHING = "DSE_FAULTS" in os.environ

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dse.store.opening import open_to_read
-from dse.store.store import STORE, TALLY
+from dse.store.rows import STORE, TALLY
 from tests.conftest import ROOT
 from tests.faults import coordinator
 from tests.faults.injection import STRACE, Event, injected, traced_calls

@@ -23,7 +23,7 @@ from dse.runs.finished import plot_run
 from dse.runs.result import run_folder
 from dse.runs.unfinished import readable
 from dse.store.opening import open_to_read
-from dse.store.store import STORE
+from dse.store.rows import STORE
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
 from tests.runs.test_measuring import FAILING, figures, study

@@ -14,8 +14,8 @@ from dse.contract.evaluators import Measurement
 from dse.errors import StoreError
 from dse.store import opening
 from dse.store.opening import open_store, open_to_read, salvage
-from dse.store.rows import read_cells, stored_cells
-from dse.store.store import STORE, STORE_FILES, TALLY, Store, StoreShelf
+from dse.store.rows import STORE, STORE_FILES, TALLY, read_cells, stored_cells
+from dse.store.store import Store, StoreShelf
 from tests.store.examples import IDENTITY, filled, keep, measured
 
 WAL = f"{STORE}-wal"

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import ContractError, StoreError
 from dse.store.opening import open_store, open_to_read
-from dse.store.rows import StoredMeasurement, read_cells, stored_cells, time_measuring
-from dse.store.store import STORE, TALLY, StoreShelf
+from dse.store.rows import STORE, TALLY, StoredMeasurement, read_cells, stored_cells, time_measuring
+from dse.store.store import StoreShelf
 from tests.conftest import ROOT
 from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
 
