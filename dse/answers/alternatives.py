@@ -14,7 +14,7 @@ from dse.answers.design import Pick, pick, telling_columns
 from dse.answers.shortfall import Shortfall, shortfall, shortfalls
 from dse.model.preference import Preference
 from dse.model.problem import Problem
-from dse.model.space import ALONE, Axis, Space
+from dse.model.space import ALONE, Axis
 from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed
 from dse.runs import runner
@@ -84,20 +84,6 @@ Cut = Mapping[int, Sequence[int]]
 """Index of an axis -> the indices of the values that stay."""
 
 
-def restrict(problem: Problem, cut: Cut) -> Problem:
-    """Return a problem with only some values of some axes."""
-    axes = tuple(
-        _part(axis, cut[number]) if number in cut else axis
-        for number, axis in enumerate(problem.space.axes)
-    )
-    return replace(problem, space=Space(axes, problem.space.constants), beside=False)
-
-
-def _part(axis: Axis, kept: Sequence[int]) -> Axis:
-    columns = {name: values[list(kept)] for name, values in axis.columns.items()}
-    return replace(axis, columns=columns, labels=tuple(axis.labels[choice] for choice in kept))
-
-
 def alternatives(
     study: Study, options: Options, preference: Preference, answer: Pick, budget: Budget
 ) -> tuple[tuple[Alternative, ...], str]:
@@ -111,7 +97,8 @@ def alternatives(
     for place, (axis, choice, cut) in enumerate(cuts):
         best, share = None, budget.left_s / (len(cuts) - place)
         with suppress(EffortError), limited(seconds=share, byte=budget.byte) as work:
-            problem = restrict(study.problem, cut)
+            space = study.problem.space.restricted(cut)
+            problem = replace(study.problem, space=space, beside=False)
             best = _best(study, axis, choice, problem, options, preference)
         short += bool(work.ended)
         if best is None or (work.ended and best.design is None):

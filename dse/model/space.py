@@ -271,6 +271,16 @@ class Space:
                     columns[name] = values[points[:, position]]
         return columns
 
+    def restricted(self, kept: Mapping[int, Sequence[int]]) -> Space:
+        """Return the space with only some positions of some axes, by the number of the axis."""
+        axes = [*self.axes]
+        for number, places in kept.items():
+            axis = axes[number]
+            columns = {name: values[list(places)] for name, values in axis.columns.items()}
+            labels = tuple(axis.labels[place] for place in places)
+            axes[number] = replace(axis, columns=columns, labels=labels)
+        return Space(tuple(axes), self.constants)
+
     def values(self, name: str) -> Column:
         """Return the values that a column takes, of all designs; none where nothing sets it."""
         given = [self.constants, *(axis.columns for axis in self.axes)]

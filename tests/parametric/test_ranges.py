@@ -8,7 +8,7 @@ import pytest
 import dse
 from dse import search
 from dse.errors import UnitError
-from dse.parametric import screen
+from dse.parametric import ranges, screen
 from dse.parametric.ranges import ranges_section
 from dse.search.settings import Budget
 from dse.study import study
@@ -16,10 +16,12 @@ from tests.conftest import STUDIES, everything
 from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED
 
 
-@pytest.mark.parametrize("composed", [True, False])
+@pytest.mark.parametrize("way", ["enumerated", "composed", "searched"])
 @pytest.mark.parametrize(("text", "share"), [(MIXED, 0.1), (BEHIND_INTERFACES, 0.02)])
-def test_ranges_are_those_of_every_design(text, share, composed, write, monkeypatch) -> None:
-    monkeypatch.setattr(screen, "ENOUGH", 0 if composed else 10**9)
+def test_ranges_are_those_of_every_design(text, share, way, write, monkeypatch) -> None:
+    monkeypatch.setattr(screen, "ENOUGH", 10**9 if way == "enumerated" else 0)
+    if way == "searched":  # as where too many designs are so near
+        monkeypatch.setattr(ranges, "may_beat", lambda *_: None)
     found = study.prepare(study.read_study(write(text)))
     problem, every = found.problem, everything(found.problem)
     front = search.run_search(problem, found.settings).front_index
@@ -32,6 +34,24 @@ def test_ranges_are_those_of_every_design(text, share, composed, write, monkeypa
     for (place, axis), entry in zip(axes, section.facts["ranges"], strict=True):
         assert entry["good"] == [axis.labels[k] for k in np.unique(near[:, place])], axis.name
         assert entry["answer"] in entry["good"]
+
+
+def test_it_is_said_when_only_the_host_alone_is_so_near() -> None:
+    path = STUDIES / "storage_xts_100gbps.yaml"
+    found = dse.answer(path, all=False, flips=False, within="5 %")
+    assert "least total power:\nThe host alone is so near, and no other design." in found.text()
+    assert {entry["answer"] for entry in found.to_dict()["within"]["ranges"]} == {"host"}
+    found = dse.answer(STUDIES / "settop_116mbps.yaml", all=False, flips=False, within="1e-6 %")
+    assert "  no other value of any choice." in found.text()
+
+
+def test_what_the_time_ends_is_said(write) -> None:
+    found = study.prepare(study.read_study(write(MIXED)))
+    front = search.run_search(found.problem, found.settings).front_index
+    budget = Budget(seconds=1e-9)
+    section = ranges_section(found, front, found.preference, 0.1, exact=True, budget=budget)
+    assert section.facts["ranges"][0]["good"]
+    assert "Other values may be good too: no CPU time was left" in section.facts["note"]
 
 
 def test_an_answer_tells_them_and_nonsense_is_refused() -> None:
