@@ -64,7 +64,7 @@ def _end(
     track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
 ) -> Asking[Breakpoint]:
     if not track.proves(answer):
-        if not len(answer.rows) and not len(track.sample) and _nothing_fits(track, start, limit):
+        if not len(answer.rows) and not track.in_steps and _nothing_fits(track, start, limit):
             return Breakpoint(holds_to=limit)
         return _searched_end(track, answer, start, limit)
     now, complete = proven or ProvenAnswer(track, answer, start), True

@@ -42,8 +42,12 @@ and half as much to both sides at once, where bounds are wider."""
 ROUGH = 0.01
 """Relative width to which an end is searched for before it is proven."""
 
-SAMPLED = 6
-"""How often an interval is halved for values at which a sample of designs is examined."""
+FEW, DENSE = 64, 2**12
+"""Values of an interval at which the answer is examined; so many where with a number some designs
+may fit again and again, all of them where they are whole and fewer."""
+
+CLOSEST = 64
+"""Other designs that are examined there too, at fewer values, so that both take as much."""
 
 SHORTEST = 1e-3
 """Natural logarithm of the ratio of two values between which no more is divided."""
@@ -123,19 +127,45 @@ class ProvenAnswer:
     def _sampled(self, limit: float) -> Asking[tuple[tuple[float, float] | None, bool]]:
         """Return between which values they stop to hold, if they do at a sample of values.
 
-        And whether nothing in a sample of designs becomes feasible again after it was: what takes
-        whole rounds of tasks neither rises nor falls throughout.
+        And whether no design of a sample becomes feasible again after it was: what takes whole
+        rounds of tasks neither rises nor falls throughout.
         """
-        track = self._track
-        rows = np.vstack([self._answer.rows, self._others(distinct(track.sample))])
-        values = track.scale.cut(self._start, limit, NARROW, SAMPLED)
-        seen = yield track.ask(rows, values)
+        track, own = self._track, self._answer.rows
+        most = DENSE if track.in_steps else FEW
+        end, steady = yield from self._examined(own, limit, most)
+        if not track.in_steps:
+            return end, steady
+        limit = limit if end is None else end[0]
+        closest = yield from self._closest(track.scale.cut(self._start, limit, NARROW, 1))
+        sooner, also = yield from self._examined(np.vstack([own, closest]), limit, most)
+        return sooner or end, steady and also
+
+    def _closest(self, values: list[float]) -> Asking[Index]:
+        """Return designs that nearly fit and are nearly as good at some values, closest first."""
+        track, own = self._track, self._own
+        others = self._others(track.near(self._answer.rows))
+        seen = yield track.ask(np.vstack([self._answer.rows, others]), values)
+        short = np.maximum(seen.violation[:, own:], 0.0).max(axis=2, initial=0.0)
+        if track.column is not None:
+            loss = seen.loss[:, :, track.column]
+            worse = loss[:, own:] - loss[:, :1]
+            short = np.maximum(short, worse / np.maximum(np.abs(loss[:, :1]), np.finfo(float).tiny))
+        closest: Index = others[np.argsort(short.min(axis=0), kind="stable")[:CLOSEST]]
+        return closest
+
+    def _examined(
+        self, rows: Index, limit: float, most: int
+    ) -> Asking[tuple[tuple[float, float] | None, bool]]:
+        """Return the same of some designs, the answer first, at so many values for all of them."""
+        dense = self._track.scale.dense
+        values = dense(self._start, limit, NARROW, max(2, most // len(rows)))
+        seen = yield self._track.ask(rows, values)
         held, fits = self._held(seen), (seen.violation <= 0).all(axis=2)
         steady = bool(held.all() and (np.diff(fits, axis=0).sum(axis=0) <= 1).all())
         first = int(held.argmin())
         if held.all() or not first:
             return None, steady
-        track.rows = distinct(np.vstack([track.rows, rows[seen.feasible[first]]]))
+        self._track.rows = distinct(np.vstack([self._track.rows, rows[seen.feasible[first]]]))
         return (values[first - 1], values[first]), steady
 
     def _learns_up_to(self, high: float) -> bool:

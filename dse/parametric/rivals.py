@@ -1,9 +1,9 @@
 """Which designs may become the answer somewhere between two values of an assumption.
 
-Two arguments rule a design out.  Over any distance: its least loss at the two ends is worse
-than the largest of the others, as losses and violations rise or fall throughout.  Over a short
-distance w: at both ends and in the middle it is worse by several times what the gap bends, and
-both losses are smooth, which is to say straight but for w squared, as a cubic power is.
+Two arguments rule a design out.  Over any distance: its least loss at the two ends, and in the
+middle, is worse than the largest of the others, as losses and violations rise or fall throughout.
+Over a short distance w: at both ends and in the middle it is worse by several times what the gap
+bends, and both losses are smooth, which is to say straight but for w squared, as a cubic power is.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def may_replace(
         The one loss that decides, None when a design must be dominated to be ruled out, and
         the natural logarithm of the ratio of the two values.
     """
-    possible = may_win(losses[:2], violations[:2], np.maximum(ours[0], ours[1]), column)
+    possible = may_win(losses, violations, ours.max(axis=0), column)
     if distance <= SHORT:
         possible &= ~_stay_behind(losses, ours, column, distance**2)
     return possible
@@ -50,11 +50,11 @@ def may_replace(
 def may_win(
     losses: Losses, violations: Losses, worst: Losses, column: int | None
 ) -> NDArray[np.bool_]:
-    """Return which designs may replace those whose losses between two values are at most `worst`.
+    """Return which designs may replace those whose losses between some values are at most `worst`.
 
-    By what they do at the two values: losses (2, n, m) and violations (2, n, k), `worst` (h, m).
+    By what they do at these values: losses (v, n, m) and violations (v, n, k), `worst` (h, m).
     """
-    lowest, possible = np.fmin(*losses), (violations.min(axis=0) <= 0).all(axis=1)
+    lowest, possible = np.fmin.reduce(losses), (violations.min(axis=0) <= 0).all(axis=1)
     if column is not None:
         return np.asarray(possible & may_beat_each(lowest, worst[0], column))
     for row in worst:

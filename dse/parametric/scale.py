@@ -107,6 +107,22 @@ class LogScale:
             values = finer
         return values
 
+    def dense(self, low: float, high: float, width: float, most: int) -> list[float]:
+        """Return at most so many values from one to another, both among them.
+
+        All of them where they are whole and no more; parts are at least `width` wide, relatively.
+        """
+        if self.integer and not self.among and abs(high - low) < most:
+            step = 1 if high >= low else -1
+            return [float(value) for value in range(int(low), int(high) + step, step)]
+        span = log_distance(low, high)
+        if self.among or math.isinf(span):
+            return self.cut(low, high, width, int(math.log2(most)))
+        half = math.copysign(span / 2, abs(high) - abs(low))  # a whole ratio may overflow
+        roots = np.exp(half * np.linspace(0.0, 1.0, 1 + min(most, math.ceil(span / width))))
+        between = (low * roots * roots)[1:-1].tolist()
+        return [*dict.fromkeys([low, *(map(round, between) if self.integer else between), high])]
+
     def bisected(
         self, inside: float, outside: float, width: float, holds: Callable[[float], bool]
     ) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,7 +35,7 @@ from dse.study.demand import RATE, SIZE
 IN_STEPS = frozenset((RATE, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
 """What counts of instances, rounds of tasks and packets follow from, in whole steps."""
 
-DRAWN = 64
+DRAWN = 512
 """Designs drawn at random of those along a number with steps; of fewer, all."""
 
 MOST_KEPT = 480
@@ -69,15 +69,22 @@ class Track:
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
         self._answers: dict[float, AnswerDesigns] = {}
 
-    @cached_property
-    def sample(self) -> Index:
-        """Some designs, where with the number losses and violations may neither rise nor fall."""
-        sizes = self.space.sizes
-        if self.entry.quantity not in IN_STEPS:
-            return self.entry.problem.hosts[:0]
-        if math.prod(sizes) <= DRAWN:
-            return as_index(next(blocks(sizes, DRAWN)))
-        return np.random.default_rng(0).integers(0, sizes, (DRAWN, len(sizes)))
+    @property
+    def in_steps(self) -> bool:
+        """Whether with the number losses and violations may neither rise nor fall throughout."""
+        return self.entry.quantity in IN_STEPS
+
+    def near(self, rows: Index) -> Index:
+        """Return designs next to some, to those that are known, and others of the space."""
+        sizes = np.array(self.space.sizes)
+        if math.prod(self.space.sizes) <= DRAWN:
+            return as_index(next(blocks(self.space.sizes, DRAWN)))
+        drawn = np.random.default_rng(0).integers(0, sizes, (DRAWN, len(sizes)))
+        step = np.eye(len(sizes), dtype=np.int64)
+        known = distinct(np.vstack([rows, self.rows]))[: DRAWN // len(sizes)]
+        beside = (known[:, np.newaxis] + np.vstack([step, -step])).reshape(-1, len(sizes))
+        beside = beside[((beside >= 0) & (beside < sizes)).all(axis=1)]
+        return distinct(np.vstack([beside, drawn]))
 
     def know(self, value: float, front: Index, answer: AnswerDesigns) -> None:
         """Take the front (n, d) at a value, and the answer there."""

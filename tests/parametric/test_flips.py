@@ -205,22 +205,59 @@ prefer: area
     assert answer(entry.at(1730.0), found.preference) != answer(found.problem, found.preference)
 
 
-def test_no_design_is_better_for_a_while_inside_an_interval_said_to_be_proven(write) -> None:
+@pytest.mark.parametrize(
+    ("prefer", "stages", "interface", "swept", "there"),
+    [
+        (
+            "area",
+            "{core: des, instances: least, designs: [u1, u8]}",
+            "{device: sparc_t4_engine}",
+            "des.u1.clock=129..3225MHz",
+            1e9,
+        ),
+        (
+            "total_power",
+            "{core: des, instances: least, designs: [u1, u2], clock: 1}",
+            "{device: sandy_bridge, in_flight: 1}",
+            "des.u1.clock=129..3225MHz",
+            191.98e6,
+        ),
+        (
+            "area",
+            "{core: des, instances: least, designs: [u1, u4]}",
+            "{device: sandy_bridge}",
+            "granularity=512B..32KiB",
+            997.0,
+        ),
+        (
+            "area",
+            "{core: des, fleet: mixed, designs: [u16, u2], clock: 1}, "
+            "{core: jacobi, instances: least, clock: meet}",
+            "{device: sparc_t4_engine, latency: 324.20988866275246 cycles, in_flight: 1}",
+            "rate=2.5..40Gbps",
+            16.8e9,
+        ),
+    ],
+)
+def test_no_design_is_better_for_a_while_inside_an_interval_said_to_be_proven(
+    prefer, stages, interface, swept, there, write
+) -> None:
     """As few instances as carry the rate, in whole rounds of tasks, fit here and there only."""
-    text = """
-workload: {rate: 10 Gbit/s, granularity: 4 KiB, kernel: des}
-stages: [{core: des, instances: least, designs: [u1, u8]}]
-interface: {device: sparc_t4_engine}
-objectives: {area: minimise, instances: minimise}
-prefer: area
+    text = f"""
+workload: {{rate: 10 Gbit/s, granularity: 4 KiB, kernel: des}}
+stages: [{stages}]
+interface: {interface}
+objectives: {{area: minimise, power: minimise, total_power: minimise}}
+prefer: {prefer}
 """
     found = prepared(text, write)
-    swept = find_crossovers(found.document, "des.u1.clock=129..3225MHz")
-    random, at = np.random.default_rng(0), swept.assumption.at
-    for interval in swept.intervals:
-        nominal = answer(at(interval.low), swept.study.preference)
-        for value in random.uniform(interval.low, interval.high, 40).tolist():
-            same = answer(at(value), swept.study.preference) == nominal
+    result = find_crossovers(found.document, swept)
+    random, at = np.random.default_rng(0), result.assumption.at
+    for interval in result.intervals:
+        nominal = answer(at(interval.low), result.study.preference)
+        values = random.uniform(interval.low, interval.high, 40).round().tolist()
+        for value in values + [there] * (interval.low < there < interval.high):
+            same = answer(at(value), result.study.preference) == nominal
             assert same or not interval.complete, value
 
 
