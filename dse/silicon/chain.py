@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -54,12 +54,15 @@ class LibraryCharacteriser(Characteriser):
         Folder for the netlist of each design and what other tools need with it.
     flow
         What places and routes each design.
+    fastest_s
+        By row, its least period where it is mapped as fast as it gets, rounded up.
     """
 
     library_files: tuple[str, ...]
     mapped_with: tuple[str, ...] = ()
     keep: Path | None = None
     flow: Flow | None = None
+    fastest_s: dict[str, float] = field(default_factory=dict, init=False)
 
     @cached_property
     def library(self) -> CellLibrary:
@@ -107,11 +110,6 @@ class LibraryCharacteriser(Characteriser):
         self.wire()
         if self.flow is not None:
             platform_of(self.library)
-
-    @cached_property
-    def fastest_s(self) -> dict[str, float]:
-        """By row, its least period where it is mapped as fast as it gets, rounded up."""
-        return {}
 
     def wire(self, library: CellLibrary | None = None) -> WireLoad | None:
         """Return the wire load that was requested, of a library."""
