@@ -48,22 +48,15 @@ Step = tuple[Operation | None, int, tuple[int, ...]]
 """What makes a value (None: a table), which, and what is not needed afterwards."""
 
 
-@dataclass(frozen=True)
-class Neutral:
-    """A value with which an operation changes nothing, on either side or on the right only."""
-
-    value: float
-    either: bool = True
-
-
-NEUTRAL: Mapping[Any, Neutral] = {
-    np.multiply: Neutral(1.0),
-    np.true_divide: Neutral(1.0, either=False),
-    np.minimum: Neutral(np.inf),
-    np.maximum: Neutral(-np.inf),
-    np.logical_and: Neutral(1.0),
-    np.logical_or: Neutral(0.0),
+NEUTRAL: Mapping[Any, float] = {
+    np.multiply: 1.0,
+    np.true_divide: 1.0,
+    np.minimum: np.inf,
+    np.maximum: -np.inf,
+    np.logical_and: 1.0,
+    np.logical_or: 0.0,
 }
+"""With what an operation changes nothing: on either side, in a quotient as the divisor."""
 
 
 @dataclass
@@ -182,10 +175,11 @@ class Layout:
         if neutral is None:
             return None
         first, second = arguments
-        pairs = ((first, second), (second, first)) if neutral.either else ((first, second),)
+        pairs = [(first, second)]
+        pairs += [(second, first)] * (node.function is not np.true_divide)
         for kept, other in pairs:
             same = self.tape.nodes[kept].dtype == node.dtype
-            if same and other in self.known and np.ravel(self.known[other])[0] == neutral.value:
+            if same and other in self.known and np.ravel(self.known[other])[0] == neutral:
                 return kept
         return None
 
@@ -209,14 +203,11 @@ class Layout:
             pending += [self.same[one] for one in self.tape.nodes[position].arguments]
         return sorted(found)
 
-    def _rows(self, axes: int) -> int:
-        return math.prod(self.space.sizes[axis] for axis in members(axes))
-
     def _small(self, position: int, arguments: Sequence[int], found: Mapping[int, Any]) -> bool:
         """Whether a value can be computed for all positions on its axes."""
         if position in self._failing or not all(a in found or a in self.known for a in arguments):
             return False
-        return self._rows(self._axes[position]) <= TABLE
+        return math.prod(self.space.sizes[axis] for axis in members(self._axes[position])) <= TABLE
 
     def _tabulate(self, wanted: Sequence[int]) -> list[int]:
         """Compute what depends on few axes for all positions on these; return what does not."""
@@ -253,11 +244,8 @@ class Layout:
         for position in left:
             node = self.tape.nodes[position]
             arguments = tuple(self.same[one] for one in node.arguments)
-            axes = 0
-            for one in arguments:
-                axes |= self._axes[one]
-            self._axes[position] = axes
-            self.calls.append(Operation(position, axes, node.function, arguments))
+            operation = Operation(position, self._axes[position], node.function, arguments)
+            self.calls.append(operation)
 
 
 def members(axes: int) -> tuple[int, ...]:
