@@ -28,7 +28,6 @@ from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
-from dse.model.scenarios import described_together
 from dse.model.space import Axis, Index
 from dse.plugins import registry
 from dse.reports.designs import host_notes
@@ -264,10 +263,8 @@ def recommend_swept(
     problems = [entry.study.problem for entry in points]
     best = [preference.first(entry.study.problem, entry.front) for entry in points]
     picks = tuple(
-        pick(problem, rows[0], preference.quantity, columns) if len(rows) else None
-        for problem, rows, columns in zip(
-            problems, best, described_together(problems, best), strict=True
-        )
+        pick(problem, rows[0], preference.quantity) if len(rows) else None
+        for problem, rows in zip(problems, best, strict=True)
     )
     designs = [*map(_distinguishing, problems, best)]
     lacking = [_lacking(entry.study) for entry in points]

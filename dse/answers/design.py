@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Column, Limit, Objective, Requirement, Threshold
+from dse.contract import Limit, Objective, Requirement, Threshold
 from dse.model import invariants, tables
 from dse.model.evaluation import loss_errors
 from dse.model.noise import chance_less
@@ -166,15 +166,8 @@ class Pick:
         }
 
 
-def pick(
-    problem: Problem,
-    point: NDArray[np.int64],
-    also: str | None = None,
-    described: Mapping[str, Column] | None = None,
-) -> Pick:
+def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) -> Pick:
     """Return the design at `point`, shape (d,), with the quantity `also` besides the others.
-
-    `described` is all of its columns, where these are known.
 
     Raises
     ------
@@ -183,8 +176,7 @@ def pick(
     """
     index = point[np.newaxis, :]
     invariants.check_invariants(problem, index)
-    known = problem.describe(index) if described is None else described
-    columns = {name: float(column[0]) for name, column in known.items()}
+    columns = {name: float(column[0]) for name, column in problem.describe(index).items()}
     choices: dict[str, float | str] = {}
     for axis, choice in zip(problem.space.axes, point, strict=True):
         if choice >= 0 and tables.is_choice_of_scenario(problem, axis):

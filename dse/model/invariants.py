@@ -54,6 +54,8 @@ def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index
         which = np.repeat(np.arange(len(some)), [len(rows) for rows in some])
         with suppress(DseError):  # then each of them is examined alone, and tells its own
             _look(whole, np.column_stack([np.concatenate(some), which]))
+            for problem, rows in zip(problems, some, strict=True):
+                problem.examined.update(row.tobytes() for row in _some(rows))
             return
     for problem, parts in zip(problems, designs, strict=True):
         check_invariants(problem, *parts)

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dse.contract import Column
-from dse.model.host import hosts_among
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index, Space
+from dse.model.space import Axis, Space
 from dse.model.stage import Stage
 
 WHICH = "problem"
@@ -81,19 +79,3 @@ def _same_stage(one: Stage, other: Stage) -> bool:
         or np.array_equal(metrics[0][name], metrics[1][name], equal_nan=True)
         for name in metrics[0]
     )
-
-
-def described_together(
-    problems: Sequence[Problem], designs: Sequence[Index]
-) -> list[dict[str, Column]]:
-    """Return every column of some designs of each problem: `Problem.describe`, in one go."""
-    alone = any(hosts_among(index) is not None for index in designs)
-    whole = as_one(problems) if problems[1:] and not alone else None
-    if whole is None:
-        return [one.describe(index) for one, index in zip(problems, designs, strict=True)]
-    counts = [len(index) for index in designs]
-    which = np.repeat(np.arange(len(problems)), counts)
-    columns = whole.describe(np.column_stack([np.concatenate(designs), which]))
-    cuts = np.cumsum(counts)[:-1]
-    parts = {name: np.split(column, cuts) for name, column in columns.items()}
-    return [{name: part[row] for name, part in parts.items()} for row in range(len(problems))]
