@@ -17,7 +17,7 @@ from dse.model.evaluation import ENTRY, ledger_of
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.text import listed, plural, rule_text
-from dse.runs import finished, run_files
+from dse.runs import finished
 from dse.runs.finished import Finished, Row, stands_for
 from dse.runs.limits import TOLERANCE
 from dse.study import study
@@ -106,9 +106,7 @@ def check_accounting(run: Finished, every: Points) -> Check:
 
 
 def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> list[str]:
-    """Return what is wrong with the ledger of the manifest, where it has one."""
-    if ENTRY not in run.manifest:  # a run from before there were ledgers
-        return []
+    """Return what is wrong with the ledger of the manifest."""
     said, designs = ledger_of(run.manifest), sum(point.problem.whole_size for point in every)
     failed = sum(_failed(point.problem) for point in every)
     right = said.failed == failed if said.settled else said.failed <= failed
@@ -145,14 +143,11 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
 def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
     """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
     manifest, feasible = run.manifest, _whole(run.manifest, "feasible")
-    recorded = "feasible_in_space" in manifest
-    if not recorded and run_files.are_due(manifest):
+    if "feasible_in_space" not in manifest:
         return ["feasible_in_space is missing from the manifest"]
-    if not recorded:  # written when `feasible` counted pruned ones too
-        evaluated += dominated
     if not len(run.rows) <= feasible <= evaluated:
         return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
-    if manifest.get("feasible_in_space") is None:
+    if manifest["feasible_in_space"] is None:
         return []
     known = _whole(manifest, "feasible_in_space")
     if known == feasible + dominated and every:

@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.model.evaluation import Ledger
 from dse.reports.text import Printable, paragraph, plural
 
-HOLDS, FAILS, FOUND, MISSED = "holds", "FAILS", "found", "not checked"
+HOLDS, FAILS, FOUND = "holds", "FAILS", "found"
 
 WRITTEN = ("files", "manifest")
 """Checks that the run is as its program left it."""
@@ -29,8 +29,7 @@ MOST_SHOWN = 3
 class Check:
     """One thing that was checked, the verdict and what was seen.
 
-    A verdict is ``holds``, ``FAILS``, ``found`` for designs better than a heuristic's, or ``not
-    checked`` where the run does not say what would be needed.
+    A verdict is ``holds``, ``FAILS``, or ``found`` for designs better than a heuristic's.
     """
 
     name: str
@@ -117,8 +116,7 @@ class Verification(Printable):
                 lines.append(paragraph(OTHER_MODELS))
             return "\n".join(lines)
         better = ", and it can be improved" if self.found else ""
-        missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
-        lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}{missed}")
+        lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}")
         return "\n".join([*lines, *([self.remedy] * bool(self.remedy))])
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dse.audit import challenge, checks, evaluations
 from dse.audit.checks import Points, WrittenFront
-from dse.audit.verdict import FAILS, FOUND, HOLDS, MISSED, Check, Find, Verification, check_of
+from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import DseError, shortened
 from dse.files.json import jsonable
 from dse.model.evaluation import Ledger, ledger_of, remedy_of
@@ -186,24 +186,14 @@ def _challenge(
     return Check("challenge", FOUND, f"{missing}: improvements on a front that is not proven")
 
 
-NO_CHECKSUMS = "this run was written without checksums; run the study again to have them"
-
-SHARED = "storage"
-"""An entry of runs of earlier versions, whose notes and evaluations are those of several."""
-
-
 def check_files(manifest: Mapping[str, Any], folder: Path) -> Check:
     """Check that every file is the one that the run wrote."""
-    if not run_files.are_due(manifest):
-        return Check("files", MISSED, NO_CHECKSUMS)
     wrong = list(run_files.changed_files(manifest, folder))
     return check_of("files", wrong, "each is the one that the run wrote, by its checksum")
 
 
 def check_manifest(manifest: Mapping[str, Any]) -> Check:
     """Check that every entry of the manifest is what the run wrote."""
-    if not run_files.are_due(manifest):
-        return Check("manifest", MISSED, NO_CHECKSUMS)
     wrong = list(run_files.changed_entries(manifest))
     return check_of("manifest", wrong, "each entry is what the run wrote, by its checksum")
 
@@ -217,8 +207,6 @@ def check_study(run: Finished, every: Points) -> Check:
 
 def check_summary(run: Finished, every: Points) -> Check:
     """Check what the manifest says of the front: how good it is, notes, what is recommended."""
-    if SHARED in run.manifest:
-        return Check("summary", MISSED, f"several processes shared its search (`{SHARED}`)")
     evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
     interrupted = run.manifest.get("interrupted") is True
     failure = str(run.manifest.get("failure", ""))
@@ -248,41 +236,32 @@ def _measured(point: WrittenFront, run: Finished) -> FrontOfPart:
 
 
 def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) -> Check:
-    """Return whether the manifest has some facts; what earlier versions did not write is named."""
-    missing: list[str] = []
-    old = not run_files.are_due(run.manifest)
+    """Return whether the manifest has some facts."""
     said = {key: run.manifest[key] for key in facts if key in run.manifest}
-    wrong = list(_differences("", said, jsonable(dict(facts)), missing if old else None))
-    unreported = ", ".join(dict.fromkeys(missing))
-    lacks = f"; not checked, as the run does not report it: {unreported}" if missing else ""
-    return check_of(name, wrong, right + lacks)
+    return check_of(name, list(_differences("", said, jsonable(dict(facts)))), right)
 
 
-def _differences(name: str, said: Any, right: Any, missing: list[str] | None) -> Iterator[str]:
-    """Yield where plain data differs; what it lacks goes to `missing` unless that is None."""
+def _differences(name: str, said: Any, right: Any) -> Iterator[str]:
+    """Yield where plain data differs."""
     if isinstance(said, dict) and isinstance(right, dict):
         for key in dict.fromkeys([*right, *said]):
             path = f"{name}.{key}".lstrip(".")
-            if key not in said and missing is not None:
-                missing.append(key)
-            elif key not in said:
+            if key not in said:
                 yield f"{path} is missing from the manifest"
             elif key in right:
-                yield from _differences(path, said[key], right[key], missing)
-            elif missing is None:
+                yield from _differences(path, said[key], right[key])
+            else:
                 yield f"{path} of the manifest does not belong there"
     elif isinstance(said, list) and isinstance(right, list):
-        yield from _different_lists(name, said, right, missing)
+        yield from _different_lists(name, said, right)
     elif not _is_same(said, right):
         yield f"{name} of the manifest is {_shown(said)}, and should be {_shown(right)}"
 
 
-def _different_lists(
-    name: str, said: list[Any], right: list[Any], missing: list[str] | None
-) -> Iterator[str]:
+def _different_lists(name: str, said: list[Any], right: list[Any]) -> Iterator[str]:
     if len(said) == len(right):
         for place, pair in enumerate(zip(said, right, strict=True)):
-            yield from _differences(f"{name}.{place}", *pair, missing)
+            yield from _differences(f"{name}.{place}", *pair)
         return
     yield f"{name} of the manifest has {len(said):,} entries, and should have {len(right):,}"
     for entry in right:

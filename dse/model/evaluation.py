@@ -234,7 +234,7 @@ STATES = tuple(entry.name for entry in fields(Ledger))
 
 
 def ledger_of(manifest: Mapping[str, Any]) -> Ledger:
-    """Return the ledger of a run; one from before ledgers tells only whether its front is exact."""
+    """Return the ledger of a run; without one, its front is as exact as its manifest says."""
     said = manifest.get(ENTRY)
     if isinstance(said, Mapping):
         found = {name: said[name] for name in STATES if isinstance(said.get(name), int)}

@@ -16,7 +16,6 @@ from dse.plugins import registry
 from dse.reports.front_table import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
-from dse.runs import run_files
 from dse.runs.manifest import is_so_far
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.overrides import settable
@@ -139,11 +138,7 @@ def certificate_section(run: PageRun) -> Section:
     lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
     if remedy := remedy_of(manifest):
         lines.append(f"{remedy[0].upper()}{remedy[1:]}")
-    if not run_files.are_due(manifest):
-        lines.append(
-            "The run has no checksums, for it is older than these: changes cannot be detected."
-        )
-    elif not is_so_far(manifest):
+    if not is_so_far(manifest):
         lines.append("Checksums match: files unchanged since the run.")
     ways = " and ".join(certificate.get("way", ()))
     reasons = listed(list(certificate.get("reason", ())))

@@ -161,7 +161,7 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
             f"{folder} was written by a later version of dse (format {later}; this one reads "
             f"{FORMAT}); update dse, or run its study again"
         )
-    wrong = [] if changed or not run_files.are_due(found) else [*_changed(found, folder)]
+    wrong = [] if changed else [*_changed(found, folder)]
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise OutputError(

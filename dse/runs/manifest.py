@@ -257,7 +257,7 @@ def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontVie
         cloud=cloud,
         axes=tuple(picture["axes"]),
         category=picture["category"],
-        limits=picture.get("limits", True),
+        limits=picture["limits"],
         sweep=picture["sweep"],
         names=picture["names"],
         recommended=recommended_of(manifest),
@@ -271,6 +271,6 @@ def feasible_rows(evaluations: Table) -> Table:
 
 
 def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:
-    """Return the recommended design; None for a sweep, and for a run from before it was written."""
+    """Return the recommended design; None for a sweep."""
     said = manifest.get("recommended")
     return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None

@@ -218,9 +218,6 @@ ENTRY = "checksums"
 """The entry of the manifest that holds them: ``files`` and ``entries`` by name, ``sizes`` of files
 in bytes, and ``both``, of all that."""
 
-SINCE = "feasible_in_space"
-"""An entry that runs have had no longer than checksums."""
-
 FORMAT = 1
 """Of the folder of a run, in its manifest; one without it has the first."""
 
@@ -259,11 +256,6 @@ def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return plain | {ENTRY: sums | {"both": _digest(sums)}}
 
 
-def are_due(manifest: Mapping[str, Any]) -> bool:
-    """Whether a manifest has checksums, or should: they came with another entry."""
-    return ENTRY in manifest or SINCE in manifest
-
-
 def files_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the checksums of the files that a run wrote, by name."""
     return _of_kind(manifest, "files")
@@ -289,8 +281,7 @@ def changed_files(
 def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the entries of a manifest, by their checksums."""
     recorded = _of_kind(manifest, "entries")
-    kinds = ("files", "sizes", "entries") if _of_kind(manifest, "sizes") else ("files", "entries")
-    sums = {kind: _of_kind(manifest, kind) for kind in kinds}
+    sums = {kind: _of_kind(manifest, kind) for kind in ("files", "sizes", "entries")}
     if ENTRY not in manifest:
         yield f"{ENTRY} are missing from the manifest"
         return

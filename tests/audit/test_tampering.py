@@ -294,19 +294,10 @@ def test_an_input_that_is_changed_is_named(copy: Callable[[str], Path]) -> None:
     assert "cores.csv has changed since the run" in told(folder)
 
 
-def test_a_run_without_checksums_is_checked_as_far_as_it_goes(copy: Callable[[str], Path]) -> None:
+def test_a_run_without_checksums_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("plain")
     manifest = manifest_of(folder)
-    for name in (run_files.ENTRY, "recommended", "feasible_in_space"):
+    for name in (run_files.ENTRY, "feasible_in_space"):
         del manifest[name]
-    manifest["picture"]["knee"] = 0
-    write(folder, manifest)
-    found = verify_run(folder, trials=1)
-    lines = found.text().splitlines()
-    assert found.holds
-    assert lines[0].startswith("not checked  files: this run was written without checksums; run")
-    assert lines[1].startswith("not checked  manifest: ")
-    assert "not checked, as the run does not report it: recommended" in found.text()
-    assert lines[-1].endswith("an exact front, as far as it was checked")
-    write(folder, manifest | {"hypervolume": 0.5})
-    assert "hypervolume of the manifest is 0.5, and should be " in told(folder)
+        write(folder, manifest)
+        assert told(folder).startswith("checksums are missing from the manifest")
