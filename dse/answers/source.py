@@ -55,7 +55,7 @@ def known_fronts(
     else:
         found = document.read_document(source) if isinstance(source, Path) else source
     found = _overridden(found, pairs)
-    if rate is not None and not found.data.get("stages"):
+    if rate is not None and not found.stages:
         rule = f"rate {rate!r}: this study has no stages to carry a rate"
         raise UnitError(rule, "leave the rate out")
     return _of_run(runner.run_study(found, options or Options()), budget)

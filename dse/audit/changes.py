@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dse.files.document import Document
+from dse.study.written import stages_of
 
 Keys = tuple[str | int, ...]
 
@@ -41,7 +42,7 @@ class Change:
 
 def changes(first: Document, second: Document) -> tuple[Change, ...]:
     """Return what the second study assumes differently, field by field."""
-    aligned = _stage_names(first.data) == _stage_names(second.data)
+    aligned = _stage_names(first) == _stage_names(second)
     before = dict(_parts(first.data, aligned=aligned))
     after = dict(_parts(second.data, aligned=aligned))
     grouped: dict[tuple[str, Any], list[Keys]] = {}
@@ -82,10 +83,8 @@ def _parts(data: Mapping[str, Any], *, aligned: bool) -> Iterator[tuple[Keys, An
             yield (section,), value
 
 
-def _stage_names(data: Mapping[str, Any]) -> list[str]:
-    stages = data.get("stages")
-    items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(item.get("name") or item.get("core")) for item in items]
+def _stage_names(found: Document) -> list[str]:
+    return [stage.name for stage in stages_of(found)]
 
 
 def _group(keys: Keys) -> tuple[str, Any]:
@@ -106,7 +105,7 @@ def _change(
 ) -> Change:
     if path.startswith("stages."):
         _, number, field = path.split(".", 2)
-        path = f"{_stage_names(first.data)[int(number)]}.{field}"
+        path = f"{_stage_names(first)[int(number)]}.{field}"
     return Change(
         path,
         _shown([before[key] for key in keys if key in before]),

@@ -95,12 +95,16 @@ class Document:
         return own is not None or any(isinstance(one, dict) for one in cores)
 
     @property
+    def stages(self) -> list[dict[str, Any]]:
+        """What it writes of each stage."""
+        stages = self.data.get("stages")
+        return [one for one in stages if isinstance(one, dict)] if isinstance(stages, list) else []
+
+    @property
     def measurers(self) -> list[Any]:
         """What stands at the places where a study may say what measures: itself, cheaper levels,
         its cores."""
-        stages = self.data.get("stages")
-        listed = stages if isinstance(stages, list) else []
-        cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
+        cores = (stage.get("core") for stage in self.stages)
         own = self.data.get(EVALUATE)
         levels = own.get("fidelities") if isinstance(own, dict) else None
         return [own, *(levels if isinstance(levels, list) else []), *cores]

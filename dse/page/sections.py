@@ -49,7 +49,7 @@ def cores_section(shown: Sequence[PageRun]) -> Section:
     words = {word for run in shown for design in run.designs for word in design.split()}
     used: dict[str, None] = {}
     for run in shown:
-        for stage in run.study.document.data.get("stages") or ():
+        for stage in run.study.document.stages:
             named = [stage.get("core")] if "core" in stage else known
             used |= dict.fromkeys(
                 name

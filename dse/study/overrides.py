@@ -92,9 +92,7 @@ def _design(path: str, rest: str, value: str) -> str:
 
 
 def _stage_names(found: Document) -> list[str]:
-    stages = found.data.get("stages")
-    items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(document.stage_name(item)) for item in items]
+    return [str(document.stage_name(item)) for item in found.stages]
 
 
 def settable(found: Document, path: str) -> str:

@@ -30,10 +30,9 @@ class WrittenStage:
 
 def stages_of(document: Document) -> tuple[WrittenStage, ...]:
     """Return the stages of a study."""
-    written = document.data.get("stages") or ()
     return tuple(
         WrittenStage(position, stage_name(fields) or f"stage_{position + 1}", fields)
-        for position, fields in enumerate(written)
+        for position, fields in enumerate(document.stages)
     )
 
 

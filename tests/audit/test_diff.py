@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import dse
+from dse.audit.changes import changes
 from dse.audit.diff import Moved, RunComparison, compare_runs
 from dse.errors import DseError
+from dse.files.document import parse_document
 from tests.conftest import run_dse
 
 Write = Callable[[str], Path]
@@ -194,6 +196,12 @@ def test_a_field_written_in_its_section_is_the_axis_with_that_value(
     found = compare_runs(tmp_path / "a", tmp_path / "b")
     assert [str(change) for change in found.changes] == ["interface.in_flight: 1, 2, 4 -> 2"]
     assert found.points[0].designs[2] > 0
+
+
+def test_a_stage_is_called_what_its_columns_are() -> None:
+    text = 'stages: [{table: "my cores.csv", instances: 1}]'
+    first, second = (parse_document(one, "study.yaml") for one in (text, text.replace("1", "2")))
+    assert [str(change) for change in changes(first, second)] == ["my_cores.instances: 1 -> 2"]
 
 
 def test_sweeps_are_compared_where_their_values_agree(
