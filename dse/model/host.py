@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dse.contract import Alone, Column, Objective, Requirement
 from dse.model.evaluation import Evaluation, Problem
 from dse.model.graph import Graph, wire
-from dse.model.space import NOWHERE, Axis, Index, Points, Space, constant
+from dse.model.space import NOWHERE, Axis, Index, Points, Space, as_index, constant, one_block
 
 INTERFACE = "interface_"
 
@@ -153,7 +153,7 @@ def hosts_of(problem: Problem) -> Index:
     if problem.alone is None or host is None:
         return np.empty((0, axes), dtype=np.int64)
     found = np.full((host.size, axes), NOWHERE, dtype=np.int64)
-    found[:, problem.alone.places] = np.indices(host.sizes).reshape(len(host.sizes), host.size).T
+    found[:, problem.alone.places] = as_index(one_block(host.sizes))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 import time
@@ -188,13 +187,11 @@ def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Ind
     found = [[axis.places[design[axis.name]] for axis in axes] for design in seen]
     known = np.array(found, dtype=np.int64).reshape(-1, len(axes))
     others = [place for place in range(len(space.axes)) if place not in measured.axes]
-    sizes = [space.axes[place].size for place in others]
-    each = math.prod(sizes)
-    _require_few(len(known) * each, folder)
-    index = np.empty((len(known) * each, len(space.axes)), dtype=np.int64)
-    index[:, list(measured.axes)] = np.repeat(known, each, axis=0)
-    grid = np.indices(sizes).reshape(len(sizes), each).T if sizes else np.empty((1, 0), np.int64)
-    index[:, others] = np.tile(grid, (len(known), 1))
+    block = one_block(tuple(space.axes[place].size for place in others))
+    _require_few(len(known) * len(block), folder)
+    index = np.empty((len(known) * len(block), len(space.axes)), dtype=np.int64)
+    index[:, list(measured.axes)] = np.repeat(known, len(block), axis=0)
+    index[:, others] = np.tile(as_index(block), (len(known), 1))
     return index
 
 
