@@ -19,7 +19,7 @@ from dse.study import schema, workload_interface_budget
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
-from dse.study.field_kinds import Coupled, StudySection, neutral
+from dse.study.field_kinds import Coded, Coupled, StudySection, declared_of, neutral
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import (
@@ -89,10 +89,6 @@ def _interface(
     _note_hosts(written, axis, scenario, reader, powered=powered)
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
-    for column in workload_interface_budget.CHOICES:
-        section, _, name = column.partition("_")
-        if section == "interface" and (chosen := getattr(written, name)) is not None:
-            scenario.override({column: workload_interface_budget.code(column, chosen)})
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
         reader.fault(
             ("interface",),
@@ -139,9 +135,6 @@ def _budget(
     found, axis = _named(PLATFORM, written.platform, axes, scenario, reader)
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
-    if written.precision is not None:
-        code = workload_interface_budget.code("budget_precision", written.precision)
-        scenario.constants["budget_precision"] = code
 
 
 def _named(
@@ -164,6 +157,11 @@ def _override(section: StudySection, scenario: Scenario) -> None:
     """Let the fields of a section replace what a record set, all columns of the field."""
     for unit, given in given_fields(section):
         scenario.override(neutral(unit) | {given.column: given.value})
+    for name in type(section).model_fields:
+        declared, chosen = declared_of(type(section), name), getattr(section, name)
+        if isinstance(declared, Coded) and chosen is not None:
+            column = declared.column
+            scenario.override({column: workload_interface_budget.code(column, chosen)})
 
 
 def _note_unspecified(
