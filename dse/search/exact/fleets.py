@@ -115,7 +115,8 @@ class Fleets:
 
     @property
     def _space(self) -> Space:
-        return self.influence.bounds.problem.space
+        space: Space = self.influence.bounds.problem.space
+        return space
 
     @cached_property
     def count(self) -> int:
