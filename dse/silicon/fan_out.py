@@ -88,27 +88,23 @@ _Tree = tuple[str, str, int]
 
 
 class _Trees:
-    """The fastest ways to drive loads, looked up once for each."""
+    """The fastest ways to drive loads."""
 
     def __init__(self, library: CellLibrary, usable: UsableCells) -> None:
         self.cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
         self.buffers = [cell for cell in self.cells if computes(cell, [False, True])]
-        self.known: dict[tuple[str, str, float, int], _Tree] = {}
 
     def best(self, cell: Cell, pin: str, load_f: float, takers: int) -> _Tree:
         """Return the smallest tree within `_SLACK` of the fastest."""
-        key = (cell.name, pin, load_f, takers)
-        if key not in self.known:
-            options = [
-                option
-                for driver in self.cells
-                if _alike(driver, cell)
-                for option in self._options(driver, pin, load_f, takers)
-            ]
-            fastest = min(delay for delay, _, _ in options)
-            near = [option for option in options if option[0] <= _SLACK * fastest]
-            self.known[key] = min(near, key=lambda option: option[1])[2]
-        return self.known[key]
+        options = [
+            option
+            for driver in self.cells
+            if _alike(driver, cell)
+            for option in self._options(driver, pin, load_f, takers)
+        ]
+        fastest = min(delay for delay, _, _ in options)
+        near = [option for option in options if option[0] <= _SLACK * fastest]
+        return min(near, key=lambda option: option[1])[2]
 
     def _options(
         self, driver: Cell, pin: str, load_f: float, takers: int
