@@ -290,10 +290,6 @@ class Fleets:
     def _capacity(self) -> str:
         return min(self.influence.capacities)
 
-    @cached_property
-    def _shortlists(self) -> dict[tuple[Directions, float], Shortlist]:
-        return {}
-
     def shortlist(
         self, directions: Directions, enough: float, hopeful: Hopeful, *, banded: bool
     ) -> Shortlist:
@@ -308,9 +304,7 @@ class Fleets:
         NotComposedError
             Too many fleets are left.
         """
-        kept = self._shortlists.get((directions, enough))
-        if kept is not None:
-            return kept
+        kept: Shortlist | None = None
         for some in self._candidates(directions, enough, hopeful, banded=banded):
             if self.grown:
                 some = some.taken(hopeful(*some.ends))
@@ -327,9 +321,7 @@ class Fleets:
             kept = kept.taken(hopeful(*kept.ends))
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))
-        kept = self.none if kept is None else kept.distinct()
-        self._shortlists[directions, enough] = kept
-        return kept
+        return self.none if kept is None else kept.distinct()
 
     def _signed(self, fleets: Shortlist, directions: Directions, enough: float) -> Column:
         """Return the traits that matter; a capacity of more than `enough` is no better."""
