@@ -140,18 +140,23 @@ def _metrics(
     if "cycles_per_task" not in given:
         rate = given["rate"] if "rate" in given else given["bandwidth"] / given["payload"]
         given["cycles_per_task"] = given["clock"] / rate
-    given = completed(given)
     outside = [
         np.less(columns[entry.name], entry.low) | np.greater(columns[entry.name], entry.high)
         for entry in parameters
     ]
-    metrics = {
-        column: np.array(given[name], dtype=np.float64)
-        for name, column in QUANTITIES.items()
-        if column in CoreMetrics.__dataclass_fields__ and name in given
-    }
     beyond = np.broadcast_to(np.any(np.broadcast_arrays(*outside), axis=0), size)
-    return CoreMetrics(**metrics, extrapolated=beyond.astype(np.float64))
+    return metrics_of(given, beyond.astype(np.float64))
+
+
+def metrics_of(given: Mapping[str, Column], extrapolated: Column) -> CoreMetrics:
+    """Return quantities, `completed`, as the metrics of a core."""
+    whole = completed(given)
+    metrics = {
+        column: np.array(whole[name], dtype=np.float64)
+        for name, column in QUANTITIES.items()
+        if column in CoreMetrics.__dataclass_fields__ and name in whole
+    }
+    return CoreMetrics(**metrics, extrapolated=extrapolated)
 
 
 def completed(given: Mapping[str, Column]) -> dict[str, Column]:

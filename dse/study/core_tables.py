@@ -7,7 +7,7 @@ per task and bandwidth, total power and its parts) has to agree with itself to `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -16,7 +16,7 @@ from dse.contract import Column, CoreMetrics
 from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, Designs
 from dse.study import models, schema, tables
-from dse.study.core_law import AGREEMENT, BIT_PER_BYTE
+from dse.study.core_law import AGREEMENT, BIT_PER_BYTE, QUANTITIES, SIZE, metrics_of
 from dse.study.figures import Figures, Form, as_is
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
@@ -81,36 +81,26 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     )
     clock = figures.need("the clock", "clock_mhz", [("clock_hz", as_is)])
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
-    latency, slots = _latency(figures, clock, cycles, chained)
-    dynamic, leakage = _power(figures)
-    traffic = [
-        _traffic(figures, direction, payload / BIT_PER_BYTE) for direction in ("read", "written")
-    ]
-    return CoreMetrics(
-        **_areas(figures),
-        **_given(figures, BLOCKS, zero=True),
-        clock_hz=clock,
-        dynamic_power_w=dynamic,
-        leakage_power_w=leakage,
-        payload_bit=payload,
-        cycles_per_task=cycles,
-        latency_cycles=latency,
-        tasks_in_flight=slots,
-        read_byte=traffic[0],
-        written_byte=traffic[1],
-        extrapolated=figures.full(0.0),
-    )
+    given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
+    given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
+    given |= _areas(figures) | _given(figures, BLOCKS, zero=True)
+    return metrics_of(given, figures.full(0.0))
 
 
 def _areas(figures: Figures) -> dict[str, Column]:
     """Return the area in m2, in gate equivalents, in logic cells: several are several figures."""
     forms: list[Form] = [(name, as_is) for name in AREAS]
-    return _given(figures, AREAS) or {AREAS[0]: figures.need("the area", "area_um2", forms)}
+    return _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", forms)}
 
 
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
-    """Return those of some figures that a table has."""
-    found = {name: figures.one([(name, as_is)], zero=zero, distinct=False) for name in names}
+    """Return those of some quantities that a table has."""
+    forms = {name: [(QUANTITIES[name], as_is)] for name in names}
+    return _known({name: figures.one(forms[name], zero=zero, distinct=False) for name in names})
+
+
+def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
+    """Return the quantities that there are."""
     return {name: column for name, column in found.items() if column is not None}
 
 
@@ -125,31 +115,26 @@ def _rate_forms(clock: Column, payload: Column) -> list[Form]:
     return forms
 
 
-def _latency(
-    figures: Figures, clock: Column, cycles: Column, chained: bool
-) -> tuple[Column, Column]:
-    """Return latency and tasks in flight; what is missing follows from the other (Little)."""
+def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column]:
+    """Return latency and tasks in flight as far as a table has them, and note what follows."""
     forms: list[Form] = [("latency_cycles", as_is), ("latency_s", lambda time: time * clock)]
     latency = figures.one(forms, zero=True)
     slots = figures.one([("tasks_in_flight", as_is)])
-    if slots is None and latency is not None:
-        figures.assume("tasks in flight = latency / cycles per task, at least 1")
-        slots = np.maximum(np.ceil(latency / cycles * (1 - AGREEMENT)), 1.0)
-    elif latency is None and slots is not None:
-        figures.assume("latency = cycles per task * tasks in flight")
-        latency = cycles * slots
-    if latency is None or slots is None:
-        if chained:
-            return figures.need("the latency", "latency_cycles", forms), figures.full(1.0)
+    if latency is None and slots is None and chained:
+        latency = figures.need("the latency", "latency_cycles", forms)
+    elif latency is None and slots is None:
         figures.assume(ASSUMED_LATENCY)
-        return cycles, figures.full(1.0)
-    return latency, slots
+    elif latency is None:
+        figures.assume("latency = cycles per task * tasks in flight")
+    elif slots is None:
+        figures.assume("tasks in flight = latency / cycles per task, at least 1")
+    return _known({"latency": latency, "tasks_in_flight": slots})
 
 
-def _power(figures: Figures) -> tuple[Column, Column]:
+def _power(figures: Figures) -> dict[str, Column]:
     """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
 
-    A table without power, or with nothing but zeros, says nothing of it: both are NaN.
+    A table without power, or with nothing but zeros, says nothing of it.
     """
     dynamic, leakage, total = (
         figures.one([(name, as_is) for name in part], zero=True)
@@ -157,23 +142,23 @@ def _power(figures: Figures) -> tuple[Column, Column]:
     )
     given = [column for column in (dynamic, leakage, total) if column is not None]
     if not any(column.any() for column in given):
-        unknown = figures.full(np.nan)
-        return unknown, unknown
+        return {}
     if total is None:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
         if leakage is None:
-            leakage = figures.assume_no_leakage("leakage power 0", total=False)
-        return dynamic, leakage
-    if leakage is None:
-        if dynamic is None:
-            words = "all power is dynamic, none leaks"
-            return total, figures.assume_no_leakage(words, total=True)
-        return dynamic, _rest(figures, total, dynamic)
-    if dynamic is None:
-        return _rest(figures, total, leakage), leakage
-    figures.agree(dynamic + leakage, "dynamic plus leakage power", total, figures.which(_TOTAL))
-    return dynamic, leakage
+            figures.assume_no_leakage("leakage power 0", total=False)
+    elif dynamic is not None and leakage is not None:
+        both = dynamic + leakage
+        figures.agree(both, "dynamic plus leakage power", total, figures.which(_TOTAL))
+    elif dynamic is not None:
+        leakage = _rest(figures, total, dynamic)
+    elif leakage is not None:
+        dynamic = _rest(figures, total, leakage)
+    else:
+        figures.assume_no_leakage("all power is dynamic, none leaks", total=True)
+        dynamic = total
+    return _known({"dynamic_power": dynamic, "leakage_power": leakage})
 
 
 def _rest(figures: Figures, total: Column, part: Column) -> Column:
@@ -184,16 +169,18 @@ def _rest(figures: Figures, total: Column, part: Column) -> Column:
     return np.maximum(total - part, 0.0)
 
 
-def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
-    forms: list[Form] = [
-        (f"{direction}_byte", as_is),
-        (f"{direction}_bit", lambda size: size / BIT_PER_BYTE),
-    ]
-    found = figures.one(forms, zero=True, distinct=False)
-    if found is None:
-        figures.assume(f"payload {direction} once")
-        return payload_byte
-    return found
+def _traffic(figures: Figures) -> dict[str, Column]:
+    """Return what a task reads and writes as far as a table has it, and note what follows."""
+    found = {}
+    for direction in ("read", "written"):
+        forms: list[Form] = [
+            (f"{direction}_byte", as_is),
+            (f"{direction}_bit", lambda size: size / BIT_PER_BYTE),
+        ]
+        found[direction] = figures.one(forms, zero=True, distinct=False)
+        if found[direction] is None:
+            figures.assume(f"payload {direction} once")
+    return _known(found)
 
 
 def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Column]:

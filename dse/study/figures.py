@@ -155,11 +155,10 @@ class Figures:
         """Note what is taken for granted because the table does not say it."""
         self.assumed.append(text)
 
-    def assume_no_leakage(self, text: str, *, total: bool) -> Column:
-        """Return no leakage, noted with whether the stated power is the `total` of both."""
+    def assume_no_leakage(self, text: str, *, total: bool) -> None:
+        """Note that nothing leaks, and whether the stated power is the `total` of both."""
         self.assume(text)
         self.unleaking = text, total
-        return self.full(0.0)
 
     def full(self, value: float) -> Column:
         """Return one value for every design."""
