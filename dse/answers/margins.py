@@ -64,7 +64,7 @@ def margins(problem: Problem, point: NDArray[np.int64]) -> tuple[Margin, ...]:
     return tuple(
         _margin(constraint.text, bound, float(np.ravel(bound.quantity.value(columns))[0]))
         for constraint in problem.constraints
-        for bound in thresholds_of(constraint.expression)
+        for bound in thresholds_of(constraint)
         if bound.up != bound.down
     )
 

@@ -167,7 +167,7 @@ def shortfall(
         value = float(columns[requirement.quantity][0])
         lower = bool(requirement.at_least)
         return Shortfall(text, violation, design, requirement.quantity, value, limit, lower)
-    names = next((r.expression.names for r in problem.constraints if r.text == text), frozenset())
+    names = next((r.names for r in problem.constraints if r.text == text), frozenset())
     if len(names) == 1:
         (name,) = names
         known = problem.graph.quantities
@@ -187,7 +187,7 @@ def undemanded_section(
     """
     problem = study.problem
     most = [goal for goal in best if goal.maximise]
-    bounded = {name for rule in problem.constraints for name in rule.expression.names}
+    bounded = {name for rule in problem.constraints for name in rule.names}
     demanded = RATE in problem.available or any(goal.name in bounded for goal in most)
     end = preference.column(problem) is not None and not preference.maximise
     if demanded or not end or not most:

@@ -200,7 +200,7 @@ def _violations(
         if number < len(steps):
             found.append(_required(rule, relative, steps[number], columns))
         elif number >= len(names) - len(rules):
-            expression = rules[number - len(names) + len(rules)].expression
+            expression = rules[number - len(names) + len(rules)]
             found.append(_compared(rule, relative, expression, columns))
         else:
             found.append(ViolatedConstraint(rule, relative, {}, "", None))

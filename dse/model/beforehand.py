@@ -34,7 +34,7 @@ class Beforehand:
     def __init__(self, problem: Problem, measured: MeasuredColumns) -> None:
         """Find the rules whose quantities follow from what the study sets."""
         self._problem, self._measured = problem, measured
-        self.rules = [rule for rule in problem.constraints if self._known(rule.expression.names)]
+        self.rules = [rule for rule in problem.constraints if self._known(rule.names)]
         self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
         axes = problem.space.axes
         pairs = [_pairs(axes, coupling) for coupling in measured.couplings]
@@ -82,11 +82,11 @@ class Beforehand:
         if not (self.rules or self.steps):
             return np.zeros(len(points), dtype=bool)
         nothing = dict.fromkeys(self._measured.outputs, np.full(1, np.nan))
-        names = {name for rule in self.rules for name in rule.expression.names}
+        names = {name for rule in self.rules for name in rule.names}
         names |= {name for step in self.steps for name in step.arguments}
         columns = self._problem.columns(points, names, nothing, self.steps)
         missed = [missed_by(step, step(columns)) for step in self.steps]
-        missed += [rule.expression.violation(columns) for rule in self.rules]
+        missed += [rule.violation(columns) for rule in self.rules]
         found = matrix_of(missed, shape_of(points))
         return np.asarray((found > 0).any(axis=1))
 

@@ -102,8 +102,7 @@ class Bounds:
                 ends(enclosure(step, columns))[0] for step in self.problem.requirement_steps
             ]
             violation += [
-                ends(rule.expression.enclosed_violation(columns))[0]
-                for rule in self.problem.constraints
+                ends(rule.enclosed_violation(columns))[0] for rule in self.problem.constraints
             ]
             pairs = [ends(columns[goal.name]) for goal in self.problem.goals]
             goals = zip(pairs, self.problem.goals, strict=True)

@@ -74,9 +74,7 @@ class Cells:
             place = len(violation)
             violation += [np.full(1, -1.0)] if problem.tolerant else []
             violation += [] if problem.measured is None else [_ANYTHING]
-            violation += [
-                rule.expression.enclosed_violation(columns) for rule in problem.constraints
-            ]
+            violation += [rule.enclosed_violation(columns) for rule in problem.constraints]
         goals = problem.goals
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
         pairs = [ends(column) for column in (*loss, *violation)]

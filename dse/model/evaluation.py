@@ -22,7 +22,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.expression import Expression
 from dse.contract import Column, Matrix, Objective
 from dse.model.space import Index, Points
 
@@ -116,14 +115,6 @@ class Goal:
     def sense(self) -> str:
         """``minimise`` or ``maximise``."""
         return "maximise" if self.maximise else "minimise"
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A constraint of the study: the text as written and what it means."""
-
-    text: str
-    expression: Expression
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def host_alone(problem: Problem) -> HostAlone | None:
     inputs = given | (about.columns.keys() - others.keys())
     aliases = {name: _standing_for(name, other) for name, other in others.items()}
     graph = wire(ChainMap(aliases, problem.graph.quantities), inputs)
-    rules = [rule.expression.names for rule in problem.constraints]
+    rules = [rule.names for rule in problem.constraints]
     wanted = dict.fromkeys([*(goal.name for goal in problem.goals), *sorted(set().union(*rules))])
     stages = tuple(f"{stage.name}." for stage in problem.stages)
     unknown = [name for name in wanted if name.startswith(stages) or not graph.provides(name)]

@@ -167,7 +167,7 @@ class Influence:
             for goal in problem.goals:
                 want[goal.name][int(goal.maximise)] = True
             for rule in problem.constraints:
-                for name, lower, higher in directions(rule.expression):
+                for name, lower, higher in directions(rule):
                     want[name] |= np.array([[lower], [higher]])
             for step in problem.requirement_steps:
                 if not _demands(step):

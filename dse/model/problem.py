@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.expression import Expression
 from dse.contract import Column, Objective, Requirement
 from dse.model import host
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import (
-    Constraint,
     Evaluation,
     Goal,
     Ledger,
@@ -68,7 +68,7 @@ class Problem:
     stages: tuple[Stage, ...]
     graph: Graph
     goals: tuple[Goal, ...]
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[Expression, ...] = ()
     requirements: tuple[Requirement, ...] = field(default=())
     tolerant: bool = False
     measured: MeasuredColumns | None = None
@@ -165,7 +165,7 @@ class Problem:
     def partial_in_use(self) -> tuple[str, ...]:
         """Quantities in use that may not exist."""
         used, known = [goal.name for goal in self.goals], self.graph.quantities
-        used += [name for rule in self.constraints for name in sorted(rule.expression.names)]
+        used += [name for rule in self.constraints for name in sorted(rule.names)]
         return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
 
     @cached_property
@@ -224,7 +224,7 @@ class Problem:
     def search_plan(self) -> tuple[Step, ...]:
         """The quantities that losses and violations need, in order."""
         wanted = {goal.name for goal in self.goals}
-        wanted |= {name for rule in self.constraints for name in rule.expression.names}
+        wanted |= {name for rule in self.constraints for name in rule.names}
         wanted |= {name for step in self.requirement_steps for name in step.arguments}
         return self.graph.closure(wanted)
 
@@ -262,7 +262,7 @@ class Problem:
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
         ]
         violation += [np.full(1, -1.0)] * (self.tolerant + (self.measured is not None))
-        violation += [rule.expression.violation(columns) for rule in self.constraints]
+        violation += [rule.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         evaluation = Evaluation(

@@ -175,8 +175,8 @@ def _bounds(run: PageRun) -> list[dict[str, Any]]:
     return [
         {"objective": bound.name, "value": bound.value, "rule": constraint.text}
         for constraint in run.study.problem.constraints
-        for bound in thresholds_of(constraint.expression)
-        if bound.name in goals and constraint.expression.names == {bound.name}
+        for bound in thresholds_of(constraint)
+        if bound.name in goals and constraint.names == {bound.name}
     ]
 
 

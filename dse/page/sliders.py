@@ -94,7 +94,7 @@ def sliders_of(study: Study) -> Iterator[Slider]:
                 among=entry.among,
             )
     for place, constraint in enumerate(study.problem.constraints):
-        bounds = thresholds_of(constraint.expression)
+        bounds = thresholds_of(constraint)
         if len(bounds) == 1 and bounds[0].up != bounds[0].down and bounds[0].value > 0:
             path = f"constraints.{place}"
             (bound,) = bounds

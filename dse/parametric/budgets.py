@@ -133,8 +133,8 @@ def needed_by(problem: Problem) -> Needed | None:
 
 def _bounds(problem: Problem) -> Iterator[Bound]:
     for place, constraint in enumerate(problem.constraints):
-        found = thresholds_of(constraint.expression)
-        names = constraint.expression.names
+        found = thresholds_of(constraint)
+        names = constraint.names
         if len(found) != 1 or len(names) != 1 or found[0].name not in names:
             continue
         quantity = next((q for q in problem.quantities if q.name == found[0].name), None)

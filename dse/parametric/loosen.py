@@ -26,7 +26,7 @@ from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
 from dse.errors import TooLargeError
-from dse.model.evaluation import Constraint, Evaluation
+from dse.model.evaluation import Evaluation
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
@@ -191,7 +191,7 @@ def _bound(
     )
 
 
-def _between(threshold: ConstraintThreshold, near: float, far: float, *, up: bool) -> Constraint:
+def _between(threshold: ConstraintThreshold, near: float, far: float, *, up: bool) -> Expression:
     """Return the constraint with its bound anywhere between two numbers."""
     sides = (ast.GtE(), ast.LtE()) if up else (ast.LtE(), ast.GtE())
     parts: list[ast.expr] = [
@@ -200,7 +200,7 @@ def _between(threshold: ConstraintThreshold, near: float, far: float, *, up: boo
     ]
     tree = ast.BoolOp(ast.And(), [threshold.rest.tree, *parts])
     names = threshold.rest.names | threshold.quantity.names
-    return Constraint(threshold.source, Expression(threshold.source, names, True, tree))
+    return Expression(threshold.source, names, True, tree)
 
 
 def _improved(

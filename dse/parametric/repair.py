@@ -43,7 +43,7 @@ def repairs_of(attempts: Attempts) -> list[Repair]:
     found = [
         _bound_repair(attempts, place, threshold)
         for place, constraint in enumerate(infeasible.problem.constraints)
-        for threshold in thresholds.thresholds_of(constraint.expression)
+        for threshold in thresholds.thresholds_of(constraint)
     ]
     for field, rules in _fields(infeasible).items():
         found.append(field_repair(attempts, infeasible, field, rules))

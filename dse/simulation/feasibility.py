@@ -138,7 +138,7 @@ def _outside(problem: Problem, index: Index, compared: tuple[BothSides, ...]) ->
     """Return which constraint is violated by what was seen, beyond the simulation's own error."""
     columns: Mapping[str, Any] = problem.describe(index)
     for rule in problem.constraints:
-        named = [entry for entry in compared if entry.quantity in rule.expression.names]
+        named = [entry for entry in compared if entry.quantity in rule.names]
         ends = [
             {
                 one.quantity: np.array([one.simulated.value + way * one.simulated.error])
@@ -146,7 +146,7 @@ def _outside(problem: Problem, index: Index, compared: tuple[BothSides, ...]) ->
             }
             for way in (-SURE, 0.0, SURE)
         ]
-        if named and all((rule.expression.violation({**columns, **end}) > 0).all() for end in ends):
+        if named and all((rule.violation({**columns, **end}) > 0).all() for end in ends):
             return f"{listed([_shown(one) for one in named])}, which {rule.text} rules out"
     return ""
 

@@ -284,7 +284,7 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 def _bounds(problem: Problem) -> Iterator[Assumption]:
     """Numbers that a constraint of the study compares a quantity with."""
     for place, constraint in enumerate(problem.constraints):
-        numbers = list(compared(constraint.expression.tree))
+        numbers = list(compared(constraint.tree))
         for order, (_, number, quantity) in enumerate(numbers):
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
             yield Assumption(name, quantity, number, False, problem, bound=(place, order))

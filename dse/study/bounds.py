@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
-from dse.model.evaluation import Constraint
 
 
 def compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
@@ -24,22 +24,19 @@ def compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
                     yield side, float(side.value), named
 
 
-def with_number(constraint: Constraint, order: int, number: float) -> Constraint:
+def with_number(constraint: Expression, order: int, number: float) -> Expression:
     """Return a constraint with another number at a place among those that it compares."""
-    old = constraint.expression
-    tree = copy.deepcopy(old.tree)
+    tree = copy.deepcopy(constraint.tree)
     list(compared(tree))[order][0].value = number
-    expression = Expression(old.text, old.names, old.is_constraint, tree)
-    return Constraint(constraint.text, expression)
+    return replace(constraint, tree=tree)
 
 
-def with_named_bounds(constraint: Constraint, stem: str) -> tuple[Constraint, dict[str, float]]:
+def with_named_bounds(constraint: Expression, stem: str) -> tuple[Expression, dict[str, float]]:
     """Return a constraint that takes its numbers from columns, and what they are today.
 
     The columns are called `stem` and the place of the number.
     """
-    old = constraint.expression
-    tree = copy.deepcopy(old.tree)
+    tree = copy.deepcopy(constraint.tree)
     found = {number: f"{stem}{order}" for order, (number, _, _) in enumerate(compared(tree))}
     values = {found[number]: value for number, value, _ in compared(tree)}
 
@@ -47,10 +44,5 @@ def with_named_bounds(constraint: Constraint, stem: str) -> tuple[Constraint, di
         def visit_Constant(self, node: ast.Constant) -> ast.expr:
             return ast.Name(found[node]) if node in found else node
 
-    names = old.names | values.keys()
-    return (
-        Constraint(
-            constraint.text, Expression(old.text, names, old.is_constraint, Naming().visit(tree))
-        ),
-        values,
-    )
+    names = constraint.names | values.keys()
+    return replace(constraint, names=names, tree=Naming().visit(tree)), values

@@ -15,7 +15,7 @@ from dse import contract
 from dse.algebra import units
 from dse.algebra.expression import Expression, parse_expression
 from dse.errors import PluginError, UnitError, nearest
-from dse.model.evaluation import Constraint, Goal
+from dse.model.evaluation import Goal
 from dse.model.fleet import AREA_COLUMNS, BLOCK_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
 from dse.plugins import registry
@@ -240,12 +240,12 @@ def goals_of(written: schema.StudyFile, named: Named, reader: Reader) -> tuple[G
 
 def constraints_of(
     written: schema.StudyFile, read: Callable[[str], Expression], reader: Reader
-) -> tuple[Constraint, ...]:
+) -> tuple[Expression, ...]:
     """Return the constraints of a study as `read` reads them; faults are added."""
     constraints = []
     for position, text in enumerate(written.constraints):
         with reader.at(("constraints", position)):
-            constraints.append(Constraint(text, must_compare(read(text))))
+            constraints.append(must_compare(read(text)))
     return tuple(constraints)
 
 

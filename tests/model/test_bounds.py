@@ -11,7 +11,7 @@ from dse.algebra.enclosure import Enclosure, ends
 from dse.algebra.expression import parse_expression
 from dse.contract import Guard, Objective, Requirement
 from dse.model.bounds import MARGIN, Bounds, enclosure, largest_violation
-from dse.model.evaluation import Constraint, Goal
+from dse.model.evaluation import Goal
 from dse.model.graph import Step, wire
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
@@ -174,7 +174,7 @@ def problem(demand: float = 2.0, *limits: str) -> Problem:
         (),
         wire(QUANTITIES, ["a", "b", "c", "demand"]),
         (Goal("cost", maximise=False), Goal("merit", maximise=True)),
-        tuple(Constraint(text, parse_expression(text, names)) for text in limits),
+        tuple(parse_expression(text, names) for text in limits),
         (DEMAND,),
     )
 

@@ -223,7 +223,7 @@ def is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
 
 def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
     """Return the repaired constraint with another number."""
-    before = found.problem.constraints[int(entry.path.rpartition(".")[2])].expression
+    before = found.problem.constraints[int(entry.path.rpartition(".")[2])]
     after = parse_expression(entry.written, before.names)
     pairs = zip(thresholds_of(before), thresholds_of(after), strict=True)
     changed = next(new for old, new in pairs if old.value != new.value)

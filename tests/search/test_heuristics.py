@@ -11,7 +11,7 @@ from dse import search
 from dse.algebra.expression import parse_expression
 from dse.contract import Method, Objective
 from dse.errors import StudyError, TooLargeError
-from dse.model.evaluation import Constraint, Goal
+from dse.model.evaluation import Goal
 from dse.model.front import nondominated
 from dse.model.graph import wire
 from dse.model.problem import Problem
@@ -376,7 +376,7 @@ def smooth(a, b, c, limit):
     rule = parse_expression(f"x + y >= {limit}", inputs)
     goals = (Goal("first"), Goal("second"))
     graph = wire(quantities, inputs)
-    return Problem(Space(axes), (), graph, goals, (Constraint("enough", rule),))
+    return Problem(Space(axes), (), graph, goals, (rule,))
 
 
 @settings(max_examples=30)

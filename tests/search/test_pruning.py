@@ -11,7 +11,7 @@ from dse.algebra.enclosure import UFUNCS
 from dse.algebra.expression import parse_expression
 from dse.contract import Objective
 from dse.errors import ContractError
-from dse.model.evaluation import Constraint, Goal
+from dse.model.evaluation import Goal
 from dse.model.graph import wire
 from dse.model.problem import Problem
 from dse.model.space import Axis, Boxes, Space, as_index, one_block
@@ -92,7 +92,7 @@ def made_of(functions, sizes, limits=()):
         (),
         wire(quantities, "abc"),
         tuple(Goal(name, maximise=name == "z") for name in quantities),
-        tuple(Constraint(text, parse_expression(text, names)) for text in limits),
+        tuple(parse_expression(text, names) for text in limits),
     )
 
 

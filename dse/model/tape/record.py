@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dse.algebra.expression import settled
+from dse.algebra.expression import Expression, settled
 from dse.contract import Column, Requirement
 from dse.errors import FOREIGN
 from dse.model.evaluation import SPLIT, Problem
@@ -152,15 +152,15 @@ class Tracer:
         self.made[name] = found.node
         return found
 
-    def _violation(self, rule: Any, columns: Inputs) -> Any:
+    def _violation(self, rule: Expression, columns: Inputs) -> Any:
         """Return by how much a constraint is missed."""
-        given = {name: columns[name] for name in sorted(rule.expression.names)}
+        given = {name: columns[name] for name in sorted(rule.names)}
         self.recorder.refused = ""
         try:
-            found = rule.expression.enclosed_violation(given)
+            found = rule.enclosed_violation(given)
         except TypeError:
             self.opaque[rule.text] = self.recorder.refused
-            return self._called(rule.text, rule.expression.violation, given)
+            return self._called(rule.text, rule.violation, given)
         return found
 
 
