@@ -42,4 +42,4 @@ def levels_of(problem: Problem) -> tuple[Fidelity, ...]:
     """Return the cheaper levels of a problem, the cheapest first."""
     measured = getattr(problem, "measured", None)
     cheaper = () if measured is None else measured.cheaper
-    return tuple(MeasuredLevel(problem, one.columns, one.cost_share) for one in cheaper)
+    return tuple(MeasuredLevel(problem, one, one.cost_share) for one in cheaper)

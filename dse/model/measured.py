@@ -298,6 +298,8 @@ class MeasuredColumns:
         Whether rules on axes alone exclude designs: not while cores have no figures yet.
     cheaper
         What measures the same at less cost, the cheapest first.
+    cost_share
+        Of such a level: what a design costs there, of what it costs otherwise.
     """
 
     bench: Bench
@@ -308,7 +310,8 @@ class MeasuredColumns:
     pool: Sequence[Sequence[Value]] | None = None
     couplings: tuple[Coupling, ...] = ()
     judged_before: bool = True
-    cheaper: tuple[Cheaper, ...] = ()
+    cheaper: tuple[MeasuredColumns, ...] = ()
+    cost_share: float = 1.0
 
     def size(self, space: Space) -> int:
         """Return how many designs there are to measure, however many others share them."""
@@ -371,11 +374,3 @@ class MeasuredColumns:
         nothing = np.full(1, np.nan)
         found: dict[str, Column] = dict.fromkeys(self.outputs, nothing)
         return found | {name: one.value(columns) for name, one in self.expected.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Cheaper:
-    """A cheaper level: its columns, and what a design costs there, of what it costs otherwise."""
-
-    columns: MeasuredColumns
-    cost_share: float

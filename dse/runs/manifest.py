@@ -114,7 +114,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     """Return what was measured, where designs are."""
     columns = [one.study.problem.measured for one in answers if one.study.problem.measured]
     benches = [one.bench for one in columns]
-    levels = [each.columns.bench.seen for one in columns for each in one.cheaper]
+    levels = [each.bench.seen for one in columns for each in one.cheaper]
     if not benches:
         return {}
     failures = {name: each for bench in benches for name, each in bench.failures.items()}

@@ -54,7 +54,7 @@ def benches_of(study: Study) -> Iterator[tuple[str, Bench]]:
     if study.problem.measured is not None:
         yield EVALUATE, study.problem.measured.bench
         for place, one in enumerate(study.problem.measured.cheaper):
-            yield f"{CHEAPER}.{place}", one.columns.bench
+            yield f"{CHEAPER}.{place}", one.bench
     for core in study.cores:
         yield dotted(core.path), core.bench
 

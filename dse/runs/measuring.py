@@ -127,7 +127,7 @@ def measured_study(
     else:
         planned = search.planned(prepared.problem, settings)
         with ExitStack() as opened:
-            for bench in (columns.bench, *(one.columns.bench for one in columns.cheaper)):
+            for bench in (columns.bench, *(one.bench for one in columns.cheaper)):
                 opened.enter_context(opened_bench(bench, prepared.measuring, working, planned))
             yield prepared
     if columns.bench.failures:

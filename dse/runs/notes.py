@@ -148,7 +148,7 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
             )
         for number, one in enumerate(measured.cheaper, 1):
             level = f"level {number}, at {percent(one.cost_share)} of the cost, measured"
-            if count := len(one.columns.bench.seen):
+            if count := len(one.bench.seen):
                 yield f"{level} {plural(count, 'design')} to choose by{at}"
             else:
                 yield f"{level} no design{at}; this search chose without it"

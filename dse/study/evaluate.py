@@ -28,7 +28,7 @@ from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.model.beforehand import MOST_CODES
 from dse.model.design_text import unit_names_of
-from dse.model.measured import Bench, Cheaper, Design, MeasuredColumns, MemoryShelf
+from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
 from dse.model.spending import Cost
 from dse.plugins import registry
@@ -118,7 +118,7 @@ def _cheaper(
     last: Outputs,
     places: tuple[Sequence[Axis], tuple[int, ...], AxisUnits, Values, Cost | None],
     reader: Reader,
-) -> Cheaper | None:
+) -> MeasuredColumns | None:
     """Return a cheaper level, whose outputs are those of the last one unless it has fewer."""
     level, here = section.fidelities[place], reader.below(*FIDELITIES, place)
     axes, free, axis_units, values, cost = places
@@ -134,7 +134,7 @@ def _cheaper(
     share = level.cost.value
     own = None if cost is None else replace(cost, share=share)
     bench = bench_of(evaluator, section.on_failure, reader.document, axes, own)
-    return Cheaper(MeasuredColumns(bench, free, tuple(outputs.units)), share)
+    return MeasuredColumns(bench, free, tuple(outputs.units), cost_share=share)
 
 
 def _check_ladder(written: schema.StudyFile, reader: Reader) -> None:

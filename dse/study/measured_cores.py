@@ -292,7 +292,7 @@ def measuring_lines(
     yield f"measured: {outputs}; up to {most:,} designs{each}, chosen by {settings.method}"
     yield f"measured by: {_measures(measured.bench)}"
     for number, one in enumerate(measured.cheaper, 1):
-        bench, often = one.columns.bench, f"{most / one.cost_share:,.0f}"
+        bench, often = one.bench, f"{most / one.cost_share:,.0f}"
         yield f"level {number}: {_outputs_text(bench)}; up to about {often} designs, to choose by"
         yield f"level {number} by: {_measures(bench)}"
     yield from most_spent(section, settings, most, measured.bench.cost, each)
