@@ -186,7 +186,7 @@ def provided_designs(
         _refuse_others(written.among, cores, able, wanted, reader)
     taken = [*_taken(able, written, scenario, refused, reader), *_tables(written, scenario, reader)]
     taken = _comparable(taken, reader.document.data, refused)
-    if reader.faults:
+    if reader.faults and (taken or refused):  # what is refused may follow from a fault before
         return None
     if not taken:
         refuse_function(wanted, refused, cores, known, reader)

@@ -143,6 +143,7 @@ POWER = "objectives: {area: minimise, power: minimise}"
     ("stage", "objectives", "told"),
     [
         ("provides: aes_gmc", "objectives: {area: minimise}", "did you mean 'aes_gcm'"),
+        ("provides: aes_gmc", f"interface: {{device: dsaa}}\n{POWER}", "did you mean 'aes_gcm'"),
         (
             "provides: chacha20_poly1305",
             "objectives: {area: minimise}",
