@@ -17,7 +17,7 @@ from dse.model.evaluation import distinct
 from dse.parametric.proven import EFFORT, PRECISE, ProvenAnswer
 from dse.parametric.scale import NARROW
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Asking, Track, in_step
+from dse.parametric.track import Asking, Track, in_step, moves_in_steps
 from dse.parametric.tracked_answer import AnswerDesigns, Breakpoint, answer_instead
 from dse.search.exact.work import EffortError
 
@@ -64,7 +64,11 @@ def _end(
     track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
 ) -> Asking[Breakpoint]:
     if not track.proves(answer):
-        if not len(answer.rows) and not track.in_steps and _nothing_fits(track, start, limit):
+        if (
+            not len(answer.rows)
+            and not moves_in_steps(track.entry)
+            and _nothing_fits(track, start, limit)
+        ):
             return Breakpoint(holds_to=limit)
         return _searched_end(track, answer, start, limit)
     now, complete = proven or ProvenAnswer(track, answer, start), True

@@ -33,13 +33,18 @@ from dse.study.assumptions import Assumption
 from dse.study.demand import RATE, SIZE
 
 IN_STEPS = frozenset((RATE, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
-"""What counts of instances, rounds of tasks and packets follow from, in whole steps."""
+"""What counts of instances, rounds of tasks and packets follow from, besides clocks of stages."""
 
 DRAWN = 512
 """Designs drawn at random of those along a number with steps; of fewer, all."""
 
 MOST_KEPT = 480
 """Problems at values that are kept."""
+
+
+def moves_in_steps(entry: Assumption) -> bool:
+    """Whether with a number losses and violations may neither rise nor fall throughout."""
+    return entry.quantity in IN_STEPS or entry.quantity.endswith(".clock")
 
 
 class Track:
@@ -68,11 +73,6 @@ class Track:
         self.rows: Index = entry.problem.hosts
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
         self._answers: dict[float, AnswerDesigns] = {}
-
-    @property
-    def in_steps(self) -> bool:
-        """Whether with the number losses and violations may neither rise nor fall throughout."""
-        return self.entry.quantity in IN_STEPS
 
     def near(self, rows: Index) -> Index:
         """Return designs next to some, to those that are known, and others of the space."""

@@ -18,7 +18,14 @@ from dse.model.stage import StageParts
 from dse.search.archive import Archive
 from dse.search.exact.compose import Composer
 from dse.search.exact.partial import Batch, Pair, Scenarios
-from dse.search.exact.work import ROW, EffortError, NotComposedError, TooMuchWorkError, limited
+from dse.search.exact.work import (
+    ROW,
+    EffortError,
+    NotComposedError,
+    TooMuchWorkError,
+    fitting,
+    limited,
+)
 
 MOST = 400_000
 """Most designs, and partial designs, that are wanted."""
@@ -38,7 +45,7 @@ class BetweenComposer(Composer):
     ) -> None:
         """Take the problem at both values, over one space; see `may_beat` for the rest."""
         super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
-        self.few = self.most = MOST
+        self.few = self.most = fitting(MOST, 8 * (1 + len(ends[0].sizes)))
         self.splits = False
         self.found: list[Index] = []
         self._worst = worst
