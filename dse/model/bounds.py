@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column, Guard, Objective, Requirement
 from dse.errors import ContractError
-from dse.model.evaluation import Problem, matrix_of, rounded
+from dse.model.evaluation import matrix_of, rounded
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Failures, Step
-from dse.model.stage import Columns
+from dse.model.stage import Columns, Wired
 
 MARGIN = 1e-9
 """Relative; far above what rounding can do to a bound, far below what designs differ by."""
@@ -40,7 +40,7 @@ class Bounds:
         Whose quantities, constraints and requirements are bounded.
     """
 
-    problem: Problem
+    problem: Wired
 
     @cached_property
     def least(self) -> Mapping[str, str]:
@@ -72,8 +72,7 @@ class Bounds:
     @cached_property
     def _demands(self) -> tuple[Step, ...]:
         """What makes those among `least` that are quantities, of columns of the study."""
-        steps: tuple[Step, ...] = self.problem.graph.closure(self.least.values())
-        return steps
+        return self.problem.graph.closure(self.least.values())
 
     def _with_demands(self, columns: Columns) -> Columns:
         """Return columns and what is demanded."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure
+from dse.algebra.expression import Expression
 from dse.contract import Column
 from dse.model.designs import Designs
-from dse.model.evaluation import Problem, full_column
+from dse.model.evaluation import Goal, full_column
 from dse.model.fleet import Fleet
+from dse.model.graph import Graph, Step
 from dse.model.mixed import PAYLOAD_OFFLOADED
-from dse.model.space import Space
+from dse.model.space import Index, Space
 
 Groups = list[tuple[Column, NDArray[np.int64]]]
 """Of each group of equal instances in designs: how many (n,), and of which design of the stage."""
@@ -153,6 +155,53 @@ def dependent_streams(columns: Mapping[str, Column]) -> Column:
     return np.where(chained > 0, streams, np.inf)
 
 
+class Wired(Protocol):
+    """What a problem is made of: what its bounds and its tape depend on."""
+
+    @property
+    def space(self) -> Space:
+        """Axes and constants."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The chain."""
+
+    @property
+    def graph(self) -> Graph:
+        """The quantities that the study can feed."""
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        """Quantities that are minimised or maximised."""
+
+    @property
+    def constraints(self) -> Sequence[Expression]:
+        """Constraints of the study."""
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether designs that cannot be evaluated are infeasible."""
+
+    @property
+    def search_plan(self) -> tuple[Step, ...]:
+        """Functions of quantities, in order."""
+
+    @property
+    def requirement_steps(self) -> tuple[Step, ...]:
+        """Functions of requirements."""
+
+    @property
+    def partial_in_use(self) -> tuple[str, ...]:
+        """Quantities that may not exist."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Columns of stages."""
+
+    def search_columns(self, index: Index) -> dict[str, Any]:
+        """Return the columns that losses and violations are made of."""
+
+
 @dataclass(frozen=True)
 class StageParts:
     """The axes of one stage, in the order in which a partial design chooses them."""
@@ -173,7 +222,7 @@ class StageParts:
         return counts
 
 
-def stage_parts(problem: Problem) -> Iterator[StageParts]:
+def stage_parts(problem: Wired) -> Iterator[StageParts]:
     """Yield the axes of each stage: the clock, then counts from the fastest design on.
 
     Whether its clock meets the rate is no axis of the stage: other stages depend on it.

@@ -13,9 +13,9 @@ import numpy as np
 from dse.algebra.expression import Expression, settled
 from dse.contract import Column, Requirement
 from dse.errors import FOREIGN
-from dse.model.evaluation import SPLIT, Problem
+from dse.model.evaluation import SPLIT
 from dse.model.graph import Step
-from dse.model.stage import SHARED_COLUMNS, Stage
+from dse.model.stage import SHARED_COLUMNS, Stage, Wired
 from dse.model.tape.traced import Recorder, Tape, Traced, floats
 
 Inputs = dict[str, Any]
@@ -29,7 +29,7 @@ Called = Callable[[Mapping[str, Any]], Any]
 class Tracer:
     """Traces one problem; functions named in `untraced` are left opaque."""
 
-    problem: Problem
+    problem: Wired
     untraced: Collection[str] = ()
     recorder: Recorder = field(default_factory=Recorder)
     made: dict[str, int] = field(default_factory=dict)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from dse.contract import CoreMetrics
 from dse.errors import DseError
-from dse.model.evaluation import Evaluation, Problem
+from dse.model.evaluation import Evaluation
 from dse.model.space import Block, Boxes, Index, Points
 
 if TYPE_CHECKING:
+    from dse.model.stage import Wired
     from dse.model.tape.compiled import Candidates, Compiled
     from dse.model.tape.layout import Layout
     from dse.model.tape.traced import Tape
@@ -37,7 +38,7 @@ CHECKED = 64
 class Taped:
     """Evaluates a problem with its tape once its functions took as long as tracing takes."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Wired) -> None:
         """Begin without a tape."""
         self._problem = problem
         self._spent = 0
@@ -81,7 +82,7 @@ class Taped:
         return None if tape is None else Layout(tape, self._problem.space)
 
 
-def traced(problem: Problem) -> Tape | None:
+def traced(problem: Wired) -> Tape | None:
     """Return the tape of a problem; None where columns have several rows, or designs fail.
 
     A function whose tape does not agree with it for random designs is left opaque.
@@ -111,7 +112,7 @@ def traced(problem: Problem) -> Tape | None:
         untraced += wrong
 
 
-def _wrong(problem: Problem, tape: Tape, index: Index) -> list[str]:
+def _wrong(problem: Wired, tape: Tape, index: Index) -> list[str]:
     """Return the functions that differ from their tape for some designs."""
     columns = problem.search_columns(index)
     with np.errstate(all="ignore"):

@@ -115,8 +115,7 @@ class Fleets:
 
     @property
     def _space(self) -> Space:
-        space: Space = self.influence.bounds.problem.space
-        return space
+        return self.influence.bounds.problem.space
 
     @cached_property
     def count(self) -> int:
