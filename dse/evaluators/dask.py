@@ -43,7 +43,13 @@ class Cluster:
         self.gone_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        """Ask for the scheduler."""
+        """Ask for the scheduler.
+
+        Raises
+        ------
+        DseError
+            There is none at the address.
+        """
         self.gone_at = time.monotonic()
         while not self._connected():
             self._connect()

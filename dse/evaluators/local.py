@@ -49,7 +49,13 @@ class Attempt:
 
 
 def attempted(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
-    """Measure a design once in a folder made for it, and take that away unless it is kept."""
+    """Measure a design once in a folder made for it, and take that away unless it is kept.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written, so that nothing could be measured.
+    """
     try:
         shutil.rmtree(attempt.folder, ignore_errors=True)  # of an attempt before, or a run
         attempt.folder.mkdir(parents=True)

@@ -54,10 +54,14 @@ def values(
 
     Parameters
     ----------
+    text
+        All of what was written.
     outputs
         Unit in which each is written, by quantity, as `dse.contract.evaluators.Evaluator` has it.
     file
         What it was written into, for messages.
+    declared
+        What else is known of them.
 
     Raises
     ------

@@ -40,7 +40,13 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, which must not be a pipe or a device."""
+    """Return the content of a file, which must not be a pipe or a device.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be read.
+    """
     try:
         return read_regular(path, -1)
     except OSError as error:

@@ -25,6 +25,11 @@ def of_data(data: Mapping[str, Any]) -> Document:
     A data frame of pandas may stand where a study names a table: ``table`` of a stage and
     ``designs``.  It becomes a table of that run; an index that is more than numbers of rows is a
     column, called ``design`` when it has no name.
+
+    Raises
+    ------
+    StudyError
+        The data cannot be written as YAML; all faults at once, by their paths.
     """
     reader = _PlainReader(data)
     plain = reader.as_yaml(data, ())

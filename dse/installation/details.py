@@ -68,7 +68,13 @@ def _plain(value: Any) -> Any:
 
 
 def _every(name: str) -> list[Known]:
-    """Return all that is called so."""
+    """Return all that is called so.
+
+    Raises
+    ------
+    UnknownPluginError
+        Nothing is.
+    """
     found = [*_own(name)]
     known: set[str] = set()
     for kind in registry.kinds_of(registry.GROUPS):

@@ -24,7 +24,13 @@ def shipped_studies() -> Mapping[str, str]:
 
 
 def shipped_study(name: str) -> str:
-    """Return the text of a study that comes with the program."""
+    """Return the text of a study that comes with the program.
+
+    Raises
+    ------
+    UnknownPluginError
+        When none has this name.
+    """
     try:
         return shipped_studies()[name.removesuffix(_SUFFIX)]
     except KeyError:

@@ -10,7 +10,13 @@ from dse.errors import MissingLibraryError
 
 @contextmanager
 def from_extra(method: str, library: str) -> Iterator[None]:
-    """Import what a method needs inside, from the libraries of the extra `search`."""
+    """Import what a method needs inside, from the libraries of the extra `search`.
+
+    Raises
+    ------
+    MissingLibraryError
+        When it is not installed; exact search needs none.
+    """
     try:
         yield
     except ImportError as error:

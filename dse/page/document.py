@@ -56,6 +56,8 @@ def page_html(
 
     Parameters
     ----------
+    title
+        Its heading.
     parts
         Sections of words and tables by the part of the page: ``answer``, ``more`` of it,
         ``remarks``, ``front``, ``assumptions``, ``certificate`` and ``study``, whose lines are

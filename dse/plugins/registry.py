@@ -191,7 +191,13 @@ class Catalogue(Mapping[str, Record]):
         self.kind = kind
 
     def __getitem__(self, name: str) -> Record:
-        """Return a record."""
+        """Return a record.
+
+        Raises
+        ------
+        PluginError
+            It cannot be used.
+        """
         if name not in self:
             raise KeyError(name)
         return get(self.kind, name)
@@ -253,7 +259,13 @@ def _place(plugin: Plugin) -> tuple[str, int, str]:
 
 
 def _usable(plugin: Plugin) -> tuple[Any, ...]:
-    """Return the records of a plug-in."""
+    """Return the records of a plug-in.
+
+    Raises
+    ------
+    PluginError
+        It cannot be used.
+    """
     same = _by_name(plugin.kind)[plugin.name]
     # what a study names is ambiguous then; what applies to every study still does
     if len(same) > 1 and not (plugin.own and plugin.kind in APPLIED):

@@ -77,7 +77,13 @@ def drawing() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``; equal figures give equal bytes."""
+    """Write ``STEM.png`` and ``STEM.svg``; equal figures give equal bytes.
+
+    Raises
+    ------
+    OSError
+        A file cannot be written.
+    """
     png, svg = (stem.with_name(f"{stem.name}.{ending}") for ending in ("png", "svg"))
     fast = {"compress_level": 3}
     figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs=fast)
@@ -86,7 +92,13 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
 
 
 def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Path, ...]:
-    """Let `draw` fill a passing folder, and put its pictures into another one."""
+    """Let `draw` fill a passing folder, and put its pictures into another one.
+
+    Raises
+    ------
+    OutputError
+        When that cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with drawing(), tempfile.TemporaryDirectory(dir=folder) as fresh:

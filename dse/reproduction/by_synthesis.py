@@ -82,7 +82,13 @@ def _plain(one: ClaimReading) -> dict[str, Any]:
 
 
 def chosen_papers(papers: Sequence[str] = ()) -> list[SynthesisClaims]:
-    """Return what some papers, or all, ask of hardware."""
+    """Return what some papers, or all, ask of hardware.
+
+    Raises
+    ------
+    UnknownPluginError
+        Naming a paper without such claims.
+    """
     known = registry.records(SynthesisClaims)
     check_known(papers, known)
     return [known[name] for name in sorted(papers or known)]

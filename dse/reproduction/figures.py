@@ -27,6 +27,13 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None, *, jobs: int
     """Draw one figure, or all of them, and return the paths; optionally write a gallery.
 
     Up to `jobs` processes draw.
+
+    Raises
+    ------
+    UnknownPluginError
+        No figure has this name.
+    OutputError
+        A file cannot be written.
     """
     chosen = select_figures(name)
     folder = out or FOLDER
@@ -69,7 +76,13 @@ def _drawn(folder: Path, formats: Sequence[str], one: str) -> list[Path]:
 
 
 def checked(one: Figure, panels: Sequence[Panel]) -> Sequence[Panel]:
-    """Return the panels of a figure if every series is finite, and as long in x as in y."""
+    """Return the panels of a figure if every series is finite, and as long in x as in y.
+
+    Raises
+    ------
+    ContractError
+        Naming figure, panel and series.
+    """
     if not panels:
         raise ContractError(f"figure {one.name!r} has no panels; return at least one")
     for panel in panels:

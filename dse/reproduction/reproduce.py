@@ -105,7 +105,13 @@ def _checked(claim: Claim, laboratory: Laboratory) -> CheckedClaim | str:
 
 
 def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
-    """Return the claims of some papers, or of all; in the order of their papers' names."""
+    """Return the claims of some papers, or of all; in the order of their papers' names.
+
+    Raises
+    ------
+    UnknownPluginError
+        Naming a paper without claims, and the nearest that has some.
+    """
     found = sorted(claims, key=lambda claim: claim.paper)
     check_known(papers, {claim.paper for claim in found})
     return [claim for claim in found if not papers or claim.paper in papers]

@@ -234,6 +234,11 @@ def find_designs(
     """Return the designs (n, d) of `problem` that rows of a table stand for.
 
     A message calls the `table` by its name and rows by `numbers`; counted from 1 without them.
+
+    Raises
+    ------
+    OutputError
+        When a row is no design of the problem; the message names row and column.
     """
     index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
     taken = range(len(problem.sizes)) if problem.alone is None else problem.alone.places
@@ -285,7 +290,13 @@ def plot_run(run: Path, folder: Path) -> tuple[Path, ...]:
 
 
 def read_view(run: Path) -> FrontView:
-    """Return the front of the run in folder `run`, and the feasible designs around it."""
+    """Return the front of the run in folder `run`, and the feasible designs around it.
+
+    Raises
+    ------
+    OutputError
+        When it is not the folder of a run.
+    """
     manifest = read_manifest(run)
     try:
         front, evaluations = run_files.read_tables(run, manifest.get("evaluations_stored"))

@@ -80,7 +80,13 @@ def _written(found: Measurement) -> dict[str, Any]:
 
 
 def with_measurements(document: Document, folder: Path) -> Document:
-    """Return the study of a run with what was measured for it; nothing measures any more."""
+    """Return the study of a run with what was measured for it; nothing measures any more.
+
+    Raises
+    ------
+    OutputError
+        The measurements are missing or cannot be read.
+    """
     if not document.measures:
         return document
     try:
@@ -122,7 +128,13 @@ def require_figures(prepared: Study) -> None:
 
 
 def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | None:
-    """Return what came of measuring a design (1, d), None where nothing is measured."""
+    """Return what came of measuring a design (1, d), None where nothing is measured.
+
+    Raises
+    ------
+    MeasurementError
+        Nobody has measured the design, which is called `name`.
+    """
     if problem.measured is None:
         return None
     (found,) = problem.measured.found(problem.space, index, ask=False)

@@ -144,7 +144,13 @@ def _in_python(run: Facts) -> Iterator[str]:
 
 
 def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> None:
-    """Refuse to go on with a run that was another one: what changed, and what that means."""
+    """Refuse to go on with a run that was another one: what changed, and what that means.
+
+    Raises
+    ------
+    OutputError
+        With a line for each field.
+    """
     old, new = ({name: (facts or {}).get(name, {}) for name in SAME} for facts in (before, now))
     changed = changed_fields(old, new)
     if before is None or not changed:

@@ -134,7 +134,13 @@ def _prepared(document: Document, sweep: Sweep | None) -> list[Study]:
 
 
 def run_so_far(kept: StoredRun) -> Run:
-    """Return what is known of a run so far, as if it had been interrupted."""
+    """Return what is known of a run so far, as if it had been interrupted.
+
+    Raises
+    ------
+    OutputError
+        Nothing can be said yet.
+    """
     begin, document = time.perf_counter(), kept.document
     sweep = sweep_of(document)
     prepared, settings = _prepared(document, sweep), kept.facts["search"]
@@ -197,7 +203,13 @@ def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Ind
 
 @contextmanager
 def readable(folder: Path) -> Iterator[Path]:
-    """Yield a run's folder, or of an unfinished one a passing one with what it has so far."""
+    """Yield a run's folder, or of one that is not finished a passing one with what it has so far.
+
+    Raises
+    ------
+    OutputError, NothingFoundError
+        There is nothing to show yet.
+    """
     if not is_unfinished(folder):
         yield folder
         return

@@ -277,7 +277,13 @@ class Budget:
 
 
 def budget_of(seconds: str | None, memory: str | None) -> Budget:
-    """Return a budget as it is written: ``60 s``, ``1 GiB``."""
+    """Return a budget as it is written: ``60 s``, ``1 GiB``.
+
+    Raises
+    ------
+    UnitError
+        When one of them is no time or no memory above 0.
+    """
     return Budget(
         seconds=_above_zero("time", seconds, "budget_s", "60 s"),
         byte=_above_zero("memory", memory, "budget_byte", "1 GiB"),

@@ -72,7 +72,13 @@ def settled_answers(
 def driven_ports(
     netlist: Netlist, clock: str, stimulus: Mapping[str, Bits], warm_up: int | None = None
 ) -> tuple[Integers, Bits]:
-    """Return the nets of all input ports but the clock, and their values by cycle."""
+    """Return the nets of all input ports but the clock, and their values by cycle.
+
+    Raises
+    ------
+    ArgumentError
+        A port without stimulus, or of another shape; no cycles for a warm-up.
+    """
     wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
     faults = [f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus]
     for port, bits in stimulus.items():
@@ -149,6 +155,11 @@ def settle_cycles(
     Flip-flops take their next state at the edge that ends a cycle.  Clear and preset act at once
     and keep a state through the edge; clear wins over preset.  An unknown clear or preset makes
     a state unknown that it would change.
+
+    Raises
+    ------
+    StudyError
+        Clears and presets do not come to rest.
     """
     cycles = len(stimulus)
     values = np.zeros((cycles, gates.net_count), np.uint8)

@@ -150,7 +150,13 @@ class KeptResults:
         return found if isinstance(found, dict) else None
 
     def write(self, key: str, result: Mapping[str, Any]) -> None:
-        """Keep a result, whole or not at all, and drop the ones not used for longest."""
+        """Keep a result, whole or not at all, and drop the ones not used for longest.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written.
+        """
         write_text(self._path(key), json_text(dict(result)))
         files = []
         for path in self.folder.glob("*.json"):

@@ -21,7 +21,13 @@ def of_library(
     keep: Path | None = None,
     flow: Flow | None = None,
 ) -> list[Characteriser]:
-    """Return what maps to a library of standard cells, and what characterises its other corners."""
+    """Return what maps to a library of standard cells, and what characterises other corners of it.
+
+    Raises
+    ------
+    StudyError
+        A file is not there.
+    """
     check_library_files([*files, *corners])
     nominal = tuple(map(str, files))
     pairs = [(nominal, ()), *(((str(one),), nominal) for one in corners)]
@@ -39,7 +45,13 @@ def of_library(
 
 
 def check_library_files(files: Sequence[str | Path]) -> None:
-    """Refuse files of a library that are not there."""
+    """Refuse files of a library that are not there.
+
+    Raises
+    ------
+    StudyError
+        All of them at once.
+    """
     missing = [Path(file) for file in files if not Path(file).is_file()]
     faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
     if faults or not files:

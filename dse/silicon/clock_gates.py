@@ -45,6 +45,11 @@ def gating(library: CellLibrary, fewest: int) -> Iterator[str]:
     ----------
     fewest
         Flip-flops that a gate is worth; with fewer each keeps a multiplexer.
+
+    Raises
+    ------
+    StudyError
+        The library has no clock gate.
     """
     cell, gate = _gates(library)[0]
     tied = "".join(f" -tie_lo {pin}" for pin in gate.tied)

@@ -54,7 +54,13 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
 
 
 def clock_input(netlist: Netlist, clock: str) -> int:
-    """Return the net of an input that is called like the clock."""
+    """Return the net of an input that is called like the clock.
+
+    Raises
+    ------
+    StudyError
+        There is none of one bit.
+    """
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"

@@ -196,6 +196,12 @@ def period_between(low: Point, high: Point, supply_v: float, *, alpha: float = A
     ``T = k V / (V - V_T) ** alpha``: the delay of gates whose transistors follow the alpha-power
     law (Sakurai & Newton, IEEE JSSC 25(2), 1990; without its small term of the input's slew).
     `k` and the threshold voltage `V_T` come from both points.
+
+    Raises
+    ------
+    ArgumentError
+        The period does not fall as the voltage rises, or faster than this law can with a
+        threshold below the lower voltage.
     """
     (first_v, first_s), (second_v, second_s) = low, high
     ratio = (second_s * first_v / (first_s * second_v)) ** (1.0 / alpha)
@@ -254,6 +260,11 @@ def figure_between(law: Law, points: Sequence[Point], supply_v: float) -> float:
         Two or more, voltages rising.
     supply_v
         From the first voltage to the last.
+
+    Raises
+    ------
+    ArgumentError
+        It lies outside, where nothing holds the law.
     """
     lowest, highest = points[0][0], points[-1][0]
     for low, high in pairwise(points):

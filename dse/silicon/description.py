@@ -197,7 +197,13 @@ def _slang_files(
 
 
 def elaborated(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> str:
-    """Return what a design is once it is read, without places in its sources; for a hash."""
+    """Return what a design is once it is read, without places in its sources; for a hash.
+
+    Raises
+    ------
+    StudyError
+        What is wrong with it.
+    """
     yosys = chosen_yosys()
     reads = reading(sources, yosys, top, parameters)
     script = [f"hierarchy -check -top {top}", "proc", "write_rtlil read.il"]

@@ -196,7 +196,13 @@ def cell_of(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> C
 
 
 def device_called(name: str, families: Sequence[DeviceFamily]) -> Device:
-    """Return the device of a name."""
+    """Return the device of a name.
+
+    Raises
+    ------
+    StudyError
+        There is none.
+    """
     devices = [Device(family, one) for family in families for one in family.devices]
     known = {one.full_name: one for one in devices}
     if name not in known:
@@ -208,7 +214,20 @@ def device_called(name: str, families: Sequence[DeviceFamily]) -> Device:
 def read_device_netlist(
     mapped: str, family: DeviceFamily, *, top: str
 ) -> tuple[Netlist, CellLibrary]:
-    """Return a netlist of a family's cells, and a library in which each function is a cell."""
+    """Return a netlist of a family's cells, and a library in which each function is a cell.
+
+    Parameters
+    ----------
+    mapped
+        JSON of Yosys.
+    top
+        The module.
+
+    Raises
+    ------
+    StudyError
+        It is no netlist of cells; see `read_netlist`.
+    """
     data, cells = json.loads(mapped), dict(family.cells)
     by_parameters = {**family.by_parameters, family.table.kind: family.table.cell}
     for cell in data["modules"][top]["cells"].values():

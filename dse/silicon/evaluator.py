@@ -197,7 +197,13 @@ class Said:
 
 
 def _prepared(setup: Setup) -> Characterising:
-    """Return what characterises designs of a study: its files, answers and libraries are there."""
+    """Return what characterises the designs of a study: its files, answers and libraries are there.
+
+    Raises
+    ------
+    StudyError
+        What is wrong with settings or axes, all at once.
+    """
     refuse(_wrong(setup))
     digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
     for design in _each_value(setup.axes):

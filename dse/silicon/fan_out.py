@@ -31,6 +31,11 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
     every buffer, for 0, 1, 2, ... of them side by side with equal shares of the load; slews follow
     from the tables.  The smallest in area within 5 % of the fastest is taken.  Pins keep their
     order in the netlist, so that those of one group lie near each other.
+
+    Raises
+    ------
+    StudyError
+        The library has no buffer.
     """
     trees = _Trees(library, usable)
     if not trees.buffers:

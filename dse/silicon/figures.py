@@ -114,7 +114,13 @@ def of_design(name: str, fault: Fault) -> Fault:
 
 
 def period_of(least_s: float, wanted_s: float) -> float:
-    """Return the period that was requested, or the least, rounded up."""
+    """Return the period that was requested, or the least, rounded up.
+
+    Raises
+    ------
+    StudyError
+        The least is longer than that, or is none.
+    """
     if not least_s > 0:
         rule = "no path takes any time: outputs are constants, or inputs handed on"
         raise StudyError([Fault("clock", "", rule, "drive every signal, and by one driver alone")])
@@ -130,7 +136,13 @@ def period_of(least_s: float, wanted_s: float) -> float:
 
 
 def positive_quantity(text: str, quantity: str, where: str) -> float:
-    """Return in SI what was written for a quantity, which is above 0."""
+    """Return in SI what was written for a quantity, which is above 0.
+
+    Raises
+    ------
+    StudyError
+        It cannot be read, or is not.
+    """
     try:
         value = units.parse(text, quantity)
     except UnitError as error:

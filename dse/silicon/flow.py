@@ -114,7 +114,13 @@ def flow_in(
 
 
 def platform_of(library: CellLibrary) -> str:
-    """Return what the flow calls the process of a library."""
+    """Return what the flow calls the process of a library.
+
+    Raises
+    ------
+    StudyError
+        It is none that is known, or there are macros, of which the flow has no layout.
+    """
     found = [name for text, name in _PLATFORMS.items() if re.match(text, library.name)]
     if not found:
         rule = "the flow has no known platform for this library"

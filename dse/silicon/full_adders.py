@@ -24,7 +24,13 @@ _OUTPUTS = {"X": _ONES >= 2, "Y": _ONES % 2 == 1}
 
 
 def adders(library: CellLibrary) -> str:
-    """Return how a full adder of Yosys becomes the smallest of a library, and perhaps inverters."""
+    """Return how a full adder of Yosys becomes the smallest of a library, and perhaps inverters.
+
+    Raises
+    ------
+    StudyError
+        The library has none.
+    """
     found = [one for one in library.cells.values() if not one.dont_use and _ends(one)]
     if not found:
         written, rule = ", ".join(library.sources), "the library has no full adder"

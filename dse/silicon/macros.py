@@ -61,7 +61,13 @@ def opened_macros(netlist: Netlist, library: CellLibrary) -> Netlist:
 
 
 def with_macros(vectors: Vectors, netlist: Netlist, inside: Mapping[str, Sequence[str]]) -> Vectors:
-    """Return known answers with those of macros, which stand `inside` the description by port."""
+    """Return known answers with those of macros, which stand `inside` the description by port.
+
+    Raises
+    ------
+    StudyError
+        A macro never gives a value that is known.
+    """
     faults = []
     stimulus, expected, known = dict(vectors.stimulus), dict(vectors.expected), dict(vectors.known)
     for port, cells in inside.items():

@@ -78,8 +78,12 @@ def map_description(
 
     Parameters
     ----------
+    reads
+        How it is read.
     library, usable
         The cells, and those that netlists are made of.
+    top
+        The outermost module.
     target_period_s
         What abc makes the longest path between flip-flops for.
     conditions

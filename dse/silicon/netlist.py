@@ -82,6 +82,8 @@ def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) 
 
     Parameters
     ----------
+    written
+        The text.
     top
         The module, flattened and mapped to cells of a library.
     library

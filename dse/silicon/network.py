@@ -81,6 +81,11 @@ def read_network(path: Path) -> Network:
     ----------
     path
         The table: a column ``instances``, and those of `dse characterise`.
+
+    Raises
+    ------
+    StudyError
+        All that is wrong with the table.
     """
     if not path.is_file():
         raise no_such(path, "file", "*.csv")
@@ -120,6 +125,11 @@ def with_network(cores: Characterisation, network: Network) -> Characterisation:
     Area, leakage and the energy of a clock cycle are those of the core plus the slopes of the
     network; the network has the clock of its cores.  What a fleet pays once, whatever its size,
     is in no row: a remark tells it.
+
+    Raises
+    ------
+    StudyError
+        The networks are of another library or corner, or do not say of which.
     """
     faults = []
     for what in ("library", "corner"):

@@ -59,7 +59,13 @@ class Verilog:
     dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str], time_limit_s: float) -> list[DesignTask]:
-        """Return the designs with their answers, each combination of parameters one."""
+        """Return the designs with their answers, each combination of parameters one.
+
+        Raises
+        ------
+        StudyError
+            Everything that is wrong with them: what is missing, then figures, then answers.
+        """
         missing = {"top": self.top, "check": self.check}
         missing |= {name: self.figures.get(name) for name in NEEDED}
         if self.done:
@@ -136,6 +142,12 @@ def _counted_cycles(
     """Return cycles from task to task as the answers have them, for each combination.
 
     ``(last - first) / (n - 1)`` of the cycles in which `done` says that a task ends.
+
+    Raises
+    ------
+    StudyError
+        Tables have no such output, it may be 1 between tasks, or their tasks contradict what was
+        stated.
     """
     found = []
     for place, vectors in enumerate(answers):

@@ -57,7 +57,13 @@ def found_command(program: str) -> tuple[str, ...]:
 
 
 def command_of(device: Device) -> tuple[str, ...]:
-    """Return what runs the program that places and routes for a device."""
+    """Return what runs the program that places and routes for a device.
+
+    Raises
+    ------
+    MissingLibraryError
+        It is not installed.
+    """
     program = device.family.program
     found = found_command(program)
     if not found:
@@ -89,6 +95,8 @@ def place_and_route(
     ----------
     mapped
         JSON of Yosys, of cells of the device's family.
+    top, clock
+        The module and its clock input.
     seeds
         Of the random numbers in placing.
     time_limit_s

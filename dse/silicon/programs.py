@@ -55,6 +55,8 @@ def run_program(
 
     Parameters
     ----------
+    command
+        The program and its arguments.
     files
         Texts by name, for it to read.
     what
@@ -68,6 +70,11 @@ def run_program(
     -------
     Output
         Also where it ended with an error, which is in its log.
+
+    Raises
+    ------
+    ToolTimeError
+        It took longer.
     """
     with tempfile.TemporaryDirectory(prefix="dse-") as name:
         folder = Path(name)
@@ -100,10 +107,19 @@ def raise_errors(
 
     Parameters
     ----------
+    output
+        As `run_program` returns it.
     remedies
         Regular expressions, and what to do about an error that has one.
     done
         The file that it writes last.
+    program
+        Its name.
+
+    Raises
+    ------
+    StudyError
+        The errors of the log, with file and line where it has them.
     """
     if done not in output.files:
         raise StudyError(_errors(output.log, remedies, program))

@@ -40,7 +40,13 @@ class Request:
         return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
 
     def design_tasks(self, time_limit_s: float) -> list[DesignTask]:
-        """Return the designs with their answers, from testbenches that may run so long."""
+        """Return the designs with their answers, from testbenches that may run so long.
+
+        Raises
+        ------
+        StudyError
+            Everything that is wrong with them.
+        """
         if not isinstance(self.hardware, str):
             return self.hardware.design_tasks(self.over, time_limit_s)
         chosen = combinations(self.over) if self.over else []
@@ -51,7 +57,13 @@ class Request:
             raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
 
     def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
-        """Refuse to write over what is read: descriptions, tables of answers, `others`."""
+        """Refuse to write over what is read: descriptions, tables of answers, `others`.
+
+        Raises
+        ------
+        StudyError
+            The output is one of them, by whatever name.
+        """
         read = [*others]
         for task in tasks:
             read += task.sources.texts
@@ -89,7 +101,14 @@ def supplies(
     clock: str | None,
     joined_by: str | Path | None,
 ) -> list[float]:
-    """Return supply voltages (V), written as numbers."""
+    """Return supply voltages (V), written as numbers.
+
+    Raises
+    ------
+    StudyError
+        One is no number above 0, there are no libraries to fit laws to, or all voltages are to
+        have one clock or one table of networks.
+    """
     faults = []
     texts = between_commas(given)
     for text in texts:

@@ -92,7 +92,13 @@ def held_vectors(
 def _modules(
     task: DesignTask, described: str, macros: Mapping[str, Cell], yosys: Yosys
 ) -> dict[str, str]:
-    """Return the module of each macro that a description has, as Yosys writes it."""
+    """Return the module of each macro that a description has, as Yosys writes it.
+
+    Raises
+    ------
+    StudyError
+        A macro that cannot be simulated: one with parameters, without a module, or not clocked.
+    """
     cells = re.findall(r"^  cell \\(\S+) \\?(\S+)$\n((?:    .*\n)*)", described, re.M)
     used = {kind: macros[kind] for kind, _, _ in cells if kind in macros}
     faults = [*macro_faults(used.values())]

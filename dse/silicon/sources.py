@@ -50,7 +50,13 @@ class Sources:
 
     @cached_property
     def texts(self) -> dict[Path, str]:
-        """Every file that is read, as far as texts in the sources name it, with its content."""
+        """Every file that is read, as far as texts in the sources name it, with its content.
+
+        Raises
+        ------
+        StudyError
+            Files that are not there, or include each other without end; all at once.
+        """
         each = (partial(with_included, Path(file), self.include) for file in self.files)
         return {path: text for texts in results_of(*each) for path, text in texts.items()}
 
@@ -154,7 +160,13 @@ def _words(path: Path) -> Iterator[str]:
 
 
 def with_included(path: Path, folders: Sequence[str] = ()) -> dict[Path, str]:
-    """Return the text of a description and of all files that it names, and these."""
+    """Return the text of a description and of all files that it names, and these.
+
+    Raises
+    ------
+    StudyError
+        The file is not there, or files include each other without end.
+    """
     if not path.is_file():
         raise no_such(path, "file", "*.v", "*.sv")
     found: dict[Path, str] = {}

@@ -81,14 +81,26 @@ area and energy for logic that was mapped for speed."""
 
 
 def target_of(written: str) -> Target:
-    """Return a clock, or a share of the fastest."""
+    """Return a clock, or a share of the fastest.
+
+    Raises
+    ------
+    StudyError
+        It is neither.
+    """
     if written in SHARES:
         return Target(share=SHARES[written])
     return Target(clock_hz=positive_quantity(written, "clock_hz", "targets"))
 
 
 def multiplier_of(written: str) -> str:
-    """Return a way to multiply."""
+    """Return a way to multiply.
+
+    Raises
+    ------
+    StudyError
+        There is none of this name.
+    """
     if written in MULTIPLIERS:
         return written
     rule, remedy = "there is no multiplier of this name", nearest(written, MULTIPLIERS)
@@ -98,7 +110,13 @@ def multiplier_of(written: str) -> str:
 def targets_of(
     clocks: Sequence[str], multipliers: Sequence[str], otherwise: Sequence[Target]
 ) -> list[Target]:
-    """Return every clock, else those of `otherwise`, with every way to multiply, else plain."""
+    """Return every clock, else those of `otherwise`, with every way to multiply, else plain.
+
+    Raises
+    ------
+    StudyError
+        All that cannot be read.
+    """
     wanted, ways = results_of(
         lambda: [target_of(text) for text in clocks],
         lambda: [multiplier_of(text) for text in dict.fromkeys(multipliers)],
@@ -107,7 +125,13 @@ def targets_of(
 
 
 def check_targets(targets: Sequence[Target]) -> None:
-    """Refuse targets whose rows would have one name."""
+    """Refuse targets whose rows would have one name.
+
+    Raises
+    ------
+    StudyError
+        They are the same to six digits.
+    """
     counted = Counter((one.suffix, one.text()) for one in targets)
     refuse(
         Fault(

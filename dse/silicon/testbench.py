@@ -55,6 +55,8 @@ def recorded(
         A dump, or a testbench in Verilog, whose outermost module gets `parameters`.
     dut
         The instance: names from the outermost module, with dots between them.
+    clock
+        Its clock.
     sources
         What it is an instance of.
     time_limit_s

@@ -87,7 +87,13 @@ Tables = dict[LookupTable | None, int]
 
 
 def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
-    """Return the arcs of every instance, levelised."""
+    """Return the arcs of every instance, levelised.
+
+    Raises
+    ------
+    StudyError
+        Logic forms a loop; its instances are named.
+    """
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
     pins: list[str] = []

@@ -54,7 +54,13 @@ class WrittenVectors:
 
     @staticmethod
     def read(path: Path, warm_up: int, done: str = "") -> WrittenVectors:
-        """Read a table; every cell that is no number is a fault with its place."""
+        """Read a table; every cell that is no number is a fault with its place.
+
+        Raises
+        ------
+        StudyError
+            The file is not there, is no table, or has such cells.
+        """
         if not path.is_file():
             raise no_such(path, "file", "*.csv")
         table = parse_csv(read_bytes(path), str(path))
@@ -72,6 +78,11 @@ class WrittenVectors:
 
         ``posedge NAME`` are those in which NAME is 1 and was 0 in the cycle before, else all in
         which it is 1.
+
+        Raises
+        ------
+        StudyError
+            It has no column, or ends fewer than two tasks.
         """
         name = self.done.removeprefix(RISES)
         if name not in self.table.headers:

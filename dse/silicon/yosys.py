@@ -49,7 +49,13 @@ def found_yosys() -> tuple[Yosys, ...]:
 
 
 def chosen_yosys(name: str | None = None, time_limit_s: float = READING_S) -> Yosys:
-    """Return ``pyosys`` or ``yosys``, which may take so long; by default the first there is."""
+    """Return ``pyosys`` or ``yosys``, which may take so long; by default the first that is there.
+
+    Raises
+    ------
+    MissingLibraryError
+        It is not installed.
+    """
     for one in found_yosys():
         if name in (None, one.name):
             return replace(one, time_limit_s=time_limit_s)
@@ -65,7 +71,13 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
 
 @cache
 def full_name(yosys: Yosys) -> str:
-    """Return name and version, found once."""
+    """Return name and version, found once.
+
+    Raises
+    ------
+    StudyError
+        It does not run.
+    """
     output = run_yosys(yosys, ["write_json empty.json"], {})
     raise_errors(output, (), done="empty.json")
     written = json.loads(output.files["empty.json"])["creator"]

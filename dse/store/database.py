@@ -138,7 +138,13 @@ def write_safely(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> str:
-    """Return the name of a store that is whole, but for the rows' checksums."""
+    """Return the name of a store that is whole, but for the rows' checksums.
+
+    Raises
+    ------
+    StoreError
+        It is none, is damaged, or was written by a later version.
+    """
     if _pragma(connection, "application_id") != APPLICATION:
         raise StoreError(
             f"{path} is a database, but not one of measurements; name another folder, or move it "
@@ -260,7 +266,13 @@ class Tally:
 
 
 def tally_in(handle: int) -> Tally | None:
-    """Return the tally in an open file, None where nothing is counted yet."""
+    """Return the tally in an open file, None where nothing is counted yet.
+
+    Raises
+    ------
+    ValueError
+        It is damaged.
+    """
     content = os.pread(handle, 4096, 0)
     if not content:
         return None
@@ -271,7 +283,13 @@ def tally_in(handle: int) -> Tally | None:
 
 
 def raise_tally(handle: int, tally: Tally) -> None:
-    """Write a tally, on disk before this returns, unless the file counts more already."""
+    """Write a tally, on disk before this returns, unless the file counts more already.
+
+    Raises
+    ------
+    ValueError
+        It is of another store, or is damaged.
+    """
     before = tally_in(handle)
     if before and before.store != tally.store:
         raise ValueError("it belongs to another store")

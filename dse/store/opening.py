@@ -165,6 +165,11 @@ def salvage(folder: Path, target: Path) -> int:
 
     Each row is requested by itself and counts if it has its checksum; those that SQLite cannot
     reach are omitted, and so is what the runs were.  The damaged store stays as it is.
+
+    Raises
+    ------
+    StoreError
+        The new store cannot be written, or there is one already.
     """
     if (target / STORE).exists():
         raise StoreError(f"{target} has a store already; name another folder")

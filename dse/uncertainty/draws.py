@@ -111,7 +111,13 @@ def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
 
 
 def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
-    """Sample what is uncertain `count` times."""
+    """Sample what is uncertain `count` times.
+
+    Raises
+    ------
+    UnitError
+        When that is more numbers than fit into memory.
+    """
     numbers = count * sum(len(entry.share) for entry in found)
     if numbers > MOST_NUMBERS:
         rule = f"{count:,} samples of {numbers // count:,} uncertain numbers are too many"

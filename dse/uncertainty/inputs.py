@@ -168,7 +168,13 @@ def _known(problem: Problem) -> list[str]:
 
 
 def read_shares(written: Mapping[str, str]) -> dict[str, float]:
-    """Read percentages by path."""
+    """Read percentages by path.
+
+    Raises
+    ------
+    UnitError
+        When one is no percentage.
+    """
     found = {}
     for path, value in written.items():
         if not value.endswith("%"):

@@ -198,7 +198,13 @@ def certainty(
 def sampling_options(
     samples: int | None, uncertainty: Assignments, seed: int
 ) -> SamplingOptions | None:
-    """Return what is requested; uncertainties alone ask for `SAMPLES` samples."""
+    """Return what is requested; uncertainties alone ask for `SAMPLES` samples.
+
+    Raises
+    ------
+    DseError
+        When an uncertainty cannot be read.
+    """
     if samples is None and not uncertainty:
         return None
     shares = inputs.read_shares(assignments(uncertainty, inputs.EXAMPLE))

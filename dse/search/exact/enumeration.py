@@ -91,7 +91,13 @@ def is_measured(problem: Searchable) -> bool:
 
 
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
-    """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set."""
+    """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
+
+    Raises
+    ------
+    TooLargeError
+        The message prints the size as a product.
+    """
     if problem.continuous:
         names = " and ".join(problem.continuous)
         raise TooLargeError(
@@ -313,7 +319,13 @@ def _parts(sizes: Sequence[int], steps: Sequence[int], cells: Index, chunk: int)
 
 @contextmanager
 def compiling(choice: Choice) -> Iterator[None]:
-    """Evaluate designs by machine code inside: always, never, or where it pays."""
+    """Evaluate designs by machine code inside: always, never, or where it pays.
+
+    Raises
+    ------
+    DseError
+        When it is requested and llvmlite is not installed.
+    """
     if choice == "yes":
         from dse.model.tape.compiled import require_llvmlite  # few searches get here
 

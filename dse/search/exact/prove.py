@@ -46,6 +46,11 @@ def prove(
 
     Composition is given up for enumeration once it took as much work as enumeration is expected
     to take, so that both together take at most twice as much as the better way.
+
+    Raises
+    ------
+    TooLargeError
+        When the space is too large for the method.
     """
     check_provable(problem, method, budget=budget, limit=limit)
     if method == "enumerate" or not composable(problem):
