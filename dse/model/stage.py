@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,6 +63,11 @@ class Stage:
     def decided_by(self) -> tuple[str, ...]:
         """Columns besides those of its axes that decide what its fleets are."""
         return (*(CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS), self.policy)
+
+    def with_metrics(self, **columns: Column) -> Stage:
+        """Return the stage with other values of some metrics of its designs."""
+        metrics = replace(self.designs.metrics, **columns)
+        return replace(self, designs=replace(self.designs, metrics=metrics))
 
     @property
     def policy(self) -> str:

@@ -26,6 +26,7 @@ from dse.reports.sections import Section
 from dse.reports.text import listed, plural, unit_suffix
 from dse.search.exact.work import limited
 from dse.search.settings import Budget
+from dse.study.assumptions import Assumption
 from dse.study.field_kinds import neutral
 from dse.study.scenario import interface_columns
 from dse.study.study import Study
@@ -104,15 +105,10 @@ def _with_column(
     problem: Problem, place: int | None, row: int, column: str, value: float
 ) -> Problem:
     """Return the problem with a column at a value, of one record where an axis sets it."""
-    space = problem.space
-    if place is None:
-        constants = {**space.constants, column: constant(value)}
-        return replace(problem, space=replace(space, constants=constants))
-    axes = list(space.axes)
-    values = axes[place].columns[column].copy()
-    values[row] = value
-    axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
-    return replace(problem, space=replace(space, axes=tuple(axes)))
+    if place is not None:
+        return Assumption("", column, value, False, problem, (place, row)).at(value)
+    constants = {**problem.space.constants, column: constant(value)}
+    return replace(problem, space=replace(problem.space, constants=constants))
 
 
 def _leaking(problem: Problem, name: str, total: bool, share: float) -> Problem:
@@ -122,13 +118,11 @@ def _leaking(problem: Problem, name: str, total: bool, share: float) -> Problem:
     """
     stages = list(problem.stages)
     place = next(number for number, stage in enumerate(stages) if stage.name == name)
-    designs = stages[place].designs
-    stated = designs.metrics.dynamic_power_w
+    stated = stages[place].designs.metrics.dynamic_power_w
     power = stated if total else stated / (1 - share)
-    metrics = replace(
-        designs.metrics, dynamic_power_w=(1 - share) * power, leakage_power_w=share * power
+    stages[place] = stages[place].with_metrics(
+        dynamic_power_w=(1 - share) * power, leakage_power_w=share * power
     )
-    stages[place] = replace(stages[place], designs=replace(designs, metrics=metrics))
     return replace(problem, stages=tuple(stages))
 
 

@@ -94,11 +94,9 @@ class Assumption:
         if self.metric is not None:
             place, row = self.metric
             stages = list(problem.stages)
-            designs = stages[place].designs
-            values = getattr(designs.metrics, self.quantity).copy()
+            values = getattr(stages[place].designs.metrics, self.quantity).copy()
             values[row] = value
-            metrics = replace(designs.metrics, **{self.quantity: values})
-            stages[place] = replace(stages[place], designs=replace(designs, metrics=metrics))
+            stages[place] = stages[place].with_metrics(**{self.quantity: values})
             return _regrown(problem.renumbered(stages=tuple(stages)), self.growing)
         if self.touched is not None:
             place, row = self.touched

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dse.contract import Column, CoreMetrics
+from dse.contract import Column
 from dse.errors import UnitError
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
@@ -105,9 +105,7 @@ class Draws:
 
 def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
     """Return a stage with one metric of its designs multiplied."""
-    metrics: CoreMetrics = stage.designs.metrics
-    changed = replace(metrics, **{metric: getattr(metrics, metric) * factors})
-    return replace(stage, designs=replace(stage.designs, metrics=changed))
+    return stage.with_metrics(**{metric: getattr(stage.designs.metrics, metric) * factors})
 
 
 def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:

@@ -18,7 +18,7 @@ from dse.contract import Column
 from dse.errors import MissingLibraryError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.study.assumptions import METRICS, Assumption
+from dse.study.assumptions import Assumption
 
 SAMPLES = {"sobol": 1024, "morris": 100}
 """Base samples, or trajectories; each takes a few evaluations per assumption."""
@@ -28,9 +28,6 @@ FIGURES = {
     "morris": {"mean": "mu_star", "spread": "sigma", "confidence": "mu_star_conf"},
 }
 """What SALib calls the fields of an `Effect`."""
-
-TOUCH = 1e-6
-"""Relative change that shows what an assumption sets."""
 
 MOST_ROWS = 2_000_000
 
@@ -97,14 +94,6 @@ class Sensitivity:
     inactive: int
 
 
-@dataclass(frozen=True)
-class _Touch:
-    """What an assumption multiplies: columns of the design, and metrics of the designs in use."""
-
-    columns: tuple[str, ...]
-    metrics: tuple[tuple[int, str, int], ...]
-
-
 def find_sensitivity(
     problem: Problem,
     point: Index,
@@ -128,8 +117,7 @@ def find_sensitivity(
     """
     _check(method, width, samples)
     sample, analyse = _salib(method)
-    touched = [(entry, _touched(problem, point, entry)) for entry in assumed]
-    moving = [(entry, touch) for entry, touch in touched if _moves(problem, point, touch)]
+    moving = [entry for entry in assumed if _moves(problem, point, entry)]
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
     count, size = samples or SAMPLES[method], len(moving)
@@ -138,7 +126,7 @@ def find_sensitivity(
     factors = np.asarray(sample(given, count, seed=seed), dtype=np.float64)
     if len(factors) > MOST_ROWS:
         raise UnitError(f"{len(factors):,} evaluations are too many", "ask for fewer samples")
-    values = _values(problem, point, [touch for _, touch in moving], factors)
+    values = _values(problem, point, moving, factors)
     effects = {}
     for name, column in values.items():
         found = dict.fromkeys(FIGURES[method].values(), np.zeros(size))
@@ -146,7 +134,7 @@ def find_sensitivity(
             # SALib takes a seed of 0 for none, and its confidence is a resampling.
             found = analyse(given, factors, column, seed=seed + 1)
         fields = {field: found[figure] for field, figure in FIGURES[method].items()}
-        effects[name] = _effects([entry for entry, _ in moving], width, fields)
+        effects[name] = _effects(moving, width, fields)
     return Sensitivity(
         method=method,
         width=width,
@@ -187,43 +175,31 @@ def _check(method: str, width: float, samples: int | None) -> None:
         raise UnitError(rule, f"write for instance {SAMPLES[method]}")
 
 
-def _touched(problem: Problem, point: Index, entry: Assumption) -> _Touch:
-    """Return what an assumption sets of a design, by changing it a little."""
-    changed = entry.at(entry.value * (1 + TOUCH))
-    before, after = problem.space.columns(point), changed.space.columns(point)
-    columns = tuple(n for n in before if not np.array_equal(before[n], after[n], equal_nan=True))
-    metrics = []
-    for stage, (old, new) in enumerate(zip(problem.stages, changed.stages, strict=True)):
-        for metric in METRICS:
-            differ = getattr(old.designs.metrics, metric) != getattr(new.designs.metrics, metric)
-            metrics += [(stage, metric, int(row)) for row in np.flatnonzero(differ)]
-    return _Touch(columns, tuple(metrics))
-
-
-def _moves(problem: Problem, point: Index, touch: _Touch) -> bool:
-    """Return whether what is touched changes an objective of the design."""
-    if not touch.columns and not touch.metrics:
+def _moves(problem: Problem, point: Index, entry: Assumption) -> bool:
+    """Return whether an assumption changes an objective of the design."""
+    elsewhere = entry.metric is None and not entry.concerns(point)
+    if entry.bound is not None or elsewhere:
         return False
-    values = _values(problem, point, [touch], np.array([[1.0], [0.99], [1.01]]))
+    values = _values(problem, point, [entry], np.array([[1.0], [0.99], [1.01]]))
     return any(np.ptp(column) > 0 for column in values.values())
 
 
 def _values(
-    problem: Problem, point: Index, touches: list[_Touch], factors: Column
+    problem: Problem, point: Index, assumed: Sequence[Assumption], factors: Column
 ) -> dict[str, Column]:
     """Return every objective of the design, (n,), for factors (n, k) on k assumptions."""
     nominal = problem.space.columns(point)
     changed = _counts(problem, point)
     stages = list(problem.stages)
-    for touch, factor in zip(touches, factors.T, strict=True):
-        for name in touch.columns:
-            changed[name] = changed.get(name, nominal[name]) * factor[:, np.newaxis]
-        for stage, metric, row in touch.metrics:
-            designs = stages[stage].designs
-            values = getattr(designs.metrics, metric) * np.ones((len(factors), 1))
-            values[:, row] *= factor
-            metrics = replace(designs.metrics, **{metric: values})
-            stages[stage] = replace(stages[stage], designs=replace(designs, metrics=metrics))
+    for entry, factor in zip(assumed, factors.T, strict=True):
+        if entry.metric is None:
+            for name in (entry.quantity, *entry.follows):
+                changed[name] = changed.get(name, nominal[name]) * factor[:, np.newaxis]
+            continue
+        stage, row = entry.metric
+        values = getattr(stages[stage].designs.metrics, entry.quantity) * np.ones((len(factors), 1))
+        values[:, row] *= factor
+        stages[stage] = stages[stage].with_metrics(**{entry.quantity: values})
     goals = [goal.name for goal in problem.goals]
     columns = replace(problem, stages=tuple(stages)).columns(point, goals, changed)
     found = {
