@@ -208,7 +208,7 @@ def _show_core(core: contract.Core) -> None:
         if model.designs:
             _show_designs(model)
         if model.residuals is not None:
-            _show_residuals(model)
+            _show_residuals(model.residuals())
 
 
 def _show_designs(model: contract.Model) -> None:
@@ -225,11 +225,11 @@ def _show_designs(model: contract.Model) -> None:
     print(table_text(rows, ("per instance", "unit", *model.designs)))
 
 
-def _show_residuals(model: contract.Model) -> None:
-    if model.residuals is None:
-        return
+def _show_residuals(
+    found: Mapping[str, tuple[tuple[str, ...], contract.Column, contract.Column]],
+) -> None:
     rows = []
-    for quantity, (designs, table, law) in model.residuals().items():
+    for quantity, (designs, table, law) in found.items():
         for design, published, fitted in zip(designs, table, law, strict=True):
             error = (fitted - published) / published if published else math.nan
             rows.append(

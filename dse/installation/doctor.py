@@ -50,11 +50,6 @@ def libraries() -> dict[str, tuple[Library, ...]]:
     return {extra: tuple(_needed(needs, extra)) for extra in ("", *extras)}
 
 
-def own_version() -> str:
-    """Return the version of this distribution."""
-    return version(DISTRIBUTION)
-
-
 def _needed(needs: Sequence[Requirement], extra: str) -> Iterator[Library]:
     for need in needs:
         if _applies(need, extra) and not (extra and _applies(need, "")):
@@ -161,7 +156,7 @@ def _platform() -> dict[str, Any]:
     built: Any = np.show_config(mode="dicts")
     features = [*built.get("SIMD Extensions", {}).get("found", ())]
     return {
-        "dse": own_version(),
+        "dse": version(DISTRIBUTION),
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "cpu_cores": os.cpu_count(),

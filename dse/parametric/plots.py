@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from dse.algebra import units
 from dse.files.csv import inert
-from dse.files.json import json_text
-from dse.files.whole_folders import new_folder
 from dse.parametric.crossovers import Crossovers
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports import bands
-from dse.reports.drawing import FILLS, drawing, log_ticks, number_ticks, save_figure, settle
+from dse.reports.drawing import FILLS, Picture, log_ticks, number_ticks, save_drawn, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, plural, unit_suffix
 
@@ -35,33 +31,23 @@ ROOM = 0.25
 OTHERS, NOTHING = "0.75", "1.0"
 """Greys of answers of a map beyond the colours, and of what is infeasible."""
 
-Draw = Callable[[Any, Path], tuple[Path, Path]]
 Rows = Iterator[tuple[object, ...]]
 
 
 def save_flips(found: Flips, out: Path) -> None:
     """Write flips as JSON and as a picture into a folder, all or nothing."""
-    _save(found, out, "flips", draw_flips, None)
+    save_drawn(found.to_dict(), out, "flips", partial(flips_figure, found))
 
 
 def save_crossovers(found: Crossovers, out: Path) -> None:
     """Write intervals as a table, as JSON and as a picture into a folder, all or nothing."""
-    _save(found, out, "crossovers", draw_crossovers, _interval_rows(found))
+    draw = partial(crossovers_figure, found)
+    save_drawn(found.to_dict(), out, "crossovers", draw, _interval_rows(found))
 
 
 def save_map(found: DecisionMap, out: Path) -> None:
     """Write a map as a table, as JSON and as a picture into a folder, all or nothing."""
-    _save(found, out, "map", draw_map, _map_rows(found))
-
-
-def _save(found: Any, out: Path, stem: str, draw: Draw, rows: Rows | None) -> None:
-    kinds = ("csv", "json", "png", "svg")[rows is None :]
-    with new_folder(out, tuple(f"{stem}.{kind}" for kind in kinds)) as folder:
-        if rows is not None:
-            with (folder / f"{stem}.csv").open("w", encoding="utf-8", newline="") as stream:
-                csv.writer(stream).writerows(rows)
-        (folder / f"{stem}.json").write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
-        draw(found, folder)
+    save_drawn(found.to_dict(), out, "map", partial(map_figure, found), _map_rows(found))
 
 
 def _interval_rows(found: Crossovers) -> Rows:
@@ -88,33 +74,31 @@ def _title(found: Crossovers | DecisionMap) -> str:
 
 
 def _new_figure(title: str, width: int, height: float) -> Figure:
-    figure = Figure(layout="constrained", figsize=(8.2, height))
-    FigureCanvasAgg(figure)
+    figure = Picture(figsize=(8.2, height))
     figure.suptitle(textwrap.fill(title, width))
     return figure
 
 
-def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
-    """Draw ``flips.png`` and ``flips.svg``: a bar per assumption, around the nominal value.
+def flips_figure(found: Flips) -> Figure:
+    """Return the picture: a bar per assumption, around the nominal value.
 
     The axis is the ratio to the nominal value; assumptions that change nothing are only counted.
     """
     shown = [entry for entry in found.moving if _has_ratios(entry)][:MOST_BARS]
-    with drawing():
-        figure = _new_figure(found.title, 80, 1.5 + 0.3 * max(len(shown), 2))
-        axes = figure.add_subplot()
-        for row, entry in enumerate(shown):
-            _bar(axes, row, entry)
-        axes.axvline(1.0, color="0.2", linewidth=1)
-        axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
-        axes.tick_params(axis="y", length=0)
-        axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
-        log_ticks(axes.xaxis, *axes.get_xlim())
-        hidden = len(found.found) - len(shown)
-        rest = f"\n{hidden} more are not drawn" if hidden else ""
-        axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
-        settle(figure)
-        return save_figure(figure, folder / "flips")
+    figure = _new_figure(found.title, 80, 1.5 + 0.3 * max(len(shown), 2))
+    axes = figure.add_subplot()
+    for row, entry in enumerate(shown):
+        _bar(axes, row, entry)
+    axes.axvline(1.0, color="0.2", linewidth=1)
+    axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
+    axes.tick_params(axis="y", length=0)
+    axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
+    log_ticks(axes.xaxis, *axes.get_xlim())
+    hidden = len(found.found) - len(shown)
+    rest = f"\n{hidden} more are not drawn" if hidden else ""
+    axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
+    settle(figure)
+    return figure
 
 
 def _bar(axes: Axes, row: int, entry: Stability) -> None:
@@ -151,38 +135,35 @@ def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     return max(low / room, 1 / FACTOR / 2), min(high * room, 2 * FACTOR)
 
 
-def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
-    """Draw ``crossovers.png`` and ``crossovers.svg``.
+def crossovers_figure(found: Crossovers) -> Figure:
+    """Return the picture.
 
     For a preference one panel per objective, with the part of each design shaded, named where it
     is wide enough, and a line at each crossover; for a front a bar per design where it is on the
     front.
     """
-    with drawing():
-        figure = _new_figure(_title(found), 72, 4.0)
-        factor, unit = units.scale([found.high], found.assumption.quantity)
-        if len(found.curve):
-            panels = _panels(figure, found, factor)
+    figure = _new_figure(_title(found), 72, 4.0)
+    factor, unit = units.scale([found.high], found.assumption.quantity)
+    drawn = _panels if len(found.curve) else _spans
+    panels = drawn(figure, found, factor)
+    label = panels[-1].set_xlabel
+    low, high = found.low / factor, found.high / factor
+    for axes in panels:
+        axes.set_xlim(low, high)
+        if high > LOG_FROM * low > 0:
+            axes.set_xscale("log")
+            log_ticks(axes.xaxis, low, high)
         else:
-            panels = [_spans(figure, found, factor)]
-        label = panels[-1].set_xlabel
-        low, high = found.low / factor, found.high / factor
-        for axes in panels:
-            axes.set_xlim(low, high)
-            if high > LOG_FROM * low > 0:
-                axes.set_xscale("log")
-                log_ticks(axes.xaxis, low, high)
-            else:
-                number_ticks(axes.xaxis)
-        hidden = len(found.held()) - MOST_BARS
-        said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
-        label(f"{titled(found.assumption.name, unit)}{said}")
-        settle(figure)
-        if len(found.curve):
-            unnamed = bands.name_bands(panels[0], _bands(found, factor))
-            rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
-            label(f"{titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
-        return save_figure(figure, folder / "crossovers")
+            number_ticks(axes.xaxis)
+    hidden = len(found.held()) - MOST_BARS
+    said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
+    label(f"{titled(found.assumption.name, unit)}{said}")
+    settle(figure)
+    if len(found.curve):
+        unnamed = bands.name_bands(panels[0], _bands(found, factor))
+        rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
+        label(f"{titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
+    return figure
 
 
 def _bands(found: Crossovers, factor: float) -> list[bands.Band]:
@@ -222,7 +203,7 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
     return list(grid)
 
 
-def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
+def _spans(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
     held = list(found.held().items())[:MOST_BARS]
     figure.set_size_inches(8.2, 1.5 + 0.3 * max(len(held), 2))
     axes = figure.add_subplot()
@@ -232,7 +213,7 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     axes.set_yticks(range(len(held)), labels=[elided(design) for design, _ in held])
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
-    return axes
+    return [axes]
 
 
 def titled(name: str, unit: str) -> str:
@@ -245,8 +226,8 @@ def titled(name: str, unit: str) -> str:
     return f"{words} [{unit}]" if unit else words
 
 
-def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
-    """Draw ``map.png`` and ``map.svg``: each answer a colour, the largest share first."""
+def map_figure(found: DecisionMap) -> Figure:
+    """Return the picture: each answer a colour, the largest share first."""
     names = [name for name in found.shares if name != NOTHING_FITS]
     colours = {name: FILLS[k] if k < len(FILLS) else OTHERS for k, name in enumerate(names)}
     colours[NOTHING_FITS] = NOTHING
@@ -254,39 +235,38 @@ def draw_map(found: DecisionMap, folder: Path) -> tuple[Path, Path]:
         units.scale([high], entry.quantity)
         for entry, (_, high) in zip((found.first, found.second), found.ranges, strict=True)
     ]
-    with drawing():
-        figure = _new_figure(_title(found), 72, 5.6)
-        axes = figure.add_subplot()
-        for name, colour in colours.items():
-            cells = [
-                Rectangle(
-                    (one.low / scales[0][0], low / scales[1][0]),
-                    (one.high - one.low) / scales[0][0],
-                    (high - low) / scales[1][0],
-                )
-                for (low, high), row in zip(found.bands(), found.rows, strict=True)
-                for own, one in zip(row.names, row.intervals, strict=True)
-                if own == name
-            ]
-            axes.add_collection(PatchCollection(cells, facecolor=colour, edgecolor="none"))
-        axes.set(xscale="log", yscale="log")
-        for axis, entry, (factor, unit), (low, high) in zip(
-            (axes.xaxis, axes.yaxis),
-            (found.first, found.second),
-            scales,
-            found.ranges,
-            strict=True,
-        ):
-            axis.set_view_interval(low / factor, high / factor, ignore=True)
-            log_ticks(axis, low / factor, high / factor)
-            axis.set_label_text(titled(entry.name, unit))
-        shown = [name for name in names if colours[name] != OTHERS]
-        handles = [Patch(facecolor=colours[name], label=elided(name)) for name in shown]
-        if len(shown) < len(names):
-            more = f"{len(names) - len(shown)} others"
-            handles.append(Patch(facecolor=OTHERS, label=more))
-        if NOTHING_FITS in found.shares:
-            handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
-        figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
-        settle(figure)
-        return save_figure(figure, folder / "map")
+    figure = _new_figure(_title(found), 72, 5.6)
+    axes = figure.add_subplot()
+    for name, colour in colours.items():
+        cells = [
+            Rectangle(
+                (one.low / scales[0][0], low / scales[1][0]),
+                (one.high - one.low) / scales[0][0],
+                (high - low) / scales[1][0],
+            )
+            for (low, high), row in zip(found.bands(), found.rows, strict=True)
+            for own, one in zip(row.names, row.intervals, strict=True)
+            if own == name
+        ]
+        axes.add_collection(PatchCollection(cells, facecolor=colour, edgecolor="none"))
+    axes.set(xscale="log", yscale="log")
+    for axis, entry, (factor, unit), (low, high) in zip(
+        (axes.xaxis, axes.yaxis),
+        (found.first, found.second),
+        scales,
+        found.ranges,
+        strict=True,
+    ):
+        axis.set_view_interval(low / factor, high / factor, ignore=True)
+        log_ticks(axis, low / factor, high / factor)
+        axis.set_label_text(titled(entry.name, unit))
+    shown = [name for name in names if colours[name] != OTHERS]
+    handles = [Patch(facecolor=colours[name], label=elided(name)) for name in shown]
+    if len(shown) < len(names):
+        more = f"{len(names) - len(shown)} others"
+        handles.append(Patch(facecolor=OTHERS, label=more))
+    if NOTHING_FITS in found.shares:
+        handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
+    settle(figure)
+    return figure

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullForm
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 from dse.errors import OutputError
+from dse.files.json import json_text
+from dse.files.whole_folders import new_folder
 from dse.reports.front_view import Values, power_text
 
 SETTINGS = {
@@ -89,6 +92,24 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
     figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs=fast)
     figure.savefig(svg, dpi=CLOUD_DPI, metadata={"Date": None, "Creator": None})
     return png, svg
+
+
+def save_drawn(
+    facts: Mapping[str, Any],
+    out: Path,
+    stem: str,
+    draw: Callable[[], Figure],
+    rows: Iterable[Iterable[object]] | None = None,
+) -> None:
+    """Write ``STEM.json``, rows as ``STEM.csv`` and what is drawn into a folder, all or nothing."""
+    kinds = ("csv", "json", "png", "svg")[rows is None :]
+    with new_folder(out, tuple(f"{stem}.{kind}" for kind in kinds)) as folder:
+        if rows is not None:
+            with (folder / f"{stem}.csv").open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream).writerows(rows)
+        (folder / f"{stem}.json").write_text(json_text(facts) + "\n", encoding="utf-8")
+        with drawing():
+            save_figure(draw(), folder / stem)
 
 
 def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Path, ...]:

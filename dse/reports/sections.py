@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dse.files.json import jsonable
-from dse.reports.text import WIDEST, paragraph, table_text, terminal_width
+from dse.reports.text import WIDEST, Printable, paragraph, table_text, terminal_width
 
 INDENT = "  "
 
@@ -46,7 +46,7 @@ class Section:
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Readable:
+class Readable(Printable):
     """What is made of sections: text for its repr, a table in a notebook, plain data for JSON.
 
     Attributes
@@ -78,10 +78,6 @@ class Readable:
     def text(self) -> str:
         """Return the text that the command line prints."""
         return sections_text(self.question, self.sections)
-
-    def __repr__(self) -> str:
-        """Return the same text."""
-        return self.text()
 
     def _repr_html_(self) -> str:
         return html(self.question, self.sections)

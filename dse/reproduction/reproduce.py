@@ -91,17 +91,15 @@ def check_papers(papers: Sequence[str] = ()) -> Reproduction:
 
 def check_claims(claims: Iterable[Claim], laboratory: Laboratory) -> Reproduction:
     """Return claims with our answers and verdicts; see `check_papers`."""
-    every = [_checked(claim, laboratory) for claim in claims]
-    if faults := [one for one in every if isinstance(one, str)]:
+    rows, faults = [], []
+    for claim in claims:
+        try:
+            rows.append(check_claim(claim, laboratory))
+        except ContractError as fault:
+            faults.append(str(fault))
+    if faults:
         raise ContractError("\n".join(faults))
-    return Reproduction(tuple(one for one in every if isinstance(one, CheckedClaim)))
-
-
-def _checked(claim: Claim, laboratory: Laboratory) -> CheckedClaim | str:
-    try:
-        return check_claim(claim, laboratory)
-    except ContractError as fault:
-        return str(fault)
+    return Reproduction(tuple(rows))
 
 
 def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:

@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dse.algebra import units
-from dse.files.json import json_text
-from dse.files.whole_folders import new_folder
-from dse.reports.drawing import FILLS, Picture, drawing, number_ticks, save_figure, settle
+from dse.reports.drawing import FILLS, Picture, number_ticks, save_drawn, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, percent
 from dse.uncertainty.effects import Effect, Sensitivity
 from dse.uncertainty.sensitivity import SMALL, SensitivityReport
 
-FILES = ("sensitivity.json", "sensitivity.png", "sensitivity.svg")
 MOST_BARS = 15
 
 
 def save_sensitivity(found: SensitivityReport, out: Path) -> None:
     """Write a sensitivity as JSON and as a picture into a folder, all or nothing."""
-    with new_folder(out, FILES) as folder:
-        (folder / FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
-        draw_tornado(found, folder)
+    save_drawn(found.to_dict(), out, "sensitivity", partial(tornado, found))
 
 
-def draw_tornado(found: SensitivityReport, folder: Path) -> tuple[Path, Path]:
-    """Draw ``sensitivity.png`` and ``sensitivity.svg``: bars by objective, the largest on top.
+def tornado(found: SensitivityReport) -> Figure:
+    """Return the picture: bars by objective, the largest on top.
 
     Sobol: the share of the objective's variance that an assumption makes with its interactions,
     and in darker colour alone.  Morris: the mean change of the objective, and its spread.
     """
-    with drawing():
-        return save_figure(_figure(found), folder / "sensitivity")
-
-
-def _figure(found: SensitivityReport) -> Figure:
     figure = Picture()
     shown = {name: _largest(effects) for name, effects in found.found.effects.items()}
     shown = {name: effects for name, effects in shown.items() if effects}

@@ -16,7 +16,7 @@ from dse.parametric import plots as curves
 from dse.reports import bands, front_view, plots, sweep_plots
 from dse.reports.drawing import DPI, PALETTE, drawing, log_ticks, settle, shown_labels
 from dse.runs import infeasible_plot
-from dse.uncertainty import plots as tornado
+from dse.uncertainty.plots import tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept
 
@@ -30,14 +30,6 @@ def chain(count: int = 240):
     names = [f"{1 + i} des.u{i // 10 % 4} -> 2 fft.r{i // 120}" for i in range(count)]
     view = replace(view, front={**view.front, "workload.rate_bit_per_s": rate}, names=names)
     return replace(view, sweep="workload.rate_bit_per_s")
-
-
-def caught(module, monkeypatch: pytest.MonkeyPatch, draw) -> Figure:
-    """Return the figure that would be saved."""
-    figures: list[Figure] = []
-    monkeypatch.setattr(module, "save_figure", lambda figure, stem: figures.append(figure))
-    draw()
-    return figures[0]
 
 
 def check(figure: Figure) -> None:
@@ -90,12 +82,13 @@ def test_logarithmic_ticks_are_all_numbers_or_all_powers(span: tuple[float, floa
     assert len({text.isascii() for text in texts}) == 1  # 10⁵ is not
 
 
-def test_a_sweep_over_many_designs_names_them_on_the_spot(monkeypatch, tmp_path) -> None:
+def test_a_sweep_over_many_designs_names_them_on_the_spot() -> None:
     """At least 16 designs hold a part of the range; none is told by its colour alone."""
     few = {"stages.des.designs": "[u1, u4, u8, u16]"}
     found = changes.sweep(STUDIES / "des_100gbps.yaml", "rate=1..200Gbps", overrides=few)
     assert len(found.held()) >= 16
-    figure = caught(curves, monkeypatch, lambda: curves.draw_crossovers(found, tmp_path))
+    with drawing():
+        figure = curves.crossovers_figure(found)
     check(figure)
     upper, lower = figure.axes
     named = {text.get_text() for text in upper.texts}
@@ -119,9 +112,10 @@ def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
     assert texts == ["violated: 13.5x the limit", "met", "violated"]
 
 
-def test_the_tornado_has_the_largest_effect_on_top(monkeypatch, tmp_path) -> None:
+def test_the_tornado_has_the_largest_effect_on_top() -> None:
     found = answers.sensitivity(STUDIES / "settop_116mbps.yaml", samples=64)
-    figure = caught(tornado, monkeypatch, lambda: tornado.draw_tornado(found, tmp_path))
+    with drawing():
+        figure = tornado(found)
     check(figure)
     for axes, (_, effects) in zip(figure.axes, found.found.effects.items(), strict=True):
         assert axes.get_yticklabels()[0].get_text() == effects[0].name
