@@ -24,6 +24,9 @@ from dse.search.exact.work import EffortError
 PROBES = 8
 """Values of exact searches on each side, where an interval is not proven."""
 
+EXAMINED = 2**16
+"""Designs times values that are examined where nothing fits, along what moves in steps."""
+
 TOO_MANY = "the design space is too large for an exact search"
 OVERFLOW = "a quantity overflows"
 """Why a range ends early."""
@@ -64,12 +67,11 @@ def _end(
     track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
 ) -> Asking[Breakpoint]:
     if not track.proves(answer):
-        if (
-            not len(answer.rows)
-            and not moves_in_steps(track.entry)
-            and _nothing_fits(track, start, limit)
-        ):
-            return Breakpoint(holds_to=limit)
+        if not len(answer.rows):
+            if moves_in_steps(track.entry):
+                limit = yield from _first_fit(track, start, limit)
+            elif _nothing_fits(track, start, limit):
+                return Breakpoint(holds_to=limit)
         return _searched_end(track, answer, start, limit)
     now, complete = proven or ProvenAnswer(track, answer, start), True
     while True:  # a design may follow another that counts as the same answer
@@ -88,6 +90,19 @@ def _nothing_fits(track: Track, low: float, high: float) -> bool:
     anything = np.full((1, len(problem.goals)), np.inf)
     (found,) = screened(problem, [Screen(track.entry, low, high, anything, None, EFFORT)], 0)
     return found is not None and not len(found)
+
+
+def _first_fit(track: Track, start: float, limit: float) -> Asking[float]:
+    """Return the first of some values at which one of some designs fits, the limit for none."""
+    rows = track.near(track.rows)
+    values = track.scale.dense(start, limit, NARROW, max(2, EXAMINED // len(rows)))
+    seen = yield track.ask(rows, values)
+    fits = seen.feasible.any(axis=1)
+    if not fits[1:].any():
+        return limit
+    first = int(fits[1:].argmax()) + 1
+    track.rows = distinct(np.vstack([track.rows, rows[seen.feasible[first]]]))
+    return values[first]
 
 
 def _shortened(track: Track, answer: AnswerDesigns, start: float, limit: float) -> float:

@@ -261,6 +261,24 @@ prefer: {prefer}
             assert same or not interval.complete, value
 
 
+def test_what_fits_again_beyond_where_nothing_does_is_found(write) -> None:
+    text = """
+workload: {rate: 10 Gbit/s, granularity: 4 KiB, kernel: des}
+stages:
+  - {core: des, name: first, instances: least, designs: [u1, u4], clock: 1}
+  - {core: des, name: second, instances: least, designs: [u8, u1], clock: 1}
+interface: {device: sparc_t4_engine}
+objectives: {power: minimise, area: minimise}
+"""
+    result = find_crossovers(prepared(text, write).document, "rate=1..60Gbps")
+    intervals = [one for one in result.intervals if one.low < 21.8e9 < one.high]
+    assert all(one.designs for one in intervals)
+    assert answer(result.assumption.at(21.8e9), result.study.preference) is not None
+    empty = [one for one in result.intervals if not one.designs]
+    assert len(empty) == 3
+    assert not any(one.complete for one in empty)
+
+
 def test_a_flip_is_where_two_lines_cross(write) -> None:
     """Power at a rate is leakage plus rate times energy per bit; u1 and u2 cross where it says."""
     text = """
