@@ -50,6 +50,11 @@ def name_bands(axes: Axes, bands: Sequence[Band]) -> int:
             )
             text.set(rotation=turn, path_effects=HALO, zorder=5, clip_on=True)
             box = text.get_window_extent()
+            if (
+                over := box.height / (0.97 * window.height)
+            ) > 1:  # it would be cut at its beginning
+                text.set_text(elided(name, int(len(text.get_text()) / over) - 1))
+                box = text.get_window_extent()
             room = least * (pixels[1] - pixels[0])
             if box.width <= room and not any(box.overlaps(other) for other in taken):
                 taken.append(box)

@@ -100,6 +100,20 @@ def test_a_sweep_over_many_designs_names_them_on_the_spot() -> None:
     assert not figure.legends
 
 
+def test_an_upright_name_is_cut_in_its_middle_not_at_its_ends() -> None:
+    figure = Figure(figsize=(3, 2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes: Axes = figure.add_subplot()
+    name = "4 aes128_gcm_asap7_u10_d128_half, dsa_async, in flight 8"
+    with drawing():
+        settle(figure)
+        assert bands.name_bands(axes, [(0.0, 1.0, name)]) == 0
+    (text,) = axes.texts
+    assert text.get_rotation() == 90
+    assert (text.get_text()[:2], text.get_text()[-2:]) == ("4 ", " 8")
+    assert text.get_window_extent().y0 >= axes.get_window_extent().y0
+
+
 def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
     facts = {
         "violations": {"area <= 1 um2": 12.5, "power <= 1 W": 0.0, "rate": float("inf")},
