@@ -25,6 +25,7 @@ from dse.reports.text import (
     percent,
     plural,
 )
+from dse.search.outcome import UNFINISHED
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 
@@ -102,7 +103,8 @@ def _proof(found: Mapping[str, Any]) -> str:
         return f"{some}: {but}{f'; {remedy}' if remedy else ''}."
     if lacking := found.get(LACKING):
         return f"{some}; {lacking_text(lacking)}."
-    return f"{some}; a better one may have been missed."
+    why = "; ".join(found.get(UNFINISHED, ()))
+    return f"{some}; a better one may have been missed{f': {why}' if why else ''}."
 
 
 def limits_section(pick: Pick) -> Section:

@@ -14,6 +14,7 @@ from dse.model.evaluation import AGAIN, ENTRY, LACKING
 from dse.parametric.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
+from dse.search.outcome import UNFINISHED
 from dse.search.settings import Budget
 from dse.study.overrides import override
 
@@ -48,6 +49,8 @@ def known_fronts(
         run = finished.read_run(source)
         if not pairs and run.rows:
             counts = {key: run.manifest[key] for key in COUNTS if key in run.manifest}
+            if why := (run.manifest.get("certificate") or {}).get(UNFINISHED):
+                counts[UNFINISHED] = why
             points = tuple(KnownFront(study, index, counts) for study, index in run.points())
             method, seed = str(run.manifest["method"]), int(run.manifest["seed"])
             return KnownFronts(points, run.sweep, Options(method=method, seed=seed))
@@ -72,6 +75,8 @@ def _of_run(run: Run, budget: Budget | None = None) -> KnownFronts:
         found = dict(zip(COUNTS, (*counts, ledger), strict=False))
         if outcome.lacking is not None:
             found[LACKING] = asdict(outcome.lacking)
+        if not outcome.certificate.finished:
+            found[UNFINISHED] = [outcome.certificate.reason]
         points.append(KnownFront(entry.study, outcome.front_index, found))
     return KnownFronts(tuple(points), run.sweep, Options())
 

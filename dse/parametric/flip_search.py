@@ -334,7 +334,7 @@ def flips_section(
     every flip, as far as the budget goes.
     """
     if not exact:
-        reason = "Unknown, as the front is not proven; dse flips searches every design."
+        reason = "Flips are unknown, as the front is not proven; dse flips searches every design."
         return without_flips(reason) if full else None
     found = find_flips(
         study,

@@ -77,7 +77,7 @@ def test_what_is_left_out_is_named() -> None:
         (
             "settop_116mbps",
             {"flips": True, "overrides": {"search.method": "nsga2", "search.budget": 3}},
-            "Unknown, as the front is not proven",
+            "Flips are unknown, as the front is not proven",
         ),
     ],
 )

@@ -68,6 +68,15 @@ def test_an_unfinished_front_is_not_proven_for_its_quality_and_verifies(write, t
     assert verify_run(tmp_path / "run", trials=1000).holds
 
 
+def test_an_answer_says_why_a_better_design_may_have_been_missed(write, tmp_path) -> None:
+    run = dse.run(write(LARGE), out=tmp_path / "run")
+    for source in (write(LARGE), run, tmp_path / "run"):
+        answer = dse.answer(source, flips=False)
+        (why,) = answer.to_dict()["answer"]["unfinished"]
+        assert why.startswith("the limit of 0.001 s of CPU time was reached (search.effort")
+        assert f"; a better one may have been missed: {why}." in " ".join(answer.text().split())
+
+
 def test_a_sweep_says_how_many_of_its_proofs_are_unfinished(write) -> None:
     swept = "sweep: {workload.rate: [5 Gbit/s, 10 Gbit/s]}\n"
     run = dse.run(write(LARGE.replace(", rate: 5 Gbit/s", "") + swept))
