@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
 from dse.algebra import units
 from dse.errors import UnitError, nearest
 from dse.files.csv import is_number
@@ -12,6 +16,8 @@ from dse.study.axes import read_unit
 from dse.study.overrides import override, sweep_of
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FIELDS
+
+T = TypeVar("T")
 
 DOTS = ".."
 EXAMPLE = "write for instance rate=1..240Gbps"
@@ -29,13 +35,13 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
     """
     name, low, high = _own_sweep(found) if written is None else _split(written)
     if is_number(low):  # it has the unit of the high end
-        low = f"{low} {high.rstrip().lstrip('+-0123456789.eE ')}"
+        low = f"{low} {high.rstrip().lstrip('+-0123456789.eE ')}".rstrip()
     path = _field(name)
     if path is not None:
         unit = FIELDS[path]
         if unit is None:
             raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
-        column, _ = (read_unit(unit)(end).column for end in (low, high))
+        column, _ = (_end(name, end, read_unit(unit)).column for end in (low, high))
         prepared = study.prepare(override(found, [(path, low)]))
         known = assumptions_of(prepared)
         chosen = tuple(a for a in known if a.quantity == column and a.name == path)
@@ -47,10 +53,19 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
     if len(chosen) != 1:
         listed = ", ".join(entry.name for entry in chosen[:6])
         raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
-    first, last = (units.parse(end, chosen[0].quantity) for end in (low, high))
+    parse = partial(units.parse, name=chosen[0].quantity)
+    first, last = (_end(name, end, parse) for end in (low, high))
     if not 0 < first < last:
         raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
     return prepared, chosen[0], first, last
+
+
+def _end(name: str, end: str, read: Callable[[str], T]) -> T:
+    """Return an end of the range of `name`; a fault says which it is."""
+    try:
+        return read(end)
+    except UnitError as error:
+        raise UnitError(f"{name} {end!r}: {error.rule}", error.remedy) from error
 
 
 def _own_sweep(found: Document) -> tuple[str, str, str]:

@@ -160,7 +160,9 @@ def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
     ("written", "message"),
     [
         ("rate", "'rate' is no range NAME=FROM..TO; write for instance rate=1..240Gbps"),
-        ("rate=1..240", "a value in bit/s needs its unit"),
+        ("rate=1..240", "rate '1': a value in bit/s needs its unit"),
+        ("rate=0..1Gbps", "rate '0 Gbps': it must be positive; write more than 0"),
+        ("des.u16.clock=1..2W", "des.u16.clock '1 W': a value in Hz is needed, not one in W"),
         ("rate=240..1Gbps", "240 Gbps to 1Gbps is no range; write the lower end first, above 0"),
         (
             "budget.constant_power=0..1W",
