@@ -8,11 +8,13 @@ offload, where section 4 has it per byte.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from dse.contract import Column
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.catalogue.table5 import logca, rows
@@ -33,6 +35,11 @@ _CELLS = {
     "exponent": "beta",
 }
 """Columns of Table 5, and of Table 4, behind the fields of the model."""
+_GRANULARITIES: Mapping[str, Callable[[LogCA], Column]] = {
+    "break_even": LogCA.break_even,
+    "half_acceleration": LogCA.half_acceleration,
+}
+"""g_1 and g_A/2."""
 
 
 def _cell(printed: PrintedNumbers, device: str, benchmark: str, column: str) -> float:
@@ -55,17 +62,11 @@ def device_with(
 
 
 @functions
-def device_break_even(printed: PrintedNumbers, device: str, benchmark: str) -> float | str:
-    """Return g_1, or that it does not exist."""
-    return _size(float(device_with(printed, device, benchmark).break_even()))
-
-
-@functions
-def device_half_acceleration(
-    printed: PrintedNumbers, device: str, benchmark: str, exponent: float | None = None
+def granularity(
+    printed: PrintedNumbers, which: str, device: str, benchmark: str, exponent: float | None = None
 ) -> float | str:
-    """Return g_A/2, or that it does not exist."""
-    return _size(float(device_with(printed, device, benchmark, exponent).half_acceleration()))
+    """Return one of `_GRANULARITIES`, or that it does not exist."""
+    return _size(float(_GRANULARITIES[which](device_with(printed, device, benchmark, exponent))))
 
 
 def _size(granularity: float) -> float | str:
@@ -73,18 +74,11 @@ def _size(granularity: float) -> float | str:
 
 
 @functions
-def break_even_exists(printed: PrintedNumbers, device: str, benchmark: str) -> bool:
-    """Return whether there is a g_1."""
-    return device_break_even(printed, device, benchmark) != DOES_NOT_EXIST
-
-
-@functions
-def half_acceleration_exists(
-    printed: PrintedNumbers, device: str, benchmark: str, exponent: float | None = None
+def granularity_exists(
+    printed: PrintedNumbers, which: str, device: str, benchmark: str, exponent: float | None = None
 ) -> bool:
-    """Return whether there is a g_A/2."""
-    found = device_half_acceleration(printed, device, benchmark, exponent)
-    return found != DOES_NOT_EXIST
+    """Return whether there is such a granularity."""
+    return granularity(printed, which, device, benchmark, exponent) != DOES_NOT_EXIST
 
 
 @functions
@@ -96,20 +90,14 @@ def half_acceleration_up_to(
 
 
 @functions
-def break_evens_exist(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
-    """Return on which of some devices there is a g_1."""
-    return on_all({name: break_even_exists(printed, name, benchmark) for name in devices})
-
-
-@functions
-def half_accelerations_exist(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
-    """Return on which of some devices there is a g_A/2."""
-    return on_all({name: half_acceleration_exists(printed, name, benchmark) for name in devices})
+def granularities_exist(printed: PrintedNumbers, which: str, benchmark: str, *devices: str) -> str:
+    """Return on which of some devices there is such a granularity."""
+    return on_all({name: granularity_exists(printed, which, name, benchmark) for name in devices})
 
 
 def _even(printed: PrintedNumbers, device: str) -> float:
     """Return g_1 of AES, infinity when it does not exist."""
-    found = device_break_even(printed, device, "aes")
+    found = granularity(printed, "break_even", device, "aes")
     return math.inf if isinstance(found, str) else found
 
 

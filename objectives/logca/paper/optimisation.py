@@ -17,6 +17,8 @@ functions = ClaimFunctions()
 
 _SPARC = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
 """From the loosest coupling to the tightest."""
+_ENDS = {"first": 0, "last": 1}
+"""Of the granularities at which a parameter pays."""
 
 
 def _labels(printed: PrintedNumbers, device: str, benchmark: str) -> tuple[str, ...]:
@@ -72,41 +74,21 @@ def pays_most_widely(printed: PrintedNumbers, device: str, benchmark: str, lette
 
 
 @functions
-def pays_from(printed: PrintedNumbers, parameter: str, device: str, benchmark: str) -> float | str:
-    """Return where a parameter starts to be a bottleneck."""
-    return _cutoff(printed, parameter, device, benchmark, 0)
-
-
-@functions
-def pays_up_to(printed: PrintedNumbers, parameter: str, device: str, benchmark: str) -> float | str:
-    """Return where a parameter ceases to be a bottleneck."""
-    return _cutoff(printed, parameter, device, benchmark, 1)
-
-
-def _cutoff(
-    printed: PrintedNumbers, parameter: str, device: str, benchmark: str, end: int
+def cutoff(
+    printed: PrintedNumbers, parameter: str, device: str, benchmark: str, end: str
 ) -> float | str:
-    intervals = cutoffs(device_with(printed, device, benchmark))[parameter]
+    """Return the ``first`` or the ``last`` granularity at which a parameter is a bottleneck."""
+    intervals, at = cutoffs(device_with(printed, device, benchmark))[parameter], _ENDS[end]
     # An end that no granularity reaches counts as the next sample beyond the plotted range.
     beyond = (float(SAMPLES[0] / 2), float(SAMPLES[-1] * 2))
     if not intervals:
         return DOES_NOT_EXIST
-    return min(max(intervals[0][end], beyond[0]), beyond[1])
+    return min(max(intervals[0][at], beyond[0]), beyond[1])
 
 
 @functions
-def reach_falls(printed: PrintedNumbers, parameter: str) -> bool:
-    """Return whether a parameter pays up to less from each SPARC device to the next."""
-    return _falls(printed, parameter, 1)
-
-
-@functions
-def start_falls(printed: PrintedNumbers, parameter: str) -> bool:
-    """Return whether a parameter pays from less on, from each SPARC device to the next."""
-    return _falls(printed, parameter, 0)
-
-
-def _falls(printed: PrintedNumbers, parameter: str, end: int) -> bool:
+def cutoff_falls(printed: PrintedNumbers, parameter: str, end: str) -> bool:
+    """Return whether an end of where a parameter pays is lower on each next SPARC device."""
     devices = (device_with(printed, name, "aes") for name in _SPARC)
-    ends = [cutoffs(device)[parameter][0][end] for device in devices]
+    ends = [cutoffs(device)[parameter][0][_ENDS[end]] for device in devices]
     return all(later < earlier for earlier, later in pairwise(ends))

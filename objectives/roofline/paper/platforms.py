@@ -108,15 +108,9 @@ def platform_with_most(printed: PrintedNumbers, quantity: str, *at: float) -> st
 
 
 @functions
-def platform_with_least(printed: PrintedNumbers, quantity: str, *at: float) -> str:
-    """Return the platform with the least of a quantity."""
-    return _ranked(printed, quantity, *at)[0]
-
-
-@functions
-def three_platforms_with_least(printed: PrintedNumbers, quantity: str, *at: float) -> str:
-    """Return the names of the three platforms with the least of a quantity, sorted."""
-    return ", ".join(sorted(_ranked(printed, quantity, *at)[:3]))
+def platforms_with_least(printed: PrintedNumbers, count: float, quantity: str, *at: float) -> str:
+    """Return the names of the platforms with the least of a quantity, sorted."""
+    return ", ".join(sorted(_ranked(printed, quantity, *at)[: int(count)]))
 
 
 @functions
