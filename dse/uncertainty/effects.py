@@ -31,6 +31,9 @@ FIGURES = {
 
 MOST_ROWS = 2_000_000
 
+SMALL = 0.005
+"""Effects below this share of the largest, on an objective, are not shown."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
@@ -92,6 +95,11 @@ class Sensitivity:
     effects: Mapping[str, tuple[Effect, ...]]
     ranges: Mapping[str, tuple[float, float]]
     inactive: int
+
+    def telling(self, objective: str) -> tuple[Effect, ...]:
+        """Return the effects on an objective that are not `SMALL` beside the largest."""
+        effects = self.effects[objective]
+        return tuple(effect for effect in effects if effect.size > SMALL * effects[0].size)
 
 
 def find_sensitivity(

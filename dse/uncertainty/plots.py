@@ -15,7 +15,7 @@ from dse.reports.drawing import FILLS, Picture, number_ticks, save_drawn, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, percent
 from dse.uncertainty.effects import Effect, Sensitivity
-from dse.uncertainty.sensitivity import SMALL, SensitivityReport
+from dse.uncertainty.sensitivity import SensitivityReport
 
 MOST_BARS = 15
 
@@ -32,8 +32,8 @@ def tornado(found: SensitivityReport) -> Figure:
     and in darker colour alone.  Morris: the mean change of the objective, and its spread.
     """
     figure = Picture()
-    shown = {name: _largest(effects) for name, effects in found.found.effects.items()}
-    shown = {name: effects for name, effects in shown.items() if effects}
+    telling = {name: found.found.telling(name)[:MOST_BARS] for name in found.found.effects}
+    shown = {name: effects for name, effects in telling.items() if effects}
     rows = [max(2, len(effects)) for effects in shown.values()]
     figure.set_size_inches(8.2, 1.0 + sum(0.95 + 0.3 * count for count in rows))
     if not shown:
@@ -49,12 +49,6 @@ def tornado(found: SensitivityReport) -> Figure:
     figure.suptitle(textwrap.fill(f"{found.design}, {within}", 76))
     settle(figure)
     return figure
-
-
-def _largest(effects: Sequence[Effect]) -> list[Effect]:
-    """Return the effects that are drawn, as far as any has one."""
-    largest = max((effect.size for effect in effects), default=0.0)
-    return [effect for effect in effects if effect.size > SMALL * largest][:MOST_BARS]
 
 
 def _panel(axes: Axes, name: str, effects: Sequence[Effect], found: Sensitivity) -> None:

@@ -18,9 +18,6 @@ from dse.study.evaluated import is_evaluated
 from dse.study.study import Study, prepare
 from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 
-SMALL = 0.005
-"""Effects below this share of an objective's variance, or of the largest effect, get no row."""
-
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class SensitivityReport(Readable):
@@ -116,8 +113,7 @@ def _objective(name: str, found: Sensitivity) -> Section:
         "most": found.ranges[name][1],
         "effects": [asdict(effect) for effect in effects],
     }
-    largest = max(effect.size for effect in effects)
-    shown = [effect for effect in effects if effect.size > SMALL * largest]
+    shown = found.telling(name)
     if not shown:
         return Section(
             name, f"{in_words(name).capitalize()}, {low}", ("Nothing moves it.",), facts=facts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from dse.contract.papers import Figure, Laboratory, Mark, Panel, Series
 from dse.objectives.catalogue import table5
+from dse.objectives.logca.paper.optimisation import SPARC
 from dse.objectives.logca.paper.panels import (
     SIZES,
     bounds_panel,
@@ -106,17 +108,12 @@ def _figure_6(_: Laboratory) -> tuple[Panel, ...]:
     return (optimisation_panel("AES on UltraSPARC T2", device),)
 
 
-def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
-    """AES on every device."""
-    return tuple(device_panel(title, table5.logca(name, "aes")) for name, title in DEVICES.items())
-
-
-def _figure_8(_: Laboratory) -> tuple[Panel, ...]:
-    """SHA on the on-chip devices."""
+def _on_devices(benchmark: str) -> tuple[Panel, ...]:
+    """Return a kernel on each device that Table 5 has it on."""
     return tuple(
-        device_panel(title, table5.logca(name, "sha"))
+        device_panel(title, table5.logca(name, benchmark))
         for name, title in DEVICES.items()
-        if (name, "sha") in table5.rows
+        if (name, benchmark) in table5.rows
     )
 
 
@@ -135,20 +132,11 @@ def _figure_9(_: Laboratory) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def _figure_10(_: Laboratory) -> tuple[Panel, ...]:
-    """Optimisation regions of AES on the crypto accelerators of SPARC processors."""
-    names = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
+def _regions(benchmark: str, names: Mapping[str, str]) -> tuple[Panel, ...]:
+    """Return the optimisation regions of a kernel on some devices, by the letters of panels."""
     return tuple(
-        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "aes"))
-        for letter, name in zip("bcde", names, strict=True)
-    )
-
-
-def _figure_11(_: Laboratory) -> tuple[Panel, ...]:
-    """Optimisation regions of matrix multiplication on GPUs."""
-    return tuple(
-        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "gemm"))
-        for letter, name in zip("ab", ("discrete_gpu", "apu"), strict=True)
+        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, benchmark))
+        for letter, name in names.items()
     )
 
 
@@ -198,14 +186,14 @@ figures: tuple[Figure, ...] = (
         f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
         f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
         "and Sandy Bridge break even below 16 B, outside the picture.",
-        draw=_figure_7,
+        draw=lambda _: _on_devices("aes"),
     ),
     Figure(
         name="logca-8",
         source=f"{PAPER}, figure 8",
         caption=f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. "
         f"{UNMEASURED}",
-        draw=_figure_8,
+        draw=lambda _: _on_devices("sha"),
     ),
     Figure(
         name="logca-9",
@@ -222,7 +210,7 @@ figures: tuple[Figure, ...] = (
         f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
         "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
         "matters on the SPARC T4 engine, where the paper shows three regions without it.",
-        draw=_figure_10,
+        draw=lambda _: _regions("aes", dict(zip("bcde", SPARC, strict=True))),
     ),
     Figure(
         name="logca-11",
@@ -232,6 +220,6 @@ figures: tuple[Figure, ...] = (
         "GPU's latency is drawn as printed, 3000 cycles per byte. The cut-offs that the paper "
         "names (overhead to 32 KB, acceleration from 256 KB; on the APU acceleration from 64 KB) "
         "do not follow from Table 5.",
-        draw=_figure_11,
+        draw=lambda _: _regions("gemm", {"a": "discrete_gpu", "b": "apu"}),
     ),
 )

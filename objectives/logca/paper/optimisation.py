@@ -15,7 +15,7 @@ from dse.objectives.logca.regions import PARAMETERS, cutoffs, labels
 
 functions = ClaimFunctions()
 
-_SPARC = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
+SPARC = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
 """From the loosest coupling to the tightest."""
 _ENDS = {"first": 0, "last": 1}
 """Of the granularities at which a parameter pays."""
@@ -89,6 +89,6 @@ def cutoff(
 @functions
 def cutoff_falls(printed: PrintedNumbers, parameter: str, end: str) -> bool:
     """Return whether an end of where a parameter pays is lower on each next SPARC device."""
-    devices = (device_with(printed, name, "aes") for name in _SPARC)
+    devices = (device_with(printed, name, "aes") for name in SPARC)
     ends = [cutoffs(device)[parameter][0][_ENDS[end]] for device in devices]
     return all(later < earlier for earlier, later in pairwise(ends))
