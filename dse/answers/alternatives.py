@@ -227,6 +227,8 @@ def alternatives_section(
     headers = ("instead", *["design"] * with_names, *map(in_words, columns))
     section, _, name = axis.partition(".")
     what = in_words(name) if section in SECTIONS else f"{section} {in_words(name) or 'fleet'}"
+    if axis in answer.choices and not name:
+        what = in_words(axis)  # of a table of designs, or of what is measured: no stage
     return Section(
         f"instead.{axis}",
         f"Any other {what}",

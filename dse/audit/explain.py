@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
+from dse.algebra.expression_grammar import LabelCode
 from dse.audit.assignments import named_design
 from dse.contract import Requirement
 from dse.files.document import Assignments
@@ -250,6 +251,8 @@ def _compared(
     quantity, by = "", None
     if isinstance(tree, ast.Compare) and len(tree.comparators) == 1:
         sides = (tree.left, tree.comparators[0])
+        if any(isinstance(getattr(side, "value", None), LabelCode) for side in sides):
+            return ViolatedConstraint(rule, np.inf, {}, "", None)  # texts are not apart by anything
         named = [side.id for side in sides if isinstance(side, ast.Name)]
         if named:
             arrays = {name: np.array([value]) for name, value in values.items()}

@@ -738,11 +738,15 @@ def test_a_text_is_compared_with_what_stands_in_its_column(rule, told, write) ->
     assert told in faults(write(text))[0]
 
 
-def test_a_text_has_no_distance_and_does_not_move(write) -> None:
+def test_a_text_has_no_distance_and_does_not_move(write, tmp_path) -> None:
     write(NAMES, "names.csv")
     path = write(OVER_NAMES.replace("ms: maximise, ", ""))
     answer = dse.answer(path).text(all=True)
+    assert "\nAny other design:\n" in answer
     assert 'violates Valid == "true".' in answer
+    dse.run(path, out=tmp_path / "run", plots=False)
+    explained = dse.explain(tmp_path / "run", "d8").text().splitlines()
+    assert explained[2:4] == ['  Valid == "true": violated', "  B <= 6: violated by 3 (50 %); B 9"]
     assert "Valid" not in answer.partition("What would change it")[2]
 
 
