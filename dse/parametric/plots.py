@@ -20,7 +20,7 @@ from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports import bands
 from dse.reports.drawing import FILLS, Picture, log_ticks, number_ticks, save_drawn, settle
-from dse.reports.front_view import elided
+from dse.reports.front_view import MOST_CHARACTERS, elided_apart
 from dse.reports.text import in_words, plural, unit_suffix
 
 MOST_BARS = 40
@@ -90,7 +90,7 @@ def flips_figure(found: Flips) -> Figure:
     for row, entry in enumerate(shown):
         _bar(axes, row, entry)
     axes.axvline(1.0, color="0.2", linewidth=1)
-    axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
+    axes.set_yticks(range(len(shown)), labels=elided_apart([entry.name for entry in shown]))
     axes.tick_params(axis="y", length=0)
     axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
     log_ticks(axes.xaxis, *axes.get_xlim())
@@ -210,7 +210,7 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
     for row, (_, spans) in enumerate(held):
         for low, high in spans:
             axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=FILLS[0])
-    axes.set_yticks(range(len(held)), labels=[elided(design) for design, _ in held])
+    axes.set_yticks(range(len(held)), labels=elided_apart([design for design, _ in held]))
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return [axes]
@@ -261,12 +261,18 @@ def map_figure(found: DecisionMap) -> Figure:
         log_ticks(axis, low / factor, high / factor)
         axis.set_label_text(titled(entry.name, unit))
     shown = [name for name in names if colours[name] != OTHERS]
-    handles = [Patch(facecolor=colours[name], label=elided(name)) for name in shown]
+    labels = elided_apart(shown)
+    handles = [
+        Patch(facecolor=colours[name], label=label)
+        for name, label in zip(shown, labels, strict=True)
+    ]
     if len(shown) < len(names):
         more = f"{len(names) - len(shown)} others"
         handles.append(Patch(facecolor=OTHERS, label=more))
     if NOTHING_FITS in found.shares:
         handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
+    longest = max(map(len, labels), default=0)
+    columns = 3 if longest <= MOST_CHARACTERS else 2 if longest <= 56 else 1
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
     settle(figure)
     return figure

@@ -365,6 +365,15 @@ def elided(name: str, most: int = MOST_CHARACTERS) -> str:
     return f"{name[:keep]}...{name[-keep:]}"
 
 
+def elided_apart(names: Sequence[str], most: int = 64) -> list[str]:
+    """Cut the middle out of long names, less of it where that makes two of them one."""
+    for length in range(MOST_CHARACTERS, most + 1, 4):
+        shown = [elided(name, length) for name in names]
+        if len({*shown}) == len({*names}):
+            break
+    return shown
+
+
 def power_of_ten(exponent: int) -> str:
     """Return for instance ``10⁻⁶``."""
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

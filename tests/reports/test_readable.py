@@ -114,6 +114,17 @@ def test_an_upright_name_is_cut_in_its_middle_not_at_its_ends() -> None:
     assert text.get_window_extent().y0 >= axes.get_window_extent().y0
 
 
+def test_long_names_are_cut_no_shorter_than_tells_them_apart() -> None:
+    few = ["1 aes128_gcm_asap7_u10_d128_half, dsa_batch, in flight 8", "the host alone"]
+    assert front_view.elided_apart(few) == [front_view.elided(few[0]), few[1]]
+    more = [few[0], few[0].replace("_half", ""), few[0].replace("u10_d128", "u1_d16")]
+    shown = front_view.elided_apart(more)
+    assert len({*shown}) == 3
+    assert max(map(len, shown)) <= 56
+    alike = [f"{'a' * 90}{n}{'b' * 90}" for n in range(2)]
+    assert {*map(len, front_view.elided_apart(alike))} == {63}
+
+
 def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
     facts = {
         "violations": {"area <= 1 um2": 12.5, "power <= 1 W": 0.0, "rate": float("inf")},
