@@ -71,6 +71,7 @@ _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "power_density": lambda of: _power_mw(of) / of.area_m2,
 }
 
+_ENDS: Mapping[str, Callable[..., str]] = {"least": min, "most": max}
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 _EQUATIONS: Mapping[int, Callable[[Callable[[str], float], float], float]] = {
@@ -159,21 +160,12 @@ def least_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: st
 
 
 @functions
-def design_with_least(
-    printed: PrintedNumbers, core: PaperCore, quantity: str, among: str = ""
+def design_with(
+    printed: PrintedNumbers, end: str, core: PaperCore, quantity: str, among: str = ""
 ) -> str:
-    """Return the design with the least of a quantity, among some where they are named."""
+    """Return the design with the least or the most of a quantity, among some where named."""
     values = values_of(printed, core, quantity)
-    return min(among.split() or values, key=values.__getitem__)
-
-
-@functions
-def design_with_most(
-    printed: PrintedNumbers, core: PaperCore, quantity: str, among: str = ""
-) -> str:
-    """Return the design with the most of a quantity, among some where they are named."""
-    values = values_of(printed, core, quantity)
-    return max(among.split() or values, key=values.__getitem__)
+    return _ENDS[end](among.split() or values, key=values.__getitem__)
 
 
 @functions

@@ -29,7 +29,6 @@ class Known:
     """A record, what it is, where it comes from and, of a file, its provenance."""
 
     kind: str
-    name: str
     origin: str
     record: Any
     provenance: Mapping[str, Any] | None = None
@@ -38,7 +37,7 @@ class Known:
 def show_name(name: str) -> None:
     """Print everything that is known of one name; a name of several kinds shows each."""
     for known in _every(name):
-        print(f"{known.kind} {known.name}  {known.origin and f'({known.origin})'}".rstrip())
+        print(f"{known.kind} {known.record.name}  {known.origin and f'({known.origin})'}".rstrip())
         _show(known.record)
         if known.provenance is not None:
             print("\nprovenance" if known.provenance else "\nno provenance is stated")
@@ -49,9 +48,9 @@ def show_name(name: str) -> None:
 def details_of(name: str) -> list[dict[str, Any]]:
     """Return the same as plain data, in SI."""
     return [
-        {"kind": known.kind, "name": known.name, "from": known.origin, **_plain(known.record)}
-        | ({} if known.provenance is None else {"provenance": known.provenance})
-        for known in _every(name)
+        {"kind": one.kind, "name": one.record.name, "from": one.origin, **_plain(one.record)}
+        | ({} if one.provenance is None else {"provenance": one.provenance})
+        for one in _every(name)
     ]
 
 
@@ -80,14 +79,14 @@ def _every(name: str) -> list[Known]:
     for kind in registry.kinds_of(registry.GROUPS):
         known.update(registry.names(kind))
         found += [
-            Known(_word(kind), plugin.name, plugin.distribution, registry.get(kind, plugin.name))
+            Known(_word(kind), plugin.distribution, registry.get(kind, plugin.name))
             for plugin in registry.plugins(kind)
             if plugin.name == name or units.stem(plugin.name) == name
         ]
     if not found:  # only then are papers imported
         kinds = registry.kinds_of(registry.PAPERS)
         records_of = ((kind, registry.records(kind).get(name)) for kind in kinds)
-        found = [Known(_word(kind), name, "", one) for kind, one in records_of if one is not None]
+        found = [Known(_word(kind), "", one) for kind, one in records_of if one is not None]
     if not found and is_record(name):
         raise UnknownPluginError(f"there is no file {name!r}", "check the path")
     if not found:
@@ -107,7 +106,7 @@ def _own(name: str) -> Iterator[Known]:
         chosen = [each for each in file.records.items() if by_path or each[1].name == name]
         for section, record in chosen:
             provenance = file.provenance if record is chosen[-1][1] else None
-            yield Known(section, record.name, path, record, provenance)
+            yield Known(section, path, record, provenance)
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:

@@ -113,11 +113,6 @@ def _segments(roofline: EnergyRoofline) -> tuple[Series, ...]:
     return tuple(series)
 
 
-def _figure_6(_: Laboratory) -> tuple[Panel, ...]:
-    """Power of each platform as the cap falls."""
-    return _capped("", EnergyRoofline.power)
-
-
 def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
     """Performance and energy efficiency of each platform as the cap falls."""
     return (
@@ -193,7 +188,7 @@ figures: tuple[Figure, ...] = (
         "so that it falls by less. Between B⁻ and B⁺ the cap binds; a curve without B⁻ is nowhere "
         "in the picture bound by memory, one without B⁺ nowhere by compute. A hypothesis of the "
         "paper, not measured there either.",
-        draw=_figure_6,
+        draw=lambda _: _capped("", EnergyRoofline.power),
     ),
     Figure(
         name="roofline-7",
