@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -97,7 +97,7 @@ class Assumption:
             values = getattr(stages[place].designs.metrics, self.quantity).copy()
             values[row] = value
             stages[place] = stages[place].with_metrics(**{self.quantity: values})
-            return _regrown(problem.renumbered(stages=tuple(stages)), self.growing)
+            return regrown(problem.renumbered(stages=tuple(stages)), self.growing)
         if self.touched is not None:
             place, row = self.touched
             axes = list(problem.space.axes)
@@ -110,7 +110,7 @@ class Assumption:
         space = _set(problem.space, self.quantity, value)
         for other, factor in self.follows.items():
             space = _set(space, other, factor * value)
-        return _regrown(problem.renumbered(space=space), self.growing)
+        return regrown(problem.renumbered(space=space), self.growing)
 
     def concerns(self, rows: Index) -> bool:
         """Tell whether some of the designs (n, d) depend on it, as far as their choices tell."""
@@ -299,11 +299,17 @@ def growing_stages(study: Study) -> frozenset[str]:
     )
 
 
-def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
-    """Return the problem with as many instances to choose from as the rate needs now."""
+def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> Problem:
+    """Return the problem with as many instances to choose from as so many times the rate needs."""
     if not growing:
         return problem
-    axes, rate = problem.space.axes, highest_rate(problem)
+    axes = problem.space.axes
+    setters = (problem.space.constants, *(axis.columns for axis in axes))
+
+    def highest(name: str) -> float:
+        return max((float(given[name].max()) for given in setters if name in given), default=1.0)
+
+    rate = highest(RATE) * highest(PAYLOAD_OFFLOADED) * times
     grown: dict[str, Axis] = {}
     for stage in problem.stages:
         if stage.name in growing:
@@ -312,16 +318,6 @@ def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
             grown.update({axis.name: axis for axis in counts})
     chosen = tuple(grown.get(axis.name, axis) for axis in axes)
     return problem.renumbered(space=Space(chosen, problem.space.constants))
-
-
-def highest_rate(problem: Problem) -> float:
-    """Return the highest rate that a study demands of accelerators."""
-    setters = (problem.space.constants, *(axis.columns for axis in problem.space.axes))
-
-    def highest(name: str) -> float:
-        return max((float(given[name].max()) for given in setters if name in given), default=1.0)
-
-    return highest(RATE) * highest(PAYLOAD_OFFLOADED)
 
 
 def _integer(column: str) -> bool:

@@ -17,11 +17,10 @@ from dse.contract import Column
 from dse.errors import UnitError
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index, Space
+from dse.model.space import Index, Space
 from dse.model.stage import Stage
-from dse.study.assumptions import growing_stages, highest_rate
+from dse.study.assumptions import growing_stages, regrown
 from dse.study.demand import followers
-from dse.study.stages import mixed_axes
 from dse.study.study import Study
 from dse.uncertainty.inputs import RATE, Uncertain
 
@@ -129,20 +128,17 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
     problem = study.problem
     drawn = dict(zip(((entry.stage, entry.column) for entry in found), factors, strict=True))
     rates = [factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE]
-    grown: dict[str, Axis] = {}
-    growing = growing_stages(study)
+    slowed, growing = [*problem.stages], set[str]()
     for number, stage in enumerate(problem.stages):
         paces = {metric: drawn[number, metric] for metric in PACE if (number, metric) in drawn}
-        if stage.name not in growing or not (rates or paces):
-            continue
-        slow = stage
-        for metric, factor in paces.items():
-            slow = _scaled(slow, metric, factor)
-        worst = slow.designs.bandwidth_bit_per_s.reshape(-1, len(stage.designs.names)).min(axis=0)
-        share = worst / stage.designs.bandwidth_bit_per_s
-        rate = highest_rate(problem) * max((float(factor.max()) for factor in rates), default=1.0)
-        clock = [axis for axis in problem.space.axes if axis.name == f"{stage.name}.clock"]
-        slowest = _scaled(stage, PACE[0], share).designs
-        grown |= {axis.name: axis for axis in mixed_axes(stage.name, slowest, None, rate, clock)}
-    axes = tuple(grown.get(axis.name, axis) for axis in problem.space.axes)
-    return replace(problem, space=Space(axes, problem.space.constants))
+        if rates or paces:
+            growing.add(stage.name)
+            slow = stage
+            for metric, factor in paces.items():
+                slow = _scaled(slow, metric, factor)
+            bandwidth = slow.designs.bandwidth_bit_per_s.reshape(-1, len(stage.designs.names))
+            share = bandwidth.min(axis=0) / stage.designs.bandwidth_bit_per_s
+            slowed[number] = _scaled(stage, PACE[0], share)
+    times = max((float(factor.max()) for factor in rates), default=1.0)
+    slowest = replace(problem, stages=tuple(slowed))
+    return replace(problem, space=regrown(slowest, growing & growing_stages(study), times).space)
