@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ class StudyRunner:
 
     def __init__(self) -> None:
         """Start with nothing kept."""
-        self._problems: dict[str, Problem] = {}
+        self._problem = cache(_problem)
 
     def evaluate(self, text: str) -> Mapping[str, Any]:
         """Return every quantity of the first design of a study."""
@@ -41,7 +42,6 @@ class StudyRunner:
         grid = as_index(one_block(problem.sizes))
         return tables.design_table(problem, grid[problem.evaluate(grid).feasible])
 
-    def _problem(self, text: str) -> Problem:
-        if text not in self._problems:
-            self._problems[text] = study.prepare(study.read_study(f"{text}\n")).problem
-        return self._problems[text]
+
+def _problem(text: str) -> Problem:
+    return study.prepare(study.read_study(f"{text}\n")).problem

@@ -124,9 +124,13 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
 
 def read_claim(claim: Claim, laboratory: Laboratory) -> tuple[ClaimReading, ...]:
     """Return what each reading of a claim gives."""
-    return tuple(
-        _reading(claim, words, answer, laboratory) for words, answer in claim.readings.items()
-    )
+    readings = []
+    for words, answer in claim.readings.items():
+        found = None if answer is None else _compare(claim, answer, laboratory)
+        agreement = found.agreement if found else ""
+        ours = found.value if found else None
+        readings.append(ClaimReading(words=words, ours=ours, agreement=agreement))
+    return tuple(readings)
 
 
 @dataclass(frozen=True)
@@ -170,15 +174,6 @@ def _between(compared: _Compared) -> str:
 
 def _named(claim: Claim) -> str:
     return f"{claim.place}: claim {claim.name!r}" if claim.place else f"claim {claim.name!r}"
-
-
-def _reading(
-    claim: Claim, words: str, answer: ClaimAnswer | None, laboratory: Laboratory
-) -> ClaimReading:
-    if answer is None:
-        return ClaimReading(words=words, ours=None, agreement="")
-    found = _compare(claim, answer, laboratory)
-    return ClaimReading(words=words, ours=found.value, agreement=found.agreement)
 
 
 def _compare(claim: Claim, answer: ClaimAnswer, laboratory: Laboratory) -> _Compared:
