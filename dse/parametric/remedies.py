@@ -65,8 +65,10 @@ def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Re
         *_running_of(attempts),
         *choices_of(attempts),
     ]
-    ordered = tuple(sorted(found, key=lambda repair: repair.order))
-    return Remedies(ordered, tuple(dict.fromkeys(attempts.untried)))
+    least: dict[tuple[Override, ...], Repair] = {}
+    for repair in sorted(found, key=lambda repair: repair.order):
+        least.setdefault(repair.overrides, repair)  # more of the least on an axis, less of the most
+    return Remedies(tuple(least.values()), tuple(dict.fromkeys(attempts.untried)))
 
 
 def _pairs(attempts: Attempts, need: Needed | None) -> Iterator[Repair]:

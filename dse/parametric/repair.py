@@ -183,7 +183,7 @@ def _confirmed(
     short = field.columns(field.moved(parsed, -SHORT))
     violated = repaired.problem.evaluate(index, short).violation[0] > 0
     names = np.array(repaired.problem.constraint_names, dtype=object)[violated]
-    nominal = _nominal(infeasible.problem, field, solved)
+    nominal = _nominal(infeasible.problem, field, parsed, solved)
     return replace(
         _number(field.overrides(text), text, field.column, nominal, parsed, solved),
         constraints=rules,
@@ -221,8 +221,8 @@ def _further(infeasible: Study, field: Field, value: float) -> float | None:
     return None
 
 
-def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
-    """Return what the field is in the study, for the design that a repair admits."""
+def _nominal(problem: Problem, field: Field, value: float, solved: Solved) -> float:
+    """Return what the field is in the study, for the design that a repair by `value` admits."""
     repaired, index = solved
     nominal = field.tightest(problem) or math.nan
     chosen = {
@@ -237,7 +237,9 @@ def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
         if chosen.get(axis.name) in axis.labels:
             nominal = float(values[axis.labels.index(chosen[axis.name])])
         else:
-            nominal = float(values.max() if field.more else values.min())
+            near = values[values <= value if field.more else values >= value]
+            near = near if len(near) else values
+            nominal = float(near.max() if field.more else near.min())
     return nominal
 
 

@@ -234,3 +234,23 @@ def test_a_sweep_says_where_the_least_instances_are_too_few(write: Write) -> Non
         "none is feasible with the least instances: give `instances` a range",
         "u16",
     ]
+
+
+BETWEEN = """\
+workload: {rate: 98.506 Gbit/s, granularity: 1500 B, arrivals: poisson}
+stages: [{core: des, fleet: mixed, counts: {u1: 1, u2: 1, u8: 1, u16: 2}}]
+interface: {device: sparc_t4_engine}
+axes: {interface.in_flight: [4, 8]}
+objectives: {area: minimise}
+constraints: [offload_latency_p99 <= 3 us, area <= 0.2 mm2]
+"""
+
+
+def test_a_value_between_two_of_an_axis_stands_once_against_the_one_short_of_it(write) -> None:
+    """Four offloads wait too long, eight take too much area: five are more than four."""
+    text = str(refused(write(BETWEEN)))
+    assert text.count("interface.in_flight=5") == 1
+    told = (
+        "interface.in_flight at least 5 (25 % more than 4): 1 u1 + 1 u2 + 1 u8 + 2 u16, any lower"
+    )
+    assert f"{told} value violates offload_latency_p99 <= 3 us" in " ".join(text.split())
