@@ -50,8 +50,9 @@ REGRET = (
 NAMED = 12
 """Names that a text lists."""
 NOT_EVERY_DESIGN = (
-    "not every design was compared: for a knee, an expression or a tolerance, and in large spaces, "
-    "the answer was searched exactly at some values only"
+    "not every design was compared: for a knee, an expression or a tolerance, in large spaces, and "
+    "where whole rounds of tasks fit here and there only, the answer was searched exactly at some "
+    "values only"
 )
 
 
