@@ -89,7 +89,7 @@ class ProvenAnswer:
         else:
             known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
             inside, outside = yield from self._refined(self._others(known), inside, outside)
-        beyond = self._beyond(outside)
+        beyond = self._beyond(outside, complete)
         return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
 
     def _searched(self, limit: float) -> Asking[tuple[float, float | None, bool]]:
@@ -331,11 +331,11 @@ class ProvenAnswer:
             inside, outside, every = values[first], values[first + 1], every[may]
         return inside, outside
 
-    def _beyond(self, outside: float) -> AnswerDesigns:
+    def _beyond(self, outside: float, complete: bool) -> AnswerDesigns:
         """Return the answer where they hold no longer."""
         track = self._track
         inside = [rows for ends, rows in self.screened if min(ends) <= outside <= max(ends)]
-        if inside:
+        if inside and complete:
             rows = distinct(np.vstack([self._answer.rows, track.rows, *inside]))
         else:
             rows = track.pick(outside).rows

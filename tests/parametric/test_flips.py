@@ -279,6 +279,22 @@ objectives: {power: minimise, area: minimise}
     assert not any(one.complete for one in empty)
 
 
+def test_what_answers_for_a_few_bytes_only_is_searched_for(write) -> None:
+    text = """
+workload: {rate: 10 Gbit/s, granularity: 4 KiB, kernel: des}
+stages: [{core: des, instances: least, designs: [u16, u4], clock: 1}]
+interface: {device: sandy_bridge}
+objectives: {area: minimise, instances: minimise}
+prefer: area
+"""
+    result = find_crossovers(prepared(text, write).document, "granularity=1024..1040B")
+    found = [(one.low, one.high, one.designs) for one in result.intervals]
+    assert found[:2] == [(1024.0, 1024.0, ("u4",)), (1025.0, 1028.0, ("u16",))]
+    for low, high, (design,) in found:
+        for value in np.arange(low, high + 1):
+            assert answer(result.assumption.at(value), result.study.preference)[0].endswith(design)
+
+
 def test_a_flip_is_where_two_lines_cross(write) -> None:
     """Power at a rate is leakage plus rate times energy per bit; u1 and u2 cross where it says."""
     text = """
