@@ -97,8 +97,8 @@ def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
     partial=True,
     threshold=Threshold(
         column="workload_granularity_byte",
-        above="use the accelerator",
-        below="leave the work on the host",
+        above="the offload is faster",
+        below="the host is faster",
         never="the host is faster at every granularity",
     ),
     undeclared=dict.fromkeys(
