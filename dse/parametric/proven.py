@@ -80,15 +80,15 @@ class ProvenAnswer:
         """Return how far they hold up to a limit."""
         track = self._track
         inside, outside, complete = yield from self._searched(limit)
+        if outside is not None:
+            known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
+            inside, outside = yield from self._refined(self._others(known), inside, outside)
         sooner, steady = yield from self._sampled(inside)
         complete &= steady
         if sooner is not None:
             inside, outside = yield from self._refined(self._others(track.rows), *sooner)
-        elif outside is None:
+        if outside is None:
             return Breakpoint(holds_to=inside, complete=complete)
-        else:
-            known = distinct(np.vstack([track.rows, *(rows for _, rows in self.screened)]))
-            inside, outside = yield from self._refined(self._others(known), inside, outside)
         beyond = self._beyond(outside, complete)
         return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=complete)
 
