@@ -17,7 +17,7 @@ from dse.model.evaluation import distinct
 from dse.parametric.proven import EFFORT, PRECISE, ProvenAnswer
 from dse.parametric.scale import NARROW
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Asking, Track, in_step, moves_in_steps
+from dse.parametric.track import Asking, Track, in_step, in_steps
 from dse.parametric.tracked_answer import AnswerDesigns, Breakpoint, answer_instead
 from dse.search.exact.work import EffortError
 
@@ -68,7 +68,7 @@ def _end(
 ) -> Asking[Breakpoint]:
     if not track.proves(answer):
         if not len(answer.rows):
-            if moves_in_steps(track.entry):
+            if in_steps(track.entry.quantity):
                 limit = yield from _first_fit(track, start, limit)
             elif _nothing_fits(track, start, limit):
                 return Breakpoint(holds_to=limit)

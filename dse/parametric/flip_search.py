@@ -35,7 +35,7 @@ from dse.parametric.proven import EFFORT, screened_answers
 from dse.parametric.required import require_feasible
 from dse.parametric.scale import NARROW, LogScale, limits_of
 from dse.parametric.screen import Screen, composes, screened
-from dse.parametric.track import Track, in_step, moves_in_steps
+from dse.parametric.track import Track, in_step, in_steps
 from dse.parametric.tracked_answer import Breakpoint, TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
@@ -243,7 +243,7 @@ class _FlipSearch:
             return [], {}
         still, rivals = [], {}
         for question, rows in zip(questions, found, strict=True):
-            sampled = moves_in_steps(question.entry)  # between its ends, too
+            sampled = in_steps(question.entry.quantity)  # between its ends, too
             if rows is not None and (rows == own).all() and not sampled:
                 held = [Breakpoint(holds_to=end) for end in (question.low, question.high)]
                 still.append(_stability(question.entry, held))

@@ -23,7 +23,7 @@ from dse.parametric import rivals
 from dse.parametric.perturbed import Compared
 from dse.parametric.scale import NARROW, log_distance
 from dse.parametric.screen import Screen, screened
-from dse.parametric.track import Asking, Track, in_step, moves_in_steps
+from dse.parametric.track import Asking, Track, in_step, in_steps
 from dse.parametric.tracked_answer import (
     AnswerDesigns,
     Breakpoint,
@@ -131,10 +131,10 @@ class ProvenAnswer:
         rounds of tasks neither rises nor falls throughout.
         """
         track, own = self._track, self._answer.rows
-        in_steps = moves_in_steps(track.entry)
-        most = DENSE if in_steps else FEW
+        stepping = in_steps(track.entry.quantity)
+        most = DENSE if stepping else FEW
         end, steady = yield from self._examined(own, limit, most)
-        if not in_steps:
+        if not stepping:
             return end, steady
         limit = limit if end is None else end[0]
         closest = yield from self._closest(track.scale.cut(self._start, limit, NARROW, 1))

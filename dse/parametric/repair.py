@@ -36,6 +36,12 @@ STAGE_FIELDS = frozenset({RATE, "workload_streams"})
 SHORT = 1e-3
 """How far short of a repair it is said what is still violated."""
 
+FURTHER = (
+    *(SHORT * 2**doubling for doubling in range(7)),
+    *(1.1**step - 1 for step in range(1, 31)),
+)
+"""How much further on the study itself is tried, dense enough for what fits for a while only."""
+
 
 def repairs_of(attempts: Attempts) -> list[Repair]:
     """Return the numbers of a study that would admit a design: of constraints, then fields."""
@@ -214,7 +220,7 @@ def _further(infeasible: Study, field: Field, value: float) -> float | None:
         return False
 
     near = value
-    for far in (field.moved(value, SHORT * 2**doubling) for doubling in range(14)):
+    for far in (field.moved(value, share) for share in FURTHER):
         if has_design(far):
             return LogScale(field.unit.integer).bisected(far, near, 1e-4, has_design)[0]
         near = far

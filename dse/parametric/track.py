@@ -30,9 +30,9 @@ from dse.parametric.scale import LogScale
 from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.search.exact.work import CALL, LOOK, EffortError, spend
 from dse.study.assumptions import Assumption
-from dse.study.demand import RATE, SIZE
+from dse.study.demand import RATE, SIZE, TASKS
 
-IN_STEPS = frozenset((RATE, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
+IN_STEPS = frozenset((RATE, TASKS, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
 """What counts of instances, rounds of tasks and packets follow from, besides clocks of stages."""
 
 DRAWN = 512
@@ -42,9 +42,9 @@ MOST_KEPT = 480
 """Problems at values that are kept."""
 
 
-def moves_in_steps(entry: Assumption) -> bool:
+def in_steps(quantity: str) -> bool:
     """Whether with a number losses and violations may neither rise nor fall throughout."""
-    return entry.quantity in IN_STEPS or entry.quantity.endswith(".clock")
+    return quantity in IN_STEPS or quantity.endswith(".clock")
 
 
 class Track:

@@ -291,6 +291,21 @@ objectives: {area: minimise}
     assert grid[last] <= largest < grid[last + 1]
 
 
+def test_a_rate_that_is_reachable_in_a_window_only_is_the_largest(write: Write) -> None:
+    """From 20.7 to 26.1 Gbit/s two u16 fit, and below 13.5 Gbit/s; between these nothing does."""
+    text = """
+workload: {rate: 94 Gbit/s, granularity: 4 KiB}
+stages: [{core: des, designs: [u16], fleet: mixed, clock: [0.5, 0.9]}]
+interface: {device: sandy_bridge, host_cores: 0.375}
+axes: {interface.in_flight: [1, 2]}
+objectives: {area: minimise, power: minimise}
+"""
+    found = study.prepare(study.read_study(write(text)))
+    remedies = remedies_of(found, needed_by(found.problem), composed=False)
+    (rate,) = (entry for entry in remedies.repairs if entry.path == "workload.rate")
+    assert rate.value == pytest.approx(26.1e9, rel=1e-3)
+
+
 def test_a_heuristic_that_overlooked_what_fits_says_so(write: Write) -> None:
     text = CAPPED.replace("power <= 24 mW", "power <= 25.249 mW")
     error = refused(write(text), method="random", budget=2, seed=1)
