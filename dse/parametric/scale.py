@@ -119,7 +119,7 @@ class LogScale:
         if self.among or math.isinf(span):
             return self.cut(low, high, width, int(math.log2(most)))
         half = math.copysign(span / 2, abs(high) - abs(low))  # a whole ratio may overflow
-        roots = np.exp(half * np.linspace(0.0, 1.0, 1 + min(most, math.ceil(span / width))))
+        roots = np.exp(half * np.linspace(0.0, 1.0, 1 + min(most - 1, math.ceil(span / width))))
         between = (low * roots * roots)[1:-1]
         values = (np.round(between) if self.integer else between).tolist()
         return [*dict.fromkeys([low, *values, high])]
