@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -230,7 +230,8 @@ def map_figure(found: DecisionMap) -> Figure:
     """Return the picture: each answer a colour, the largest share first."""
     names = [name for name in found.shares if name != NOTHING_FITS]
     colours = {name: FILLS[k] if k < len(FILLS) else OTHERS for k, name in enumerate(names)}
-    colours[NOTHING_FITS] = NOTHING
+    if NOTHING_FITS in found.shares:
+        colours[NOTHING_FITS] = NOTHING
     scales = [
         units.scale([high], entry.quantity)
         for entry, (_, high) in zip((found.first, found.second), found.ranges, strict=True)
@@ -260,19 +261,24 @@ def map_figure(found: DecisionMap) -> Figure:
         axis.set_view_interval(low / factor, high / factor, ignore=True)
         log_ticks(axis, low / factor, high / factor)
         axis.set_label_text(titled(entry.name, unit))
-    shown = [name for name in names if colours[name] != OTHERS]
+    _map_legend(figure, colours)
+    settle(figure)
+    return figure
+
+
+def _map_legend(figure: Figure, colours: Mapping[str, str]) -> None:
+    """Name the colours of a map below it."""
+    shown = [name for name, colour in colours.items() if colour not in (OTHERS, NOTHING)]
     labels = elided_apart(shown)
     handles = [
         Patch(facecolor=colours[name], label=label)
         for name, label in zip(shown, labels, strict=True)
     ]
-    if len(shown) < len(names):
-        more = f"{len(names) - len(shown)} others"
-        handles.append(Patch(facecolor=OTHERS, label=more))
-    if NOTHING_FITS in found.shares:
+    others = [*colours.values()].count(OTHERS)
+    if others:
+        handles.append(Patch(facecolor=OTHERS, label=f"{others} others"))
+    if NOTHING_FITS in colours:
         handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
     longest = max(map(len, labels), default=0)
     columns = 3 if longest <= MOST_CHARACTERS else 2 if longest <= 56 else 1
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
-    settle(figure)
-    return figure
