@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,14 @@ from dse.cores.battle_hempstead.fleets_of_cores import (
 RATES_GBIT_PER_S = (1, *range(2, 241, 2))
 MARKED_GBIT_PER_S = 10
 """A design is marked where it begins to be the best, and at multiples of this."""
+
+
+def paper_figure(
+    number: int, draw: Callable[[Laboratory], Sequence[Panel]], caption: str
+) -> Figure:
+    """Return a figure of the paper."""
+    source = f"{PAPER}, figure {number}"
+    return Figure(name=f"cores-{number}", source=source, caption=caption, draw=draw)
 
 
 def _figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
@@ -112,22 +122,20 @@ def _runs(x: NDArray[np.float64], names: NDArray[np.str_]) -> tuple[Region, ...]
     )
 
 
-use_cases = Figure(
-    name="cores-5",
-    source=f"{PAPER}, figure 5",
-    caption="Power of a fleet of each DES design, clocked to meet the demand: a back-end "
+use_cases = paper_figure(
+    5,
+    _figure_5,
+    "Power of a fleet of each DES design, clocked to meet the demand: a back-end "
     "router at 100 Gbit/s (above the bars: instances) and a set-top box at 116.43 Mbit/s "
     "(above the bars: clock period of the one instance), where leakage decides. Computed by "
     "the engine from Table I.",
-    draw=_figure_5,
 )
 
-design_space = Figure(
-    name="cores-9",
-    source=f"{PAPER}, figure 9",
-    caption="A DES fleet in front of an FFT fleet from 1 to 240 Gbit/s, one design per fleet, "
+design_space = paper_figure(
+    9,
+    _figure_9,
+    "A DES fleet in front of an FFT fleet from 1 to 240 Gbit/s, one design per fleet, "
     "clocked to meet the demand: the best of the 36 pairs, with its DES design as marker (where "
     "it begins, and every 10 Gbit/s) and its FFT design as shading, with the worst pair and the "
     "pair that is best in the other quantity. Computed by the engine every 2 Gbit/s.",
-    draw=_figure_9,
 )

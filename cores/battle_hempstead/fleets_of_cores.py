@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -134,47 +133,33 @@ def rate_of_streams(count: float, rate: float) -> float:
     return count * rate
 
 
-@dataclass(frozen=True)
-class _Chains:
-    """The chains for one rate: names of their designs, areas and powers."""
-
-    des: NDArray[Any]
-    fft: NDArray[Any]
-    area: NDArray[np.float64]
-    power: NDArray[np.float64]
-
-    def best(self, quantity: str) -> tuple[str, str]:
-        """Return the DES and the FFT design with the least area or power."""
-        row = int(np.argmin(getattr(self, quantity)))
-        return str(self.des[row]), str(self.fft[row])
-
-    def spread(self, quantity: str) -> float:
-        """Return the largest over the least."""
-        values = getattr(self, quantity)
-        return float(values.max() / values.min())
-
-
-def _sweep(laboratory: Laboratory) -> dict[int, _Chains]:
-    """Return all chains of a DES and an FFT stage by rate in Gbit/s."""
+def _sweep(laboratory: Laboratory) -> dict[int, Fleets]:
+    """Return all chains of a DES and an FFT stage by rate in Gbit/s: designs, area and power."""
     found = laboratory.designs(_SWEEP)
     rates = np.rint(np.asarray(found["workload.rate_bit_per_s"]) / 1e9)
-    des, fft = (np.array(designs_of_fleets(found, stage)) for stage in ("des", "fft"))
-    area, power = found["area_m2"], found["power_w"]
-    rows = {rate: rates == rate for rate in range(1, _LAST + 1)}
+    chains = {stage: np.array(designs_of_fleets(found, stage)) for stage in ("des", "fft")}
+    chains |= {"area": found["area_m2"], "power": found["power_w"]}
     return {
-        rate: _Chains(des[here], fft[here], area[here], power[here]) for rate, here in rows.items()
+        rate: {name: values[rates == rate] for name, values in chains.items()}
+        for rate in range(1, _LAST + 1)
     }
+
+
+def _best(chains: Fleets, quantity: str) -> tuple[str, str]:
+    """Return the DES and the FFT design with the least area or power."""
+    row = int(np.argmin(chains[quantity]))
+    return str(chains["des"][row]), str(chains["fft"][row])
 
 
 @functions
 def best_chain(laboratory: Laboratory, quantity: str, rate: float) -> str:
     """Return the chain with the least area or power at one rate in Gbit/s."""
-    return " and ".join(_sweep(laboratory)[int(rate)].best(quantity))
+    return " and ".join(_best(_sweep(laboratory)[int(rate)], quantity))
 
 
 def _coincide(laboratory: Laboratory) -> list[bool]:
     """Return by rate whether the chain with the least area has the least power, too."""
-    return [one.best("area") == one.best("power") for one in _sweep(laboratory).values()]
+    return [_best(one, "area") == _best(one, "power") for one in _sweep(laboratory).values()]
 
 
 @functions
@@ -195,8 +180,8 @@ def runs_with_one_best_chain(laboratory: Laboratory) -> float:
 def widest_spread(laboratory: Laboratory, quantity: str, step: float) -> float:
     """Return most over least area or power, at the rate where it is largest; rates in steps."""
     sweep = _sweep(laboratory)
-    rates = range(int(step), _LAST + 1, int(step))
-    return max(sweep[rate].spread(quantity) for rate in rates)
+    values = (sweep[rate][quantity] for rate in range(int(step), _LAST + 1, int(step)))
+    return max(float(one.max() / one.min()) for one in values)
 
 
 @functions
@@ -204,7 +189,7 @@ def rates_won(laboratory: Laboratory, design: str, quantity: str, first: float) 
     """Return at how many rates from the first on a design has the least area or power."""
     sweep = _sweep(laboratory)
     rates = range(int(first), _LAST + 1)
-    return float(sum(design in sweep[rate].best(quantity) for rate in rates))
+    return float(sum(design in _best(sweep[rate], quantity) for rate in rates))
 
 
 @functions

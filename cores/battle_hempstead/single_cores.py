@@ -1,7 +1,7 @@
 """Single cores: cells of Tables I to III, the laws of equations 2 to 8, ratios and orders.
 
 A *core* is ``des``, ``fft`` or ``jacobi``, a *design* one of its table, a *quantity* one of
-`_QUANTITIES`.  The paper calls several of them per task: per finished task, per task in flight,
+`QUANTITIES`.  The paper calls several of them per task: per finished task, per task in flight,
 or per task and second.  Every printed cell is read within its rounding.
 """
 
@@ -44,7 +44,7 @@ def _power_mw(of: CoreMetrics) -> Column:
     return full_power_w(of) * 1e3
 
 
-_QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
+QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "area_m2": lambda of: of.area_m2,
     "power_w": full_power_w,
     "power_mw": _power_mw,
@@ -65,6 +65,7 @@ _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     ),
     "energy_per_task": lambda of: _power_mw(of) / full_rate_task_per_s(of),
     "energy_per_cycle_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight / of.clock_hz,
+    "rate_in_flight": lambda of: full_rate_task_per_s(of) / of.tasks_in_flight,
     "power_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight,
     "area_in_flight": lambda of: of.area_m2 * 1e12 / of.tasks_in_flight,
     "area_per_rate": lambda of: of.area_m2 / full_rate_task_per_s(of),
@@ -112,7 +113,7 @@ def _table(printed: PrintedNumbers, core: PaperCore) -> tuple[tuple[str, ...], C
 def values_of(printed: PrintedNumbers, core: PaperCore, quantity: str) -> dict[str, float]:
     """Return a quantity of each design."""
     designs, figures = _table(printed, core)
-    return dict(zip(designs, _QUANTITIES[quantity](figures).tolist(), strict=True))
+    return dict(zip(designs, QUANTITIES[quantity](figures).tolist(), strict=True))
 
 
 def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float:
@@ -121,18 +122,12 @@ def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float
 
 
 @functions
-def core_value(printed: PrintedNumbers, core: str, quantity: str, design: str) -> float:
-    """Return a quantity of a design."""
-    return values_of(printed, core, quantity)[design]
-
-
-@functions
-def core_ratio(
-    printed: PrintedNumbers, core: PaperCore, quantity: str, design: str, base: str
+def core_value(
+    printed: PrintedNumbers, core: PaperCore, quantity: str, design: str, base: str = ""
 ) -> float:
-    """Return a quantity of a design over that of another."""
+    """Return a quantity of a design, over that of another where one is named."""
     values = values_of(printed, core, quantity)
-    return values[design] / values[base]
+    return values[design] / (values[base] if base else 1.0)
 
 
 @functions
@@ -140,23 +135,14 @@ def core_value_to(
     printed: PrintedNumbers, unit: float, how: str, core: str, quantity: str, *designs: str
 ) -> float:
     """Return a quantity, or a ratio of two designs, ``rounded`` or ``cut`` to a unit."""
-    values = values_of(printed, core, quantity)
-    value = values[designs[0]] / (values[designs[1]] if designs[1:] else 1.0)
+    value = core_value(printed, core, quantity, *designs)
     return (math.floor(value / unit) if how == "cut" else round(value / unit)) * unit
 
 
 @functions
-def largest_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: str) -> float:
-    """Return the largest value of a quantity over that of one design."""
-    values = values_of(printed, core, quantity)
-    return max(values.values()) / values[base]
-
-
-@functions
-def least_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: str) -> float:
-    """Return the least value of a quantity over that of one design."""
-    values = values_of(printed, core, quantity)
-    return min(values.values()) / values[base]
+def core_value_at(printed: PrintedNumbers, end: str, core: str, quantity: str, base: str) -> float:
+    """Return the least or the most of a quantity over that of one design."""
+    return core_value(printed, core, quantity, design_with(printed, end, core, quantity), base)
 
 
 @functions
@@ -203,16 +189,9 @@ def equation_at_depth(printed: PrintedNumbers, number: float, depth: float) -> f
 
 
 @functions
-def performance_efficiency(printed: PrintedNumbers, design: str) -> float:
-    """Return the rate of a DES design over that of as many u1 as it has tasks in flight (1)."""
-    rate, parallel = values_of(printed, "des", "rate"), values_of(printed, "des", "tasks_in_flight")
-    return rate[design] / rate["u1"] / parallel[design]
-
-
-@functions
 def shorter_cycle_percent(printed: PrintedNumbers) -> float:
     """Return by how much partitioning shortens the cycle: u1_p2 beside u1."""
-    return 100 * (1 - core_ratio(printed, "des", "clock_hz", "u1", "u1_p2"))
+    return 100 * (1 - core_value(printed, "des", "clock_hz", "u1", "u1_p2"))
 
 
 @functions
