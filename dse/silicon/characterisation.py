@@ -12,6 +12,7 @@ from dse.algebra import units
 from dse.algebra.expression import is_float
 from dse.errors import Fault, refuse
 from dse.files.csv import inert
+from dse.files.headers import read_header
 from dse.reports.text import Printable, listed, paragraph, percent, plural, table_text
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, Refused, rounded_down
@@ -28,43 +29,20 @@ from dse.silicon.targets import (
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
-COLUMNS = (
-    ("area_um2", "area_m2", 1e12),
-    ("area_lc", "area_lc", 1.0),
-    ("gate_equivalents", "gate_equivalents", 1.0),
-    ("clock_mhz", "clock_hz", 1e-6),
-    ("dynamic_power_mw", "dynamic_power_w", 1e3),
-    ("leakage_power_uw", "leakage_power_w", 1e6),
-    ("payload_bit", "payload_bit", 1.0),
-    ("cycles_per_task", "cycles_per_task", 1.0),
-    ("latency_cycles", "latency_cycles", 1.0),
-    ("tasks_in_flight", "tasks_in_flight", 1.0),
-    ("read_byte", "read_byte", 1.0),
-    ("written_byte", "written_byte", 1.0),
-    ("settled_power_mw", "settled_power_w", 1e3),
-    ("idle_power_mw", "idle_power_w", 1e3),
-    ("energy_pj", "energy_j", 1e12),
-    ("settled_energy_pj", "settled_energy_j", 1e12),
-    ("least_period_ns", "least_period_s", 1e9),
-    ("cells", "cells", 1.0),
-    ("look_up_tables", "look_up_tables", 1.0),
-    ("flip_flops", "flip_flops", 1.0),
-    ("buffers", "buffers", 1.0),
-    ("macros", "macros", 1.0),
-    ("block_rams", "block_rams", 1.0),
-    ("multipliers", "multipliers", 1.0),
-    ("clock_gates", "clock_gates", 1.0),
-    ("gated_flip_flops", "gated_flip_flops", 1.0),
-    ("full_adders", "full_adders", 1.0),
-    ("network_area_um2", "network_area_m2", 1e12),
-    ("network_power_mw", "network_power_w", 1e3),
-    ("network_leakage_uw", "network_leakage_w", 1e6),
-    ("area_uncertainty_percent", "area_uncertainty", 100.0),
-    ("clock_uncertainty_percent", "clock_uncertainty", 100.0),
-    ("dynamic_power_uncertainty_percent", "dynamic_power_uncertainty", 100.0),
-    ("leakage_power_uncertainty_percent", "leakage_power_uncertainty", 100.0),
+COLUMNS = tuple(
+    read_header(header)
+    for header in (
+        *("area_um2", "area_lc", "gate_equivalents", "clock_mhz", "dynamic_power_mw"),
+        *("leakage_power_uw", "payload_bit", "cycles_per_task", "latency_cycles"),
+        *("tasks_in_flight", "read_byte", "written_byte", "settled_power_mw", "idle_power_mw"),
+        *("energy_pj", "settled_energy_pj", "least_period_ns", "cells", "look_up_tables"),
+        *("flip_flops", "buffers", "macros", "block_rams", "multipliers", "clock_gates"),
+        *("gated_flip_flops", "full_adders", "network_area_um2", "network_power_mw"),
+        *("network_leakage_uw", "area_uncertainty_percent", "clock_uncertainty_percent"),
+        *("dynamic_power_uncertainty_percent", "leakage_power_uncertainty_percent"),
+    )
 )
-"""Header, quantity in SI, and what it is multiplied by."""
+"""Headers, with their quantities in SI."""
 
 _SHARED = (
     ("library", "library"),
@@ -113,15 +91,12 @@ class Characterisation(Printable):
         for line in (*self.remarks, *self._facts()):
             stream.write(f"# {line}\n")
         parameters = list(self.designs[0].parameters)
-        columns = [
-            (header, figure, factor)
-            for header, figure, factor in COLUMNS
-            if figure in self.designs[0].figures
-        ]
+        columns = [one for one in COLUMNS if one.name in self.designs[0].figures]
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["design", *parameters, *(header for header, _, _ in columns)])
+        writer.writerow(["design", *parameters, *(one.written for one in columns)])
+        scales = {column.name: float(1 / column.factor) for column in columns}
         for one in self.designs:
-            values = (f"{one.figures[figure] * factor:.7g}" for _, figure, factor in columns)
+            values = (f"{one.figures[name] * scale:.7g}" for name, scale in scales.items())
             named = (inert(str(one.parameters[name])) for name in parameters)
             writer.writerow([one.name, *named, *values])
         return stream.getvalue()
@@ -279,14 +254,7 @@ def characterise_all(
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
-    taken = {"design", TARGET, MULTIPLIER, *(header for header, _, _ in COLUMNS)}
+    taken = {"design", TARGET, MULTIPLIER, *(one.written for one in COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
-    refuse(
-        Fault(
-            f"over.{name}",
-            "",
-            "the table has a column of this name already",
-            "rename the parameter",
-        )
-        for name in sorted(named & taken)
-    )
+    rule, remedy = "the table has a column of this name already", "rename the parameter"
+    refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))

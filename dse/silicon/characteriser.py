@@ -92,19 +92,14 @@ class Characteriser(ABC):
             return Refused(tuple(of_design(task.design.name, one) for one in error.faults))
         except DseError as error:
             return Refused((Fault(task.design.name, "", str(error), ""),))
-        unkept = "" if self.kept is None else self._keep(self.kept, task, found)
-        return replace(found, facts={**found.facts, UNKEPT: unkept}) if unkept else found
-
-    def _keep(self, kept: KeptResults, task: DesignTask, found: CharacterisedDesign) -> str:
-        """Keep a result; return why it could not be, for hours of work are worth more than that."""
-        try:
-            kept.write(self.key(task), asdict(found))
-        except OutputError as error:
-            return (
-                f"{error}; set XDG_CACHE_HOME to a folder that can be written, or say so with "
-                "--no-cache"
-            )
-        return ""
+        if self.kept is not None:
+            try:
+                self.kept.write(self.key(task), asdict(found))
+            except OutputError as error:  # hours of work are worth more than that
+                remedy = "set XDG_CACHE_HOME to a folder that can be written, or say so with"
+                unkept = f"{error}; {remedy} --no-cache"
+                return replace(found, facts={**found.facts, UNKEPT: unkept})
+        return found
 
 
 def script_sha256(script: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from dse.contract import Column
 from dse.errors import Fault, StudyError, refuse
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
+from dse.files.headers import read_header
 from dse.files.json import read_bytes
 from dse.silicon.characterisation import COLUMNS, Characterisation
 from dse.silicon.figures import CharacterisedDesign
@@ -25,7 +25,10 @@ INSTANCES = "instances"
 FEWEST = 3
 """Networks through which a straight line has an error."""
 
-_READ = ("area_m2", "clock_hz", "dynamic_power_w", "settled_power_w", "leakage_power_w")
+_READ = (
+    *("area_m2", "clock_hz", "dynamic_power_w", "settled_power_w", "leakage_power_w"),
+    "least_period_s",
+)
 
 
 @dataclass(frozen=True)
@@ -186,16 +189,14 @@ def _in_words(lines: Mapping[str, NetworkLine]) -> Iterator[str]:
 
 def _columns(table: CsvTable, faults: list[Fault]) -> dict[str, Column]:
     """Return the figures of a table in SI, by name."""
-    headers = {figure: (header, factor) for header, figure, factor in COLUMNS}
-    wanted = {INSTANCES: (INSTANCES, 1.0)}
-    wanted |= {name: headers[name] for name in (*_READ, "least_period_s")}
+    headers = {one.name: one for one in COLUMNS}
     found = {}
-    for name, (header, factor) in wanted.items():
-        if header in table.headers:
-            scale = Fraction(1) / Fraction(factor)
-            found[name] = table.numbers(table.headers.index(header), scale, faults)
+    for one in (read_header(INSTANCES), *(headers[name] for name in _READ)):
+        if one.written in table.headers:
+            column = table.headers.index(one.written)
+            found[one.name] = table.numbers(column, one.factor, faults)
         else:
-            rule = f"a table of networks has a column {header!r}"
+            rule = f"a table of networks has a column {one.written!r}"
             remedy = "write it with `dse characterise`, over the instances behind the network"
             faults.append(_of(table.file, "", rule, remedy))
     return found
