@@ -41,48 +41,30 @@ def box(name: str, kind: str) -> Iterator[str]:
 
 # A field of 2 m bits is GF(2 ** m)[y] / (y ** 2 + y + c): GF(4), GF(16), GF(256) on GF(2).
 
-_C = {2: 1, 4: 2}
-"""c of GF(4) and GF(16): the polynomial has no root."""
+_C = {2: 1, 4: 2, 8: 8}
+"""c of GF(4), GF(16) and GF(256): the polynomial has no root."""
+
+_INTO = (0x01, 0x7A, 0x45, 0x48, 0x60, 0xF4, 0x6A, 0x9A)
+"""AES's basis in the tower; of all towers and bases maps into and out of this add fewest bits."""
 
 
-def _times(a: int, b: int, width: int, c: int) -> int:
-    """Return a product; `c` is that of GF(256), and others are in `_C`."""
+def _times(a: int, b: int, width: int) -> int:
+    """Return a product in a field of the tower."""
     if width == 1:
         return a & b
     half = width // 2
     a_high, a_low, b_high, b_low = a >> half, a & (1 << half) - 1, b >> half, b & (1 << half) - 1
-    low = _times(a_low, b_low, half, c)
-    middle = _times(a_high ^ a_low, b_high ^ b_low, half, c)
-    high = _times(_times(a_high, b_high, half, c), _C.get(width, c), half, c)
+    low = _times(a_low, b_low, half)
+    middle = _times(a_high ^ a_low, b_high ^ b_low, half)
+    high = _times(_times(a_high, b_high, half), _C[width], half)
     return (middle ^ low) << half | low ^ high
 
 
-@cache
-def _towers() -> list[tuple[int, tuple[int, ...]]]:
-    """Return each c of GF(256) with each map of AES's basis to the tower's, as columns."""
-    found = []
-    for c in range(1, 16):
-        if any(_times(y, y, 4, c) ^ y == c for y in range(16)):
-            continue
-        for root in range(2, 256):
-            columns = [1]
-            for _ in range(8):
-                columns.append(_times(columns[-1], root, 8, c))
-            if columns[8] == columns[4] ^ columns[3] ^ columns[1] ^ columns[0]:
-                found.append((c, tuple(columns[:8])))
-    return found
-
-
-def _applied(columns: Sequence[int], value: int) -> int:
-    result = 0
-    for bit, column in enumerate(columns):
-        result ^= column if value >> bit & 1 else 0
-    return result
-
-
-def _out_of(columns: Sequence[int]) -> list[int]:
+def _out_of_tower() -> list[int]:
     """Return the way back from the tower and the affine map, as columns."""
-    back = {_applied(columns, value): value for value in range(256)}
+    back = {0: 0}
+    for bit, column in enumerate(_INTO):
+        back |= {inside ^ column: value | 1 << bit for inside, value in back.items()}
     return [_affine(back[1 << bit]) for bit in range(8)]
 
 
@@ -122,11 +104,11 @@ class _Gates:
         half = len(a) // 2
         low, high = self.product(a[:half], b[:half]), self.product(a[half:], b[half:])
         middle = self.product(self.sum(a[:half], a[half:]), self.sum(b[:half], b[half:]))
-        scaled = [_times(1 << bit, _C[len(a)], half, 0) for bit in range(half)]
+        scaled = [_times(1 << bit, _C[len(a)], half) for bit in range(half)]
         return [*self.sum(low, self.linear(scaled, high, half)), *self.sum(middle, low)]
 
-    def inverse(self, a: Sequence[str], c: int) -> list[str]:
-        """Return the inverse in GF(4), GF(16) or GF(256), of which `c` is.
+    def inverse(self, a: Sequence[str]) -> list[str]:
+        """Return the inverse in GF(4), GF(16) or GF(256).
 
         Of h y + l it is h / n y + (h + l) / n, with the norm n = l (l + h) + c h ** 2.
         """
@@ -135,22 +117,19 @@ class _Gates:
             return [self.gate(a[0], "^", a[1]), a[1]]  # the square
         low, high = a[:half], a[half:]
         both = self.sum(low, high)
-        squares = [_times(_times(1 << bit, 1 << bit, half, 0), c, half, 0) for bit in range(half)]
+        squares = [
+            _times(_times(1 << bit, 1 << bit, half), _C[len(a)], half) for bit in range(half)
+        ]
         norm = self.sum(self.product(low, both), self.linear(squares, high, half))
-        divided = self.inverse(norm, _C[half])
+        divided = self.inverse(norm)
         return [*self.product(both, divided), *self.product(high, divided)]
 
 
 def _composite(name: str) -> Iterator[str]:
-    """Yield a tower's S-box: of all towers and bases one whose maps add fewest bits."""
-
-    def additions(tower: tuple[int, tuple[int, ...]]) -> int:
-        return sum(column.bit_count() for column in (*tower[1], *_out_of(tower[1])))
-
-    c, columns = min(_towers(), key=additions)
+    """Yield a tower's S-box."""
     gates = _Gates()
-    bits = gates.linear(columns, [f"from[{bit}]" for bit in range(8)], 8)
-    found = gates.linear(_out_of(columns), gates.inverse(bits, c), 8)
+    bits = gates.linear(_INTO, [f"from[{bit}]" for bit in range(8)], 8)
+    found = gates.linear(_out_of_tower(), gates.inverse(bits), 8)
     yield f"module {name} (input [7:0] from, output [7:0] to);"
     for text, node in gates.known.items():
         yield f"  wire {node} = {text};"

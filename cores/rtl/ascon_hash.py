@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.ascon import (
     ROUNDS,
     ascon_padded,
@@ -59,22 +60,15 @@ PUBLISHED = tuple(
 (crypto_hash/asconhash256, LWC_HASH_KAT_128_256.txt), after SP 800-232."""
 
 
-def ascon_hash_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of four blocks, and the first word after each."""
-    return message_vectors(
-        design,
-        seed=seed,
-        tasks=tasks,
+@generator(
+    answers=partial(
+        message_vectors,
         published=[message for message, _ in PUBLISHED],
         padded=hash_steps,
         start=hash_start(),
         after=hash_absorbed,
         digest=lambda state: state[:_BLOCK_BYTE],
-    )
-
-
-@generator(
-    answers=ascon_hash_messages,
+    ),
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="Ascon-Hash256: 1 to 4 of the 12 rounds of a block in a cycle",

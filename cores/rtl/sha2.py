@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import count, islice
 from math import isqrt
 
-from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.frames import message_vectors
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, decision_diagram
@@ -81,22 +81,15 @@ PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
 """Messages of the examples of NIST for FIPS 180-4; one block, and two."""
 
 
-def sha2_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of four blocks, and the hash after each block."""
-    return message_vectors(
-        design,
-        seed=seed,
-        tasks=tasks,
+@generator(
+    answers=partial(
+        message_vectors,
         published=PUBLISHED,
         padded=sha2_padded,
         start=start(),
         after=compressed,
         digest=lambda words: b"".join(word.to_bytes(4, "big") for word in words),
-    )
-
-
-@generator(
-    answers=sha2_messages,
+    ),
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="SHA-256: 1, 2 or 4 of the 64 rounds in a cycle",

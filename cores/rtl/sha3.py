@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from functools import cache
+from functools import cache, partial
 
-from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.frames import message_vectors
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
@@ -87,22 +87,15 @@ PUBLISHED = (b"", b"abc", b"\xa3" * 200)
 """Messages of NIST's examples of SHA3-256: of 0 and 1600 bit, and `abc`."""
 
 
-def sha3_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of four blocks, and the hash after each block."""
-    return message_vectors(
-        design,
-        seed=seed,
-        tasks=tasks,
+@generator(
+    answers=partial(
+        message_vectors,
         published=PUBLISHED,
         padded=sha3_padded,
         start=bytes(200),
         after=absorbed,
         digest=lambda state: state[:32],
-    )
-
-
-@generator(
-    answers=sha3_messages,
+    ),
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
     description="SHA3-256: 1 to 6 of the 24 rounds of Keccak-f[1600] in a cycle",
