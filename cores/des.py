@@ -20,7 +20,7 @@ from dse.cores._table import (
 
 _ROUNDS = 16.0
 _PAYLOAD_BIT = 64.0
-_BLOCK_BYTE = 8.0
+_BLOCK = {"payload_bit": _PAYLOAD_BIT, "read_byte": 8.0, "written_byte": 8.0}
 
 _DESIGNS, _PRINTED = read_table("des.csv")
 _CYCLES_PER_TASK = _ROUNDS / _PRINTED["unroll"]
@@ -42,13 +42,11 @@ _UNROLL = Parameter(
 def _table(clock_hz: Column) -> CoreMetrics:
     return metrics(
         **printed_costs(_PRINTED),
+        **_BLOCK,
         clock_hz=clock_hz,
-        payload_bit=_PAYLOAD_BIT,
         cycles_per_task=_CYCLES_PER_TASK,
         latency_cycles=_ROUNDS * _PRINTED["partition"],
         tasks_in_flight=_PRINTED["parallelism"],
-        read_byte=_BLOCK_BYTE,
-        written_byte=_BLOCK_BYTE,
         extrapolated=0.0,
     )
 
@@ -86,13 +84,11 @@ def _law(
     return metrics(
         area_m2=(3500.0 * unroll + 4600.0) * 1e-12,
         **split_power(power_w, _LEAKAGE_SHARE),
+        **_BLOCK,
         clock_hz=clock_hz,
-        payload_bit=_PAYLOAD_BIT,
         cycles_per_task=cycles_per_task,
         latency_cycles=_ROUNDS,
         tasks_in_flight=unroll,
-        read_byte=_BLOCK_BYTE,
-        written_byte=_BLOCK_BYTE,
         extrapolated=outside(_UNROLL, unroll),
     )
 

@@ -21,7 +21,7 @@ from dse.cores._table import (
 
 _PAYLOAD_BIT = 4096.0
 _CYCLES_PER_TASK = 4.0
-_TRANSFORM_BYTE = 512.0
+_TRANSFORM = {"payload_bit": _PAYLOAD_BIT, "read_byte": 512.0, "written_byte": 512.0}
 _SHALLOWEST_CYCLES, _DEEPEST_CYCLES = 17.0, 26.0
 _TARGET_CLOCK_HZ = 100e6
 
@@ -43,13 +43,11 @@ _PIPELINE_DEPTH = Parameter(
 def _table(clock_hz: Column) -> CoreMetrics:
     return metrics(
         **printed_costs(_PRINTED),
+        **_TRANSFORM,
         clock_hz=clock_hz,
-        payload_bit=_PAYLOAD_BIT,
         cycles_per_task=_CYCLES_PER_TASK,
         latency_cycles=_LATENCY_CYCLES,
         tasks_in_flight=_LATENCY_CYCLES / _CYCLES_PER_TASK,
-        read_byte=_TRANSFORM_BYTE,
-        written_byte=_TRANSFORM_BYTE,
         extrapolated=0.0,
     )
 
@@ -92,13 +90,11 @@ def _law(pipeline_depth: Column, *, cycles_per_task: Column | float) -> CoreMetr
     return metrics(
         area_m2=(0.77 * parallelism - 0.04) * 1e-6,
         **split_power(power_w, _LEAKAGE_SHARE),
+        **_TRANSFORM,
         clock_hz=_TARGET_CLOCK_HZ,
-        payload_bit=_PAYLOAD_BIT,
         cycles_per_task=cycles_per_task,
         latency_cycles=pipeline_depth,
         tasks_in_flight=pipeline_depth / _CYCLES_PER_TASK,
-        read_byte=_TRANSFORM_BYTE,
-        written_byte=_TRANSFORM_BYTE,
         extrapolated=outside(_PIPELINE_DEPTH, pipeline_depth),
     )
 

@@ -144,11 +144,10 @@ def _shared() -> Iterator[str]:
     bytes_ = [cut("from", 3 - row, 8) for row in range(4)]
     yield f"  wire [7:0] every = {' ^ '.join(bytes_)};"
     for row in range(4):
-        low = 8 * (3 - row)
         yield f"  wire [7:0] pair_{row} = {bytes_[row]} ^ {bytes_[(row + 1) % 4]};"
         carried = f"{{2{{pair_{row}[7]}}}}"
         twice = f"{{pair_{row}[6:0], 1'b0}} ^ {{3'd0, {carried}, 1'b0, {carried}}}"
-        yield f"  assign to[{low + 7}:{low}] = {bytes_[row]} ^ every ^ {twice};"
+        yield f"  assign {cut('to', 3 - row, 8)} = {bytes_[row]} ^ every ^ {twice};"
     yield "endmodule"
     yield "\n// The last round does not mix columns."
     yield "module encrypt_round ("

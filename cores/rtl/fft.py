@@ -14,7 +14,7 @@ from dse.cores.rtl.fft_answers import (
     rotations,
     transformed_samples,
 )
-from dse.cores.rtl.verilog import weighted
+from dse.cores.rtl.verilog import cut, weighted
 
 _RADIX = Choice(
     name="radix", description="Lines of a butterfly; a register after each stage", values=(2, 4, 8)
@@ -70,18 +70,14 @@ def _text(radix: int, width: int) -> Iterator[str]:
     yield "module fft ("
     yield f"  input clock, input [{total - 1}:0] samples, output [{total - 1}:0] spectrum"
     yield ");"
-    lines = [f"samples[{_bits(point, width)}]" for point in range(POINTS)]
+    lines = [cut("samples", point, 2 * width) for point in range(POINTS)]
     for stage, turns in enumerate(rotations(radix), 1):
         yield from _stage(stage, lines, turns, radix, width)
         lines = [f"line_{stage}_{line}" for line in range(POINTS)]
     yield "\n  // The last stage leaves frequencies in the order of their reversed digits."
     for line, name in enumerate(lines):
-        yield f"  assign spectrum[{_bits(frequency(line, radix), width)}] = {name};"
+        yield f"  assign {cut('spectrum', frequency(line, radix), 2 * width)} = {name};"
     yield "endmodule"
-
-
-def _bits(point: int, width: int) -> str:
-    return f"{2 * width * (point + 1) - 1}:{2 * width * point}"
 
 
 def _inner(radix: int, width: int) -> int:
@@ -98,8 +94,8 @@ def _rotation(turn: int, radix: int, width: int) -> Iterator[str]:
     yield f"module rotation_{turn} ("
     yield f"  input [{2 * inner - 1}:0] from, output [{2 * width - 1}:0] to"
     yield ");"
-    yield f"  wire signed [{inner - 1}:0] real_part = from[{inner - 1}:0];"
-    yield f"  wire signed [{inner - 1}:0] imaginary_part = from[{2 * inner - 1}:{inner}];"
+    yield f"  wire signed [{inner - 1}:0] real_part = {cut('from', 0, inner)};"
+    yield f"  wire signed [{inner - 1}:0] imaginary_part = {cut('from', 1, inner)};"
     widest = inner + fraction + 2
     half = f"{widest}'sd{1 << (shift - 1)}"
     for name, first, second in (
@@ -123,10 +119,9 @@ def _butterfly(radix: int, width: int) -> Iterator[str]:
     yield ");"
     lines = []
     for line in range(radix):
-        low = 2 * width * line
-        yield f"  wire signed [{inner - 1}:0] real_{line} = $signed(from[{low + width - 1}:{low}]);"
-        bits = f"{low + 2 * width - 1}:{low + width}"
-        yield f"  wire signed [{inner - 1}:0] imaginary_{line} = $signed(from[{bits}]);"
+        for place, part in enumerate(("real", "imaginary"), 2 * line):
+            piece = cut("from", place, width)
+            yield f"  wire signed [{inner - 1}:0] {part}_{line} = $signed({piece});"
         lines.append(f"{line}")
     lines = yield from _steps(lines, "", inner, fraction)
     parts = [part for line in lines for part in (f"real_{line}", f"imaginary_{line}")]
@@ -197,7 +192,6 @@ def _stage(stage: int, lines: list[str], turns: list[int], radix: int, width: in
             name = f"{stage}_{member}"
             yield f"  wire [{2 * width - 1}:0] turned_{name};"
             yield f"  rotation_{turns[member]} rotate_{name}"
-            low = 2 * inner * number
-            yield f"    ({group}[{low + 2 * inner - 1}:{low}], turned_{name});"
+            yield f"    ({cut(group, number, 2 * inner)}, turned_{name});"
             yield f"  reg [{2 * width - 1}:0] line_{name};"
             yield f"  always @(posedge clock) line_{name} <= turned_{name};"

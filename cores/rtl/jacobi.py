@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.generators import Choice, Design, Vectors, bits_of, generator
-from dse.cores.rtl.verilog import concatenation
+from dse.cores.rtl.verilog import concatenation, cut
 
 WEIGHTS = ((1, 2, 1), (2, 4, 2), (1, 2, 1))
 """Of the nine cells; they sum to 16."""
@@ -145,5 +145,4 @@ def _source(row: int, column: int, side: int, width: int) -> str:
     """Return what a cell of the array becomes: the cell n columns further, or one that enters."""
     if column < _HALO:
         return f"cell_{row}_{column + side}"
-    low = (row * side + column - _HALO) * width
-    return f"entering[{low + width - 1}:{low}]"
+    return cut("entering", row * side + column - _HALO, width)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
+from dse.cores.rtl.verilog import cut
 
 _INSTANCES = Choice(
     name="instances", description="Cores behind the port", values=(2, 4, 8, 16, 32, 64)
@@ -27,15 +28,12 @@ def words_in_turn(design: Design, *, seed: int, tasks: int) -> Vectors:
     words = random.integers(0, 2, (cycles, width)).astype(bool)
     # An instance changes its answer when its turn has passed, as a core at full rate does.
     fresh = random.integers(0, 2, (cycles, width)).astype(bool)
-    turns = np.arange(cycles) % instances
-    given = np.zeros((cycles, instances, width), dtype=bool)
-    held = np.zeros((cycles, instances, width), dtype=bool)
-    for cycle in range(1, cycles):
-        given[cycle], held[cycle] = given[cycle - 1], held[cycle - 1]
-        given[cycle, turns[cycle - 1]] = fresh[cycle]
-        held[cycle, turns[cycle - 1]] = words[cycle - 1]
+    before = np.arange(cycles)[:, None] - 1
+    turn = before - (before - np.arange(instances)) % instances  # the last of each instance
+    has_had, at = (turn >= 0)[..., None], np.maximum(turn, 0)
+    held, given = has_had & words[at], has_had & fresh[at + 1]
     answers = np.zeros((cycles, width), dtype=bool)
-    answers[1:] = given[np.arange(cycles - 1), turns[:-1]]
+    answers[1:] = given[np.arange(cycles - 1), np.arange(cycles - 1) % instances]
     first = instances + 1
     known = np.arange(cycles) >= _LATENCY
     start = (np.arange(cycles) == 0)[:, None]
@@ -92,10 +90,9 @@ def _text(instances: int, width: int) -> Iterator[str]:
     yield f"  always @(posedge clock) next <= {{turn[{instances - 2}:0], turn[{instances - 1}]}};"
     chosen = []
     for number in range(instances):
-        bits = f"{width * (number + 1) - 1}:{width * number}"
-        yield f"  always @(posedge clock) if (turn[{number}]) held[{bits}] <= word;"
+        yield f"  always @(posedge clock) if (turn[{number}]) {cut('held', number, width)} <= word;"
         yield f"  wire [{width - 1}:0] chosen_{number} = {{{width}{{turn[{number}]}}}}"
-        yield f"    & given[{bits}];"
+        yield f"    & {cut('given', number, width)};"
         chosen.append(f"chosen_{number}")
     yield "  always @(posedge clock) answer <= "
     yield "    " + "\n    | ".join(chosen) + ";"

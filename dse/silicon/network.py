@@ -32,25 +32,6 @@ _READ = (
 
 
 @dataclass(frozen=True)
-class NetworkLine:
-    """A straight line of least squares over the instances, ``start + slope * n``.
-
-    Attributes
-    ----------
-    start
-        What a fleet pays once.
-    slope
-        What each instance adds.
-    error
-        Root mean square of what is left.
-    """
-
-    start: float
-    slope: float
-    error: float
-
-
-@dataclass(frozen=True)
 class Network:
     """Networks of one kind, fitted over the instances behind them.
 
@@ -60,8 +41,9 @@ class Network:
         Their table.
     stated
         Library and corner, as the table states them.
-    lines
-        Area (m2), leakage (W), and energy of a clock cycle (J) with glitches and without.
+    slopes
+        Area (m2), leakage (W), and energy of a clock cycle (J) with glitches and without, which
+        each instance adds.
     least_clock_hz
         The slowest of the networks can be clocked so fast.
     remarks
@@ -70,7 +52,7 @@ class Network:
 
     file: str
     stated: Mapping[str, str]
-    lines: Mapping[str, NetworkLine]
+    slopes: Mapping[str, float]
     least_clock_hz: float
     remarks: tuple[str, ...]
 
@@ -116,7 +98,7 @@ def read_network(path: Path) -> Network:
     return Network(
         file=table.file,
         stated=dict(line.split(": ", 1) for line in remarks if ": " in line),
-        lines=lines,
+        slopes={name: line["slope"] for name, line in lines.items()},
         least_clock_hz=float(1.0 / columns["least_period_s"].max()),
         remarks=(f"network: {origin}; {joined}; least squares", *_in_words(lines)),
     )
@@ -150,17 +132,17 @@ def with_network(cores: Characterisation, network: Network) -> Characterisation:
 
 
 def _joined(one: CharacterisedDesign, network: Network) -> CharacterisedDesign:
-    had, lines, clock = one.figures, network.lines, one.figures["clock_hz"]
-    area = had["area_m2"] + lines["area_m2"].slope
+    had, slopes, clock = one.figures, network.slopes, one.figures["clock_hz"]
+    area = had["area_m2"] + slopes["area_m2"]
     figures = {
         "area_m2": area,
-        "leakage_power_w": had["leakage_power_w"] + lines["leakage_power_w"].slope,
-        "network_area_m2": lines["area_m2"].slope,
-        "network_power_w": lines["energy_j"].slope * clock,
-        "network_leakage_w": lines["leakage_power_w"].slope,
+        "leakage_power_w": had["leakage_power_w"] + slopes["leakage_power_w"],
+        "network_area_m2": slopes["area_m2"],
+        "network_power_w": slopes["energy_j"] * clock,
+        "network_leakage_w": slopes["leakage_power_w"],
     }
     for power, energy in (("dynamic_power_w", "energy_j"), ("settled_power_w", "settled_energy_j")):
-        figures[power] = had[power] + lines[energy].slope * clock
+        figures[power] = had[power] + slopes[energy] * clock
         figures[energy] = figures[power] * had["cycles_per_task"] / clock
     if "gate_equivalents" in had:
         figures["gate_equivalents"] = had["gate_equivalents"] * area / had["area_m2"]
@@ -170,17 +152,21 @@ def _joined(one: CharacterisedDesign, network: Network) -> CharacterisedDesign:
     return replace(one, figures={**had, **figures}, notes=(*one.notes, *([note] * slower)))
 
 
-def _line(over: Column, values: Column) -> NetworkLine:
+def _line(over: Column, values: Column) -> dict[str, float]:
+    """Return a straight line of least squares: start, slope and root mean square of what is left.
+
+    The start is what a fleet pays once, the slope what each instance adds.
+    """
     columns = np.column_stack([np.ones_like(over), over])
-    (start, slope), *_ = np.linalg.lstsq(columns, values, rcond=None)
+    start, slope = np.linalg.lstsq(columns, values, rcond=None)[0].tolist()
     left = values - start - slope * over
-    return NetworkLine(float(start), float(slope), float(np.sqrt(np.mean(left**2))))
+    return {"start": start, "slope": slope, "error": float(np.sqrt(np.mean(left**2)))}
 
 
-def _in_words(lines: Mapping[str, NetworkLine]) -> Iterator[str]:
+def _in_words(lines: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     def each(part: str) -> str:
         words = {"area_m2": "", "energy_j": " a cycle", "leakage_power_w": " of leakage"}
-        found = (units.show(getattr(lines[one], part), one) + word for one, word in words.items())
+        found = (units.show(lines[one][part], one) + word for one, word in words.items())
         return ", ".join(found)
 
     yield f"network, in each row: {each('slope')}; root mean square errors {each('error')}"
