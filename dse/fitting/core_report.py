@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,8 @@ class CoreFit(Printable):
     def to_dict(self) -> dict[str, Any]:
         """Return the laws and what supports them as plain data, in SI."""
         laws = {}
-        for name, fitted in _fitted(self):
-            laws[name + unit_suffix(core_law.QUANTITIES[_quantity_of(name)])] = {
+        for name, quantity, fitted in _fitted(self):
+            laws[name + unit_suffix(core_law.QUANTITIES[quantity])] = {
                 "form": fitted.law.form,
                 "over": list(fitted.law.over),
                 "coefficients": list(fitted.law.coefficients),
@@ -129,7 +129,9 @@ def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
         origin["assumed"] = list(found.assumed)
     if len(found.designs) <= MOST_POINTS:
         origin["designs"] = list(found.designs)
-    origin["residuals"] = {name: _support(name, fitted) for name, fitted in _fitted(found)}
+    origin["residuals"] = {
+        name: _support(quantity, fitted) for name, quantity, fitted in _fitted(found)
+    }
     return {"core": core}, origin
 
 
@@ -142,16 +144,11 @@ def _range(values: Column) -> list[float]:
     return [int(end) for end in ends] if _are_whole(values) else ends
 
 
-def _fitted(found: CoreFit) -> Iterable[tuple[str, Fitted]]:
-    """Yield every fitted quantity, total power at the end; `_quantity_of` its unit."""
-    yield from found.laws.items()
+def _fitted(found: CoreFit) -> Iterator[tuple[str, str, Fitted]]:
+    """Yield everything fitted, total power at the end, and the quantity whose unit it has."""
+    yield from ((name, name, fitted) for name, fitted in found.laws.items())
     if found.total_power is not None:
-        yield TOTAL, found.total_power
-
-
-def _quantity_of(name: str) -> str:
-    """Return the quantity whose unit a fitted one has."""
-    return "dynamic_power" if name == TOTAL else name
+        yield TOTAL, "dynamic_power", found.total_power
 
 
 def _law(quantity: str, fitted: Fitted) -> Any:
@@ -163,9 +160,8 @@ def _law(quantity: str, fitted: Fitted) -> Any:
     return {"form": law.form, "over": list(law.over), "coefficients": values}
 
 
-def _support(name: str, fitted: Fitted) -> dict[str, Any]:
+def _support(quantity: str, fitted: Fitted) -> dict[str, Any]:
     """Return what supports a law: its errors, intervals, residuals, and the other forms."""
-    quantity = _quantity_of(name)
     column = core_law.QUANTITIES[quantity]
     names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
     if fitted.law.form == "constant" and not fitted.residuals.any():
@@ -191,8 +187,7 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
 
 
 def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
-    for name, fitted in _fitted(found):
-        quantity = _quantity_of(name)
+    for name, quantity, fitted in _fitted(found):
         data = fitted.law(found.parameters) - fitted.residuals
         worst = int(np.argmax(np.abs(fitted.errors)))
         share = fitted.residuals[worst] / data[worst] if data[worst] else 0.0
@@ -203,10 +198,9 @@ def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
 
 
 def _support_rows(found: CoreFit) -> Iterator[Sequence[str]]:
-    for name, fitted in _fitted(found):
+    for name, quantity, fitted in _fitted(found):
         if fitted.law.form == "constant" and not fitted.is_doubtful:
             continue
-        quantity = _quantity_of(name)
         count = len(fitted.law.coefficients)
         names = core_law.unit_names(quantity, fitted.law.form, count)
         shown = "; ".join(

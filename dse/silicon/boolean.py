@@ -17,6 +17,9 @@ MOST_PINS = 16
 MOST_DEEP = 100
 """Brackets and ``!`` within each other."""
 
+_JOINING = ((("+", "|"), np.logical_or), (("*", "&"), np.logical_and), (("^",), np.logical_xor))
+"""Signs between two values, those that bind tightest last."""
+
 
 class FunctionError(ExpressionError):
     """A Boolean expression of liberty that cannot be read."""
@@ -69,7 +72,7 @@ class _Reader:
         self.deep = 0
 
     def read(self) -> NDArray[np.bool_]:
-        value = self._sum()
+        value = self._joined()
         if self.next < len(self.tokens):
             raise self._fault(f"{self.tokens[self.next]!r} does not belong here")
         return value
@@ -82,25 +85,15 @@ class _Reader:
     def _peek(self) -> str:
         return self.tokens[self.next] if self.next < len(self.tokens) else ""
 
-    def _sum(self) -> NDArray[np.bool_]:
-        value = self._product()
-        while self._peek() in ("+", "|"):
-            self.next += 1
-            value = value | self._product()
-        return value
-
-    def _product(self) -> NDArray[np.bool_]:
-        value = self._difference()
-        while self._peek() not in ("", "+", "|", ")"):
-            self.next += self._peek() in ("*", "&")
-            value = value & self._difference()
-        return value
-
-    def _difference(self) -> NDArray[np.bool_]:
-        value = self._single()
-        while self._peek() == "^":
-            self.next += 1
-            value = value ^ self._single()
+    def _joined(self, level: int = 0) -> NDArray[np.bool_]:
+        """Return what signs of a level join; what stands side by side is a product."""
+        if level == len(_JOINING):
+            return self._single()
+        signs, join = _JOINING[level]
+        value = self._joined(level + 1)
+        while self._peek() in signs or ("*" in signs and self._peek() not in ("", "+", "|", ")")):
+            self.next += self._peek() in signs
+            value = join(value, self._joined(level + 1))
         return value
 
     def _single(self) -> NDArray[np.bool_]:
@@ -117,7 +110,7 @@ class _Reader:
         if sign == "!":
             return ~self._single()
         if sign == "(":
-            value = self._sum()
+            value = self._joined()
             if self._peek() != ")":
                 raise self._fault("a bracket is not closed")
             self.next += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,8 +37,9 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
     StudyError
         The library has no buffer.
     """
-    trees = _Trees(library, usable)
-    if not trees.buffers:
+    cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
+    buffers = [cell for cell in cells if computes(cell, [False, True])]
+    if not buffers:
         rule, remedy = "the library has no buffer that can be used", "add the file that has them"
         raise StudyError([Fault("library", "", rule, remedy)])
     instances = list(netlist.instances)
@@ -50,7 +51,8 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
         if len(ends) <= MOST_FAN_OUT:
             continue
         loads = (library.cells[instances[at].cell].pins[name].capacitance_f for at, name in ends)
-        driver, kind, count = trees.best(library.cells[instance.cell], pin, sum(loads), len(ends))
+        alike = [one for one in cells if _alike(one, library.cells[instance.cell])]
+        driver, kind, count = _best_tree(alike, buffers, pin, sum(loads), len(ends))
         instances[position] = replace(instances[position], cell=driver)
         for number in range(count):
             net = netlist.net_count + len(added)
@@ -92,42 +94,35 @@ _Tree = tuple[str, str, int]
 """A way to drive a load: a flip-flop, a buffer, and how many of it side by side, none for 0."""
 
 
-class _Trees:
-    """The fastest ways to drive loads."""
+def _best_tree(
+    drivers: Iterable[Cell], buffers: Sequence[Cell], pin: str, load_f: float, takers: int
+) -> _Tree:
+    """Return the smallest tree within `_SLACK` of the fastest."""
+    options = [
+        option for driver in drivers for option in _trees(driver, buffers, pin, load_f, takers)
+    ]
+    fastest = min(delay for delay, _, _ in options)
+    near = [option for option in options if option[0] <= _SLACK * fastest]
+    return min(near, key=lambda option: option[1])[2]
 
-    def __init__(self, library: CellLibrary, usable: UsableCells) -> None:
-        self.cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
-        self.buffers = [cell for cell in self.cells if computes(cell, [False, True])]
 
-    def best(self, cell: Cell, pin: str, load_f: float, takers: int) -> _Tree:
-        """Return the smallest tree within `_SLACK` of the fastest."""
-        options = [
-            option
-            for driver in self.cells
-            if _alike(driver, cell)
-            for option in self._options(driver, pin, load_f, takers)
-        ]
-        fastest = min(delay for delay, _, _ in options)
-        near = [option for option in options if option[0] <= _SLACK * fastest]
-        return min(near, key=lambda option: option[1])[2]
-
-    def _options(
-        self, driver: Cell, pin: str, load_f: float, takers: int
-    ) -> Iterator[tuple[float, float, _Tree]]:
-        """Yield delay (s), area (m2) and tree for no buffer, and numbers of each buffer."""
-        rise, fall, _, _ = _launched(driver.pins[pin], np.array([load_f]))
-        yield float(max(rise[0], fall[0])), driver.area_m2, (driver.name, "", 0)
-        counts = np.arange(1, min(takers // 2, _MOST_BUFFERS) + 1)
-        for buffer in self.buffers:
-            pins = buffer.pins[buffer.inputs[0]], buffer.outputs[0]
-            entering = np.asarray(counts * pins[0].capacitance_f, dtype=np.float64)
-            rise, fall, rise_slew, fall_slew = _launched(driver.pins[pin], entering)
-            shares = load_f / counts
-            rises = rise + worst_of(pins[1].arcs, "cell_rise", rise_slew, shares)
-            falls = fall + worst_of(pins[1].arcs, "cell_fall", fall_slew, shares)
-            for count, delay in zip(counts.tolist(), np.maximum(rises, falls), strict=True):
-                area = driver.area_m2 + count * buffer.area_m2
-                yield float(delay), area, (driver.name, buffer.name, count)
+def _trees(
+    driver: Cell, buffers: Sequence[Cell], pin: str, load_f: float, takers: int
+) -> Iterator[tuple[float, float, _Tree]]:
+    """Yield delay (s), area (m2) and tree for no buffer, and numbers of each buffer."""
+    rise, fall, _, _ = _launched(driver.pins[pin], np.array([load_f]))
+    yield float(max(rise[0], fall[0])), driver.area_m2, (driver.name, "", 0)
+    counts = np.arange(1, min(takers // 2, _MOST_BUFFERS) + 1)
+    for buffer in buffers:
+        pins = buffer.pins[buffer.inputs[0]], buffer.outputs[0]
+        entering = np.asarray(counts * pins[0].capacitance_f, dtype=np.float64)
+        rise, fall, rise_slew, fall_slew = _launched(driver.pins[pin], entering)
+        shares = load_f / counts
+        rises = rise + worst_of(pins[1].arcs, "cell_rise", rise_slew, shares)
+        falls = fall + worst_of(pins[1].arcs, "cell_fall", fall_slew, shares)
+        for count, delay in zip(counts.tolist(), np.maximum(rises, falls), strict=True):
+            area = driver.area_m2 + count * buffer.area_m2
+            yield float(delay), area, (driver.name, buffer.name, count)
 
 
 def _alike(driver: Cell, cell: Cell) -> bool:

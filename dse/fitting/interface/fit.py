@@ -106,8 +106,8 @@ class InterfaceFit:
         Whether the exponent is 1 because the data do not reject it.
     linear_p
         How likely the data are if it is; NaN when three sizes cannot tell.
-    models
-        The general form and the one with exponent 1.
+    model
+        The form that suits the data.
     estimates
         By name: ``host_offset_s``, ``index_s_per_byte``, ``exponent``, ``fixed_s`` (overhead and
         latency together), ``per_byte_s_per_byte`` (with exponent 1 the whole of it, computing
@@ -116,13 +116,8 @@ class InterfaceFit:
 
     linear: bool
     linear_p: float
-    models: tuple[FittedModel, FittedModel]
+    model: FittedModel
     estimates: Mapping[str, Estimate]
-
-    @property
-    def model(self) -> FittedModel:
-        """The form that suits the data."""
-        return self.models[self.linear]
 
 
 def fit_times(size: Array, host: Array, offload: Array, *, pure: bool = False) -> InterfaceFit:
@@ -136,12 +131,13 @@ def fit_times(size: Array, host: Array, offload: Array, *, pure: bool = False) -
     )
     p = nested_p(one.host_at_will, general.host_at_will)
     linear = not p < SIGNIFICANCE
-    estimates = _estimates(one if linear else general, linear=linear)
+    model = one if linear else general
+    estimates = _estimates(model, linear=linear)
     if linear:
         margin = general.margin({EXPONENT: 1.0})
         sought = _estimate(float(general.possible[EXPONENT]), general.free[EXPONENT], margin)
         estimates["exponent"] = sought._replace(value=1.0)
-    return InterfaceFit(linear=linear, linear_p=p, models=(general, one), estimates=estimates)
+    return InterfaceFit(linear=linear, linear_p=p, model=model, estimates=estimates)
 
 
 def nested_p(simple: Powers, general: Powers) -> float:
@@ -166,13 +162,13 @@ def _model(size: Array, host: Array, offload: Array, *, free: bool, used: Flags)
     bounded = at_will
     if at_will.coefficients[0] < 0:
         bounded = fit_powers(size, host, powers, free=free, used=np.array([False, True]))
-    terms, bounded_terms = (
-        np.array([0.0, 1.0, *found.exponents[1:]] if free else [0.0, 1.0])
-        for found in (at_will, bounded)
-    )
-    offload_at_will = fit_powers(size, offload, terms, free=False)
-    same = np.array_equal(terms, bounded_terms)
-    first = offload_at_will if same else fit_powers(size, offload, bounded_terms, free=False)
+
+    def offload_beside(found: Powers) -> Powers:
+        terms = [0.0, 1.0, *(found.exponents[1:] if free else ())]
+        return fit_powers(size, offload, np.array(terms), free=False)
+
+    offload_at_will = offload_beside(at_will)
+    first = offload_at_will if bounded is at_will else offload_beside(bounded)
     return FittedModel(
         host=bounded,
         offload=_not_negative(size, offload, first),
