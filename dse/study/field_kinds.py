@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +40,8 @@ class Given(BaseModel):
     value: float
 
 
+Default = TypeVar("Default")
+Section = TypeVar("Section", bound="StudySection")
 Amount = Given | None
 """What a field with a unit holds that may be omitted."""
 
@@ -189,6 +191,34 @@ def quantity(description: str, *columns: str, **about: Any) -> Any:
     return declared
 
 
+def no_items() -> list[Any]:
+    """Return an empty list, the default of a field: pydantic parses the signature of `list`."""
+    return []
+
+
+def option(description: str, default: Default, **limits: Any) -> Default:
+    """Return the declaration of a field that may be omitted; `limits` as of `Field` of pydantic."""
+    declared: Default = Field(default=default, description=description, **limits)
+    return declared
+
+
+def choice(description: str, *coded: Any) -> Any:
+    """Return the declaration of a field that is one of some names; `coded` as of `Coded`."""
+    declared: Any = option(description, None)
+    declared.metadata.append(Coded(*coded))
+    return declared
+
+
+def entries(description: str, **limits: Any) -> Any:
+    """Return the declaration of a mapping that may be omitted; `limits` as of `option`."""
+    return Field(default_factory=dict, description=description, **limits)
+
+
+def items(description: str, **limits: Any) -> Any:
+    """Return the declaration of a list that may be omitted; `limits` as of `option`."""
+    return Field(default_factory=no_items, description=description, **limits)
+
+
 class Duration(Unit):
     """Metadata of a time that may be minutes or hours, too."""
 
@@ -227,22 +257,13 @@ class Range(StudySection):
 
     start: int | float | str = Field(alias="from", description="First value")
     to: int | float | str = Field(description="Last value")
-    step: int | float | str | None = Field(default=None, description="Distance of two values")
-    points: int | None = Field(default=None, ge=1, le=1_000_000, description="How many values")
-    grid: Literal["linear", "log"] = Field(
-        default="linear", description="Even in the values or in their logarithm"
-    )
-    continuous: bool = Field(
-        default=False, description="Any value in the range, for a heuristic search; on this grid"
-    )
+    step: int | float | str | None = option("Distance of two values", None)
+    points: int | None = option("How many values", None, ge=1, le=1_000_000)
+    grid: Literal["linear", "log"] = option("Even in the values or in their logarithm", "linear")
+    continuous: bool = option("Any value in the range, for a heuristic search; on this grid", False)
 
 
 Scalar = int | float | bool | str
-
-
-def no_items() -> list[Any]:
-    """Return an empty list, the default of a field: pydantic parses the signature of `list`."""
-    return []
 
 
 def form(written: Any) -> str:
@@ -256,6 +277,11 @@ def range_or_one(written: Any) -> str:
     """Return the tag of what may be a mapping or a single value."""
     return "range" if form(written) == "range" else "one"
 
+
+SectionOrName = Annotated[
+    Annotated[Section, Tag("range")] | Annotated[str | None, Tag("one")], Discriminator(form)
+]
+"""A section, or the name of what stands for it."""
 
 Node = Annotated[str, AfterValidator(lambda name: re.sub(r"^(\d+)nm$", r"\1 nm", name))]
 """The node of a process: `65nm` is `65 nm`."""
@@ -278,7 +304,7 @@ class Coupled(StudySection):
     values: dict[str, Values] = Field(
         min_length=1, description="Value of that axis, in quotes if a number -> values"
     )
-    only: Values | None = Field(default=None, description="Those of the values to keep; all")
+    only: Values | None = option("Those of the values to keep; all", None)
 
 
 def axis_form(written: Any) -> str:
@@ -298,9 +324,7 @@ AxisValues = Annotated[
 
 Uncertainty = Annotated[
     dict[str, int | float | str],
-    Field(
-        default_factory=dict, description="Relative standard uncertainty of figures: {area: 10 %}"
-    ),
+    entries("Relative standard uncertainty of figures: {area: 10 %}"),
 ]
 
 

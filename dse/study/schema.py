@@ -11,11 +11,15 @@ from dse.study.field_kinds import (
     AxisValues,
     Duration,
     Node,
+    SectionOrName,
     StudySection,
     Uncertainty,
     Values,
+    entries,
     form,
+    items,
     no_items,
+    option,
     quantity,
     range_or_one,
 )
@@ -30,16 +34,10 @@ class OutputSection(StudySection):
 
     word: ClassVar[str] = "output"
 
-    unit: str | int | None = Field(default=None, description="Its unit; 1 for none")
-    least: int | float | str | None = Field(
-        default=None, description="Less is no value, but an accident"
-    )
-    most: int | float | str | None = Field(
-        default=None, description="More is no value, but an accident"
-    )
-    expect: str | None = Field(
-        default=None, description="What it is expected to be: an expression over axes"
-    )
+    unit: str | int | None = option("Its unit; 1 for none", None)
+    least: int | float | str | None = option("Less is no value, but an accident", None)
+    most: int | float | str | None = option("More is no value, but an accident", None)
+    expect: str | None = option("What it is expected to be: an expression over axes", None)
 
 
 Output = Annotated[
@@ -61,9 +59,8 @@ class InfeasibleSection(StudySection):
         Annotated[int, Field(ge=1, le=255)] | list[Annotated[int, Field(ge=1, le=255)]],
         Field(description="Exit statuses that say so"),
     ] = Field(default_factory=no_items)
-    output: dict[str, Word | list[Word]] = Field(
-        default_factory=dict,
-        description="Name -> what is written of it where a design is infeasible",
+    output: dict[str, Word | list[Word]] = entries(
+        "Name -> what is written of it where a design is infeasible"
     )
 
 
@@ -72,31 +69,19 @@ class MeasuringSection(StudySection):
 
     word: ClassVar[str] = "evaluator"
 
-    command: list[str | int | float] | None = Field(
-        default=None, min_length=1, description="Program and arguments; {axis} stands for its value"
+    command: list[str | int | float] | None = option(
+        "Program and arguments; {axis} stands for its value", None, min_length=1
     )
-    function: str | None = Field(
-        default=None,
-        description="A function of a file in its folder, `model.py:area`, in place of a command",
+    function: str | None = option(
+        "A function of a file in its folder, `model.py:area`, in place of a command", None
     )
-    using: str | None = Field(
-        default=None, description="A plug-in of the group dse.evaluators, in place of a command"
-    )
-    settings: dict[str, Word | list[Word]] = Field(
-        default_factory=dict, description="Settings of the plug-in of `using`"
-    )
-    outputs: dict[str, Output] = Field(default_factory=dict, description="Quantity -> unit")
+    using: str | None = option("A plug-in of the group dse.evaluators, in place of a command", None)
+    settings: dict[str, Word | list[Word]] = entries("Settings of the plug-in of `using`")
+    outputs: dict[str, Output] = entries("Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
-    infeasible: InfeasibleSection | None = Field(
-        default=None, description="How it says that a design is infeasible"
-    )
-    files: list[str] = Field(
-        default_factory=no_items,
-        description="Files whose content counts: other content, other values",
-    )
-    version: str | int | float | None = Field(
-        default=None, description="Of what measures; another one, other values"
-    )
+    infeasible: InfeasibleSection | None = option("How it says that a design is infeasible", None)
+    files: list[str] = items("Files whose content counts: other content, other values")
+    version: str | int | float | None = option("Of what measures; another one, other values", None)
 
 
 class FidelitySection(MeasuringSection):
@@ -110,25 +95,20 @@ class FidelitySection(MeasuringSection):
 class EvaluateSection(MeasuringSection):
     """What measures a design, and how often."""
 
-    retries: int = Field(default=1, ge=0, le=100, description="Attempts after an accident")
-    repeats: int = Field(
-        default=1, ge=1, le=1000, description="Measurements of each design, whose mean counts"
+    retries: int = option("Attempts after an accident", 1, ge=0, le=100)
+    repeats: int = option("Measurements of each design, whose mean counts", 1, ge=1, le=1000)
+    on_failure: Literal["continue", "abort"] = option(
+        "After an accident the search goes on without the design, or ends", "continue"
     )
-    on_failure: Literal["continue", "abort"] = Field(
-        default="continue",
-        description="After an accident the search goes on without the design, or ends",
+    stop_at_failures: int = option(
+        "Accidents among 20 designs that end a run; 0: never", 10, ge=0, le=20
     )
-    stop_at_failures: int = Field(
-        default=10, ge=0, le=20, description="Accidents among 20 designs that end a run; 0: never"
+    workers: int = option("Designs measured at once", 1, ge=1, le=1000)
+    cost: str | int | float | None = option(
+        "What it costs to measure a design: an expression over axes and outputs", None
     )
-    workers: int = Field(default=1, ge=1, le=1000, description="Designs measured at once")
-    cost: str | int | float | None = Field(
-        default=None,
-        description="What it costs to measure a design: an expression over axes and outputs",
-    )
-    fidelities: list[FidelitySection] = Field(
-        default_factory=no_items,
-        description="What measures the same at less cost, the cheapest first",
+    fidelities: list[FidelitySection] = items(
+        "What measures the same at less cost, the cheapest first"
     )
 
 
@@ -143,66 +123,50 @@ class StageSection(StudySection):
 
     word: ClassVar[str] = "stage"
 
-    core: Annotated[
-        Annotated[EvaluateSection, Tag("range")] | Annotated[str | None, Tag("one")],
-        Discriminator(form),
-        Field(description="Core family, `dse list` shows them; or what measures its designs"),
-    ] = None
-    table: str | None = Field(
-        default=None,
-        description="CSV file of designs, in the folder of the study, in place of `core`",
+    core: SectionOrName[EvaluateSection] = option(
+        "Core family, `dse list` shows them; or what measures its designs", None
     )
-    provides: str | None = Field(
-        default=None, description="A function, in place of `core`: all cores that provide it"
+    table: str | None = option(
+        "CSV file of designs, in the folder of the study, in place of `core`", None
     )
+    provides: str | None = option("A function, in place of `core`: all cores that provide it", None)
     node: Annotated[
         Annotated[list[Node], Tag("list")] | Annotated[Node | None, Tag("one")],
         Discriminator(form),
         Field(description="Their nodes, such as 65 nm; all of them"),
     ] = None
-    evidence: list[Literal["synthesis", "placed", "measured", "vendor"]] | None = Field(
-        default=None, min_length=1, description="What their figures may be; anything"
+    evidence: list[Literal["synthesis", "placed", "measured", "vendor"]] | None = option(
+        "What their figures may be; anything", None, min_length=1
     )
-    among: list[str] | None = Field(
-        default=None, min_length=1, description="Cores, records and tables to take; all cores"
+    among: list[str] | None = option(
+        "Cores, records and tables to take; all cores", None, min_length=1
     )
-    scale_to: Node | None = Field(
-        default=None, description="Node that their areas are scaled to, such as 7 nm"
-    )
+    scale_to: Node | None = option("Node that their areas are scaled to, such as 7 nm", None)
     columns: Columns = Field(default_factory=dict)
-    values: dict[str, int | float | str] = Field(
-        default_factory=dict, description="Figures that the table lacks, the same for every design"
+    values: dict[str, int | float | str] = entries(
+        "Figures that the table lacks, the same for every design"
     )
     uncertainty: Uncertainty
-    name: str | None = Field(
-        default=None,
-        pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
-        description="Prefix of its columns; the core",
+    name: str | None = option(
+        "Prefix of its columns; the core", None, pattern=r"^[A-Za-z][A-Za-z0-9_]*$"
     )
-    model: str = Field(default="table", description="table, law, or their published form")
-    designs: list[str] | None = Field(
-        default=None, min_length=1, description="Designs to consider; all of them"
+    model: str = option("table, law, or their published form", "table")
+    designs: list[str] | None = option("Designs to consider; all of them", None, min_length=1)
+    parameters: dict[str, Values] = entries(
+        "Values of a law's parameters, of options, or of columns of a table"
     )
-    parameters: dict[str, Values] = Field(
-        default_factory=dict,
-        description="Values of a law's parameters, of options, or of columns of a table",
+    fleet: Literal["single", "mixed"] = option(
+        "One design per fleet, or any mix of designs", "single"
     )
-    fleet: Literal["single", "mixed"] = Field(
-        default="single", description="One design per fleet, or any mix of designs"
+    instances: Values | None = option(
+        "How many; `least` carries the rate with the fewest; of each if mixed", None
     )
-    instances: Values | None = Field(
-        default=None,
-        description="How many; `least` carries the rate with the fewest; of each if mixed",
+    counts: dict[str, Annotated[int, Field(ge=0)]] | None = option(
+        "A fixed fleet: design -> instances", None, min_length=1
     )
-    counts: dict[str, Annotated[int, Field(ge=0)]] | None = Field(
-        default=None, min_length=1, description="A fixed fleet: design -> instances"
-    )
-    clock: Values | None = Field(
-        default=None, description="`meet` the rate, or fractions of the top clock to run at"
-    )
-    idle: Literal["gated", "clocked"] = Field(
-        default="gated",
-        description="Whether the clock of idle pipelines is gated, or they switch like busy",
+    clock: Values | None = option("`meet` the rate, or fractions of the top clock to run at", None)
+    idle: Literal["gated", "clocked"] = option(
+        "Whether the clock of idle pipelines is gated, or they switch like busy", "gated"
     )
 
     @field_validator("designs", mode="before")
@@ -217,11 +181,9 @@ class DesignsSection(StudySection):
 
     table: str = Field(description="CSV file, in the folder of the study")
     columns: Columns = Field(default_factory=dict)
-    parameters: dict[str, Values] = Field(
-        default_factory=dict, description="Values of columns to consider; all of them"
-    )
-    only: list[str | int | float] | None = Field(
-        default=None, min_length=1, description="Designs to consider, by name; all of them"
+    parameters: dict[str, Values] = entries("Values of columns to consider; all of them")
+    only: list[str | int | float] | None = option(
+        "Designs to consider, by name; all of them", None, min_length=1
     )
     uncertainty: Uncertainty
 
@@ -235,12 +197,12 @@ class SpendingSection(StudySection):
 
     word: ClassVar[str] = "budget of a search"
 
-    designs: int | None = Field(default=None, ge=1, description="Most designs to evaluate")
+    designs: int | None = option("Most designs to evaluate", None, ge=1)
     time: Annotated[
         Amount, Duration("Time in which designs are measured, of the whole run", ("time_s",))
     ] = None
-    cost: str | int | float | None = Field(
-        default=None, description="Sum of `evaluate.cost` of the designs measured, of the whole run"
+    cost: str | int | float | None = option(
+        "Sum of `evaluate.cost` of the designs measured, of the whole run", None
     )
 
 
@@ -258,34 +220,30 @@ class UntilSection(StudySection):
 class SearchSection(StudySection):
     """How to look for the front."""
 
-    method: str = Field(default="exact", description="Search method; `dse list methods`")
+    method: str = option("Search method; `dse list methods`", "exact")
     budget: Annotated[
         Annotated[SpendingSection, Tag("range")] | Annotated[int | None, Tag("one"), Field(ge=1)],
         Discriminator(range_or_one),
         Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
     ] = None
-    until: UntilSection | None = Field(
-        default=None, description="End before the budget is used: {missing: 2 %, confidence: 90 %}"
+    until: UntilSection | None = option(
+        "End before the budget is used: {missing: 2 %, confidence: 90 %}", None
     )
-    seed: int = Field(default=1, ge=0, lt=2**32, description="Same seed, same front")
+    seed: int = option("Same seed, same front", 1, ge=0, lt=2**32)
     population: int | None = Field(default=None, ge=2, le=100_000)
     effort: Amount = quantity(
         "CPU time that a proof may take; then the front so far counts", "effort_s"
     )
     memory: Amount = quantity("Memory that a proof may take", "memory_byte")
-    on_failure: Literal["stop", "infeasible"] = Field(
-        default="stop",
-        description="What a design is that cannot be evaluated: an error, or infeasible",
+    on_failure: Literal["stop", "infeasible"] = option(
+        "What a design is that cannot be evaluated: an error, or infeasible", "stop"
     )
-    compiled: Literal["auto", "yes", "no"] = Field(
-        default="auto",
-        description="Whether machine code evaluates all designs: where it pays, always, never",
+    compiled: Literal["auto", "yes", "no"] = option(
+        "Whether machine code evaluates all designs: where it pays, always, never", "auto"
     )
-    warm_start: bool = Field(
-        default=True, description="Begin a heuristic with corners and a coarse grid of the space"
-    )
-    options: dict[str, bool | int | float | str] = Field(
-        default_factory=dict, description="Options of the method; `dse show METHOD` lists them"
+    warm_start: bool = option("Begin a heuristic with corners and a coarse grid of the space", True)
+    options: dict[str, bool | int | float | str] = entries(
+        "Options of the method; `dse show METHOD` lists them"
     )
 
     @property
@@ -308,43 +266,31 @@ class StudyFile(StudySection):
 
     word: ClassVar[str] = "study"
 
-    question: str | None = Field(default=None, description="The question in plain words")
+    question: str | None = option("The question in plain words", None)
     workload: WorkloadSection = Field(default_factory=WorkloadSection)
     stages: list[StageSection] = Field(default_factory=no_items)
-    designs: Annotated[
-        Annotated[DesignsSection, Tag("range")] | Annotated[str | None, Tag("one")],
-        Discriminator(form),
-        Field(
-            description="CSV file of designs: evaluated already, or those that `evaluate` measures"
-        ),
-    ] = None
-    evaluate: EvaluateSection | None = Field(
-        default=None, description="What measures designs, outside this program"
+    designs: SectionOrName[DesignsSection] = option(
+        "CSV file of designs: evaluated already, or those that `evaluate` measures", None
     )
+    evaluate: EvaluateSection | None = option("What measures designs, outside this program", None)
     interface: InterfaceSection | None = None
     budget: BudgetSection = Field(default_factory=BudgetSection)
-    axes: dict[str, AxisValues] = Field(
-        default_factory=dict,
-        description="What is left open: field, or name of what is measured -> values",
+    axes: dict[str, AxisValues] = entries(
+        "What is left open: field, or name of what is measured -> values"
     )
     objectives: dict[str, Sense] = Field(
         min_length=1, description="Quantity -> minimise or maximise"
     )
-    constraints: list[str] = Field(
-        default_factory=no_items,
-        description="Bounds with units (`power <= 30 mW`) and expressions in SI",
+    constraints: list[str] = items("Bounds with units (`power <= 30 mW`) and expressions in SI")
+    prefer: str | None = option(
+        "Which design of the front is recommended; `dse answer --help`", None
     )
-    prefer: str | None = Field(
-        default=None, description="Which design of the front is recommended; `dse answer --help`"
-    )
-    tolerance: str | int | float | None = Field(
-        default=None, description="Share of the best within which the other objectives decide: 1 %"
+    tolerance: str | int | float | None = option(
+        "Share of the best within which the other objectives decide: 1 %", None
     )
     search: SearchSection = Field(default_factory=SearchSection)
-    sweep: dict[str, Values] = Field(
-        default_factory=dict,
-        max_length=1,
-        description="One field and its values; the study runs for each",
+    sweep: dict[str, Values] = entries(
+        "One field and its values; the study runs for each", max_length=1
     )
 
     def place(self, path: str) -> tuple[str | int, ...]:

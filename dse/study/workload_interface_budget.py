@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag, field_validator
+from pydantic import Field, field_validator
 
 from dse.contract import ATTACHMENTS, PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
 from dse.errors import nearest
@@ -14,12 +14,14 @@ from dse.study.field_kinds import (
     Amount,
     Coded,
     Given,
+    SectionOrName,
     Sizes,
     StudySection,
     Unit,
+    choice,
     declared_of,
     fault,
-    form,
+    option,
     quantity,
 )
 
@@ -67,11 +69,7 @@ class WorkloadSection(StudySection):
         words={"steady": 0.0, "poisson": 1.0},
         key="cv2",
     )
-    kernel: Annotated[
-        Annotated[KernelSection, Tag("range")] | Annotated[str | None, Tag("one")],
-        Discriminator(form),
-        Field(description="Kernel by name, or in place"),
-    ] = None
+    kernel: SectionOrName[KernelSection] = option("Kernel by name, or in place", None)
     streams: Amount = quantity("Independent streams of tasks", "workload_streams", integer=True)
     chained: Annotated[
         bool,
@@ -99,16 +97,15 @@ PACKET_SIZES = (128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
 class InterfaceSection(StudySection):
     """How the host hands work to the accelerators: a device, fields that override it, or both."""
 
-    device: str | None = Field(default=None, description="Interface by name; `dse list` shows them")
-    host: str | None = Field(default=None, description="Name of the host processor")
-    attachment: Annotated[
-        str | None,
-        Field(
-            description="Where the engine is: `inline`, on the way of the data, or next to them: "
-            "look_aside, or a word of one's own such as pcie_card"
-        ),
-        Coded("interface_attachment", ATTACHMENTS, ("attachment",)),
-    ] = None
+    device: str | None = option("Interface by name; `dse list` shows them", None)
+    host: str | None = option("Name of the host processor", None)
+    attachment: str | None = choice(
+        "Where the engine is: `inline`, on the way of the data, or next to them: "
+        "look_aside, or a word of one's own such as pcie_card",
+        "interface_attachment",
+        ATTACHMENTS,
+        ("attachment",),
+    )
     host_clock: Amount = quantity("Clock of the host", "interface_host_clock_hz", neutral=math.inf)
     overhead: Amount = quantity(
         "Host time to set up one offload (LogCA's o)",
@@ -155,11 +152,12 @@ class InterfaceSection(StudySection):
         neutral=1.0,
         belongs_to=("overhead_plus_latency",),
     )
-    pcie: Annotated[
-        str | None,
-        Field(description="PCI Express link: gen1 to gen5, x1, x2, x4, x8 or x16"),
-        Coded("interface_pcie", PCIE_LINKS, ("pcie",)),
-    ] = None
+    pcie: str | None = choice(
+        "PCI Express link: gen1 to gen5, x1, x2, x4, x8 or x16",
+        "interface_pcie",
+        PCIE_LINKS,
+        ("pcie",),
+    )
     max_payload: Amount = quantity(
         "Most payload of a PCI Express packet",
         "interface_max_payload_byte",
@@ -223,20 +221,17 @@ class InterfaceSection(StudySection):
         neutral=math.inf,
         belongs_to=("acceleration",),
     )
-    includes: Literal["device"] | None = Field(
-        default=None,
-        description="`device`: its times hold the device's computing too; without `stages`",
+    includes: Literal["device"] | None = option(
+        "`device`: its times hold the device's computing too; without `stages`", None
     )
-    wait: Annotated[
-        Literal["sync", "sync_os", "async"] | None,
-        Field(description="How the host waits"),
-        Coded("interface_wait", WAIT_MODES),
-    ] = None
-    transfer: Annotated[
-        Literal["cut_through", "store_and_forward"] | None,
-        Field(description="Whether an offload is computed while it is transferred, or after"),
-        Coded("interface_transfer", TRANSFERS),
-    ] = None
+    wait: Literal["sync", "sync_os", "async"] | None = choice(
+        "How the host waits", "interface_wait", WAIT_MODES
+    )
+    transfer: Literal["cut_through", "store_and_forward"] | None = choice(
+        "Whether an offload is computed while it is transferred, or after",
+        "interface_transfer",
+        TRANSFERS,
+    )
     in_flight: Amount = quantity(
         "Concurrent offloads",
         "interface_in_flight",
@@ -307,12 +302,10 @@ class InterfaceSection(StudySection):
 class BudgetSection(StudySection):
     """What surrounds the cores: a platform, fields that override it, or both."""
 
-    platform: str | None = Field(default=None, description="Platform by name; `dse list`")
-    precision: Annotated[
-        Literal["single", "double"] | None,
-        Field(description="Precision of its operations"),
-        Coded("budget_precision", PRECISIONS),
-    ] = None
+    platform: str | None = option("Platform by name; `dse list`", None)
+    precision: Literal["single", "double"] | None = choice(
+        "Precision of its operations", "budget_precision", PRECISIONS
+    )
     power_cap: Amount = quantity(
         "Execution slows so that constant and usable power stay under it", "budget_power_cap_w"
     )
