@@ -154,9 +154,7 @@ def _zero(axis: Axis) -> list[int]:
 def _best(
     study: Study, axis: str, choice: str, problem: Problem, options: Options, preference: Preference
 ) -> Alternative:
-    outcome = runner.solve_study(
-        replace(study, problem=problem), options, None, partial=True
-    ).outcome
+    outcome = runner.solve_study(replace(study, problem=problem), options, partial=True).outcome
     front = outcome.front_index
     if not len(front):
         found, together = shortfalls(problem, outcome, preference)

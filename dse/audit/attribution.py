@@ -117,7 +117,7 @@ class StudiesBetween:
     def _solved(self, found: Document) -> frozenset[Identity] | None:
         try:
             prepared = replace(study.prepare(found), settings=SearchSettings(method="exact"))
-            answer = runner.solve_study(prepared, Options(), None)
+            answer = runner.solve_study(prepared, Options())
         except DseError:  # changes that only make sense together, or a space too large
             return None
         return frozenset(self._identities(prepared, found, answer.outcome.front_index))

@@ -136,7 +136,7 @@ def proven_front(study: Study, budget: Budget) -> Index:
         None if math.isinf(one) else one for one in (budget.left_s, budget.byte)
     )
     options = Options(method="exact", effort_s=effort_s, memory_byte=memory_byte)
-    answer = runner.solve_study(study, options, None)
+    answer = runner.solve_study(study, options)
     require_feasible(answer, budget=budget)
     return answer.outcome.front_index
 

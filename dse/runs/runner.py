@@ -20,7 +20,6 @@ from dse.model.cells import Cells, cells_of
 from dse.model.front import nondominated_by
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.model.spending import Spending
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.runs.limits import ENUMERABLE, OPEN_CELLS
 from dse.runs.solved import Options, Quality, Run, SolvedStudy
@@ -59,12 +58,7 @@ def run_study(
 
         document = with_shelves(document)
     with limited(stop=stop):
-        if sweep is None:
-            prepared = study.prepare(document)
-            working = _working(options, options.spending(prepared.settings), stop, progress)
-            answers = [solve_study(prepared, options, progress, partial=True, working=working)]
-        else:
-            answers = [*_checked(_swept(document, sweep, options, progress, stop))]
+        answers = [*_checked(_answers(document, sweep, options, progress, stop))]
     _require_any_measured(answers, may_measure=options.measures)
     settings = options.apply(answers[0].study.settings)
     if document.measures:
@@ -72,17 +66,6 @@ def run_study(
 
         document = replace(document, recorded=recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
-
-
-def _working(
-    options: Options, spending: Spending, stop: Stop | None, progress: Progress | None = None
-) -> Working | None:
-    """Return how designs are measured, None where they are not."""
-    if not options.measures:
-        return None
-    from dse.runs.measuring import Working  # only where something may be measured
-
-    return Working(options, stop, progress, spending)
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy], *, may_measure: bool) -> None:
@@ -102,18 +85,27 @@ def _require_any_measured(answers: Sequence[SolvedStudy], *, may_measure: bool) 
         )
 
 
-def _swept(
-    document: Document, sweep: Sweep, options: Options, progress: Progress | None, stop: Stop | None
+def _answers(
+    document: Document,
+    sweep: Sweep | None,
+    options: Options,
+    progress: Progress | None,
+    stop: Stop | None,
 ) -> Iterator[SolvedStudy]:
-    """Yield the answer for each value of a sweep, its invariants unchecked."""
+    """Yield the answer of a study, or for each value of its sweep, its invariants unchecked."""
     points = points_of(document, sweep)
     first = study.prepare(points[0])
-    spending = options.spending(first.settings)  # of all values together
+    within = progress if sweep is None else None  # of a sweep, values are counted
+    working = None
+    if options.measures:
+        from dse.runs.measuring import Working  # only where something may be measured
+
+        spending = options.spending(first.settings)  # of all values together
+        working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
         prepared = study.prepare(point, first) if position else first
-        working = _working(options, spending, stop)
-        yield _solved(prepared, options, None, partial=True, working=working)
-        if progress is not None:
+        yield _solved(prepared, options, within, partial=True, working=working)
+        if progress is not None and sweep is not None:
             progress(position + 1, len(points))
 
 
@@ -154,24 +146,17 @@ def _check(answers: Sequence[SolvedStudy]) -> None:
     invariants.check_together(problems, found)
 
 
-def solve_study(
-    prepared: Study,
-    options: Options,
-    progress: Progress | None,
-    *,
-    partial: bool = False,
-    working: Working | None = None,
-) -> SolvedStudy:
+def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> SolvedStudy:
     """Search one study and measure its front; `partial`: which may be that of an unfinished proof.
 
-    Designs are measured only where `working` says how.
+    Nothing is measured for it any more.
 
     Raises
     ------
     TooLargeError
         When the front is not proven by the method that should, and not `partial`.
     """
-    answer = _solved(prepared, options, progress, partial=partial, working=working)
+    answer = _solved(prepared, options, None, partial=partial)
     _check([answer])
     return answer
 

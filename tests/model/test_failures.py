@@ -86,7 +86,7 @@ def test_a_design_that_fails_is_named(how, write) -> None:
 def test_it_is_infeasible_and_counted_where_the_study_says_so(how, write, tmp_path) -> None:
     path = write(STUDY.replace("POLICY", "infeasible"))
     found = failing(path, how)
-    answer = runner.solve_study(found, Options(), None)
+    answer = runner.solve_study(found, Options())
     outcome = answer.outcome
     assert set(map(tuple, outcome.front_index.tolist())) == honest(path)
     failed = everything(found.problem).failed

@@ -28,7 +28,7 @@ def solved():
     prepared = study.prepare(
         study.read_study("studies/des_100gbps.yaml", [("stages.des.fleet", "mixed")])
     )
-    return prepared.problem, solve_study(prepared, Options(), None).outcome.front_index
+    return prepared.problem, solve_study(prepared, Options()).outcome.front_index
 
 
 @pytest.mark.parametrize("written", EXPECTED)
@@ -80,7 +80,7 @@ def test_a_tolerance_knows_signs_and_senses(slacks, chosen, tmp_path) -> None:
     (tmp_path / "designs.csv").write_text("\n".join(["name,slack,area,delay", *rows]) + "\n")
     (tmp_path / "study.yaml").write_text(SLACK)
     prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
-    answer = solve_study(prepared, Options(), None)
+    answer = solve_study(prepared, Options())
     row = prepared.preference.order(prepared.problem, answer.outcome.front_index)[:1]
     assert design_names(prepared.problem, answer.outcome.front_index[row]) == [chosen]
 
@@ -117,7 +117,7 @@ def test_a_knee_at_an_end_of_the_front_is_not_called_one(solved) -> None:
 
 def test_a_knee_between_the_ends_is_called_one() -> None:
     prepared = study.prepare(study.read_study("studies/crypto_interface_100gbps.yaml"))
-    front = solve_study(prepared, Options(), None).outcome.front_index
+    front = solve_study(prepared, Options()).outcome.front_index
     knee, loss = prefer(prepared.problem, "knee"), prepared.problem.evaluate(front).loss
     chosen = loss[knee.order(prepared.problem, front)[0]]
     assert (chosen > loss.min(axis=0)).all()

@@ -44,7 +44,7 @@ DES = STUDIES / "des_100gbps.yaml"
 def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
     """Return how sure the answer of a study file is."""
     prepared = study.prepare(study.read_study(path))
-    front = runner.solve_study(prepared, Options(), None).outcome.front_index
+    front = runner.solve_study(prepared, Options()).outcome.front_index
     return sampling.certainty(
         prepared, front, prepared.preferring(written), SamplingOptions(**given)
     )
