@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,8 @@ DIGITS = 12
 Read = Callable[[Any], float]
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Values of an axis in SI, whether they lie on a logarithmic grid, and stand for a range."""
-
-    numbers: Column
-    log: bool = False
-    continuous: bool = False
+Spread = tuple[ArrayLike, bool, bool]
+"""Values of an axis in SI, whether they lie on a logarithmic grid, and stand for a range."""
 
 
 def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
@@ -52,22 +47,20 @@ def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
     UnitError
         With rule and remedy, when a value cannot be read or the range is empty.
     """
-    if not isinstance(written, Range):
-        return Spread(np.array(expand(written, read, integer=integer)))
-    log = written.grid == "log"
-    if not written.continuous:
-        return Spread(np.array(expand(written, read, integer=integer)), log)
+    log = isinstance(written, Range) and written.grid == "log"
+    if not isinstance(written, Range) or not written.continuous:
+        return expand(written, read, integer=integer), log, False
     start, stop = _ends(written, read)
     if written.step is not None or written.points is not None:
         raise UnitError("`continuous` is any value of the range", "remove `step` and `points`")
     if stop == start:
         raise UnitError("the range is a single value", "write it without `from` and `to`")
     if integer and stop - start <= STEPS:
-        return Spread(np.arange(start, stop + 1), log)
+        return np.arange(start, stop + 1), log, False
     grid = np.geomspace if log else np.linspace
     numbers = _digits(grid(start, stop, STEPS + 1))
     numbers = np.unique(np.rint(numbers) if integer else numbers)
-    return Spread(numbers, log, continuous=True)
+    return numbers, log, True
 
 
 def _digits(values: Column) -> Column:
@@ -168,8 +161,8 @@ def read_unit(unit: Unit) -> Callable[[Any], Given]:
     return read
 
 
-def numeric(path: str, unit: Unit, written: Any) -> tuple[Axis, str]:
-    """Return the axis of a field with a unit, and the column it sets.
+def numeric(path: str, unit: Unit, written: Any) -> Axis:
+    """Return the axis of a field with a unit.
 
     All values set the same column; the other columns of the field get their neutral value.
     """
@@ -184,10 +177,9 @@ def numeric(path: str, unit: Unit, written: Any) -> tuple[Axis, str]:
     values = spread_values(written, value, integer=unit.integer)
     if len(columns) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
-    column = columns.pop()
-    axis = scaled(path, values, column)
+    axis = scaled(path, *values, column=columns.pop())
     others = {name: np.broadcast_to(value, axis.size) for name, value in neutral(unit).items()}
-    return replace(axis, columns=others | dict(axis.columns)), column
+    return replace(axis, columns=others | dict(axis.columns))
 
 
 def parameter_values(parameter: Parameter, written: Any) -> list[float]:
@@ -205,18 +197,12 @@ def parameter_values(parameter: Parameter, written: Any) -> list[float]:
     return expand(written, read, integer=parameter.integer)
 
 
-def counted(name: str, values: ArrayLike) -> Axis:
-    """Return an axis of plain numbers that sets the column of its name."""
-    return scaled(name, Spread(np.array(values, dtype=np.float64)))
-
-
-def scaled(name: str, values: Spread, column: str = "") -> Axis:
+def scaled(
+    name: str, values: ArrayLike, log: bool = False, continuous: bool = False, column: str = ""
+) -> Axis:
     """Return an axis of numbers on their scale that sets one column, by default its own."""
-    numbers, column = values.numbers.astype(np.float64), column or name
-    labels = Numbers(numbers)
-    return Axis(
-        name, {column: numbers}, labels, column, log=values.log, continuous=values.continuous
-    )
+    numbers, column = np.array(values, dtype=np.float64), column or name
+    return Axis(name, {column: numbers}, Numbers(numbers), column, log=log, continuous=continuous)
 
 
 def resolution(axis: Axis) -> list[str]:
@@ -273,7 +259,7 @@ def written_axis(name: str, written: Any) -> Axis:
     every = [value for part in parts for value in part.places]
     if parts[0].ordered:
         log = all(part.log for part in parts)
-        whole = scaled(name, Spread(np.unique(every), log), parts[0].unit_name)
+        whole = scaled(name, np.unique(every), log, column=parts[0].unit_name)
     else:
         whole = _chosen(name, [*dict.fromkeys(map(str, every))])
     return whole if written.only is None else _kept(whole, written.only)
@@ -290,7 +276,8 @@ def _kept(axis: Axis, only: Any) -> Axis:
     rows = np.sort(np.array(places, dtype=np.int64))
     if not axis.ordered:
         return _chosen(axis.name, [axis.labels[row] for row in rows])
-    return scaled(axis.name, Spread(axis.columns[axis.unit_name][rows], axis.log), axis.unit_name)
+    values = axis.columns[axis.unit_name][rows]
+    return scaled(axis.name, values, axis.log, column=axis.unit_name)
 
 
 def place_of(axis: Axis, other: Axis, place: int) -> int | None:
@@ -358,7 +345,7 @@ def _numbers(name: str, written: Any) -> Axis:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
     suffix = next(iter(suffixes))
     own = not suffix or units.suffix(name) == suffix
-    return scaled(name, values, name if own else f"{name}_{suffix}")
+    return scaled(name, *values, column=name if own else f"{name}_{suffix}")
 
 
 def axes_labels(axes: Sequence[Axis]) -> dict[str, Sequence[str]]:

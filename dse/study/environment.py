@@ -261,7 +261,7 @@ def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> 
     unit = workload_interface_budget.FIELDS[path]
     with reader.at(where):
         if unit is not None:
-            axis, _ = numeric(path, unit, written)
+            axis = numeric(path, unit, written)
             scenario.axes.append(axis)
             reader.notes += resolution(axis)
         else:

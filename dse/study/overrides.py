@@ -149,10 +149,11 @@ def sweep_of(found: Document) -> Sweep | None:
     with reader.at(("sweep", path)):
         _require_field(path, written)
         if unit is not None:
-            axis, column = numeric(path, unit, values)
+            axis = numeric(path, unit, values)
             if axis.continuous:
                 raise UnitError("a sweep takes its values in turn", "give `points`")
-            numbers = tuple(float(value) for value in axis.columns[column])
+            column = axis.unit_name
+            numbers = tuple(axis.columns[column].tolist())
             shown = tuple(units.exact_text(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)
         elif isinstance(values, list):

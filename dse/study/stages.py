@@ -21,7 +21,6 @@ from dse.study.axes import (
     MOST_LISTED,
     MOST_VALUES,
     choices,
-    counted,
     expand,
     resolution,
     scaled,
@@ -136,7 +135,7 @@ def _stage(
     axes: list[Axis] = list(clock) if common is not None else [_policy(name, reader)]
     if written.counts is not None:
         stage = Stage(name, designs, mixed=True, **policy)
-        axes += [counted(f"{name}.{one}", [count]) for one, count in written.counts.items()]
+        axes += [scaled(f"{name}.{one}", [count]) for one, count in written.counts.items()]
         return Built(stage, tuple(axes))
     if written.fleet == "mixed":
         with reader.at(("fleet",)):
@@ -145,7 +144,7 @@ def _stage(
         column = np.arange(len(designs.names), dtype=np.float64)
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
         if instances is not None:
-            axes.append(counted(f"{name}.instances", instances))
+            axes.append(scaled(f"{name}.instances", instances))
     stage = Stage(name, designs, written.fleet == "mixed", **policy)
     return Built(stage, tuple(axes), counts_compute_alone=instances is None)
 
@@ -176,7 +175,7 @@ def mixed_axes(
         )
     every = [np.arange(size) if instances is None else instances for size in sizes]
     pairs = zip(designs.names, every, strict=True)
-    return [counted(f"{name}.{design}", counts) for design, counts in pairs]
+    return [scaled(f"{name}.{design}", counts) for design, counts in pairs]
 
 
 def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
@@ -245,7 +244,7 @@ def _clock(
         return float(scalar)
 
     with reader.at(()):
-        axis = scaled(f"{name}.clock", spread_values(written.clock, read, integer=False))
+        axis = scaled(f"{name}.clock", *spread_values(written.clock, read, integer=False))
         reader.notes += resolution(axis)
         return [axis]
     return []
@@ -266,10 +265,10 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
     section = study.interface or schema.InterfaceSection()
     faster = ACCELERATION in study.axes or section.acceleration is not None
     inside = [section.includes or record.includes for record in scenario.interfaces]
-    scaled = [faster or record.acceleration is not None for record in scenario.interfaces]
-    if not any(inside) and not any(scaled):
+    speeds = [faster or record.acceleration is not None for record in scenario.interfaces]
+    if not any(inside) and not any(speeds):
         return False
-    if any(scaled) and "kernel_index_s_per_byte" not in scenario.names:
+    if any(speeds) and "kernel_index_s_per_byte" not in scenario.names:
         rule = "an acceleration is that over the host, whose time is unknown"
         reader.fault(("workload",), rule, "add `workload.kernel`; `dse list kernels` has some", "")
     on_axis = "interface.device" in study.axes
@@ -277,10 +276,10 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
         path: Path = ("axes", "interface.device", row) if on_axis else ("interface", "device")
         if not on_axis and (study.interface is None or study.interface.device is None):
             path = ("interface", "includes" if section.includes else "acceleration")
-        if inside[row] and scaled[row]:
+        if inside[row] and speeds[row]:
             rule = f"{record.name} holds the device's computing already, and has an acceleration"
             reader.fault(path, rule, "remove `includes` or `acceleration`")
-        elif scaled[row] and study.stages:
+        elif speeds[row] and study.stages:
             rule = f"{record.name} has an acceleration, and the stages compute as well"
             reader.fault(path, rule, "remove `stages`, or the acceleration")
         elif inside[row] and study.stages:
@@ -289,7 +288,7 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
                 "remove `stages`, or fit the record with `dse fit interface --per-byte computing`"
             )
             reader.fault(path, rule, remedy)
-        elif not (inside[row] or scaled[row] or study.stages):
+        elif not (inside[row] or speeds[row] or study.stages):
             rule = f"{record.name} holds no computing, unlike others that do"
             reader.fault(path, rule, "compare it in a study with `stages`")
     return not study.stages
@@ -326,4 +325,4 @@ def whole_accelerator() -> Built:
         extrapolated=none,
     )
     stage = Stage(NAME, Designs((NAME,), metrics), mixed=True, alone=True)
-    return Built(stage, (counted(f"{NAME}.{NAME}", [1.0]),))
+    return Built(stage, (scaled(f"{NAME}.{NAME}", [1.0]),))
