@@ -196,7 +196,6 @@ def run(
         When measurements cannot be kept or read.  The note of an error that ends a run with
         measurements tells how to go on.
     """
-    from dse.runs.measuring import Keeping
     from dse.runs.result import Result, run_place
     from dse.runs.runner import run_study
     from dse.runs.solved import Options
@@ -213,11 +212,12 @@ def run(
         effort_s=limits.seconds if time else None,
         memory_byte=limits.byte if memory else None,
         measures=True,
+        resume=resume,
+        fresh=fresh,
+        reuse=paths(reuse),
+        measure_again=tuple(texts(measure_again)),
     )
-    keeping = Keeping(
-        resume=resume, fresh=fresh, reuse=paths(reuse), again=tuple(texts(measure_again))
-    )
-    with run_place(out, document, options, keeping) as kept:
+    with run_place(out, document, options) as kept:
         with kept.measuring as (document, options):
             done = run_study(document, options, kept.recorded(progress, document), stop=stop)
             if not done.feasible:

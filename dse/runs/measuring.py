@@ -76,28 +76,6 @@ class Working:
     spending: Spending = field(default_factory=Spending)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Keeping:
-    """What a run does with what was measured before.
-
-    Attributes
-    ----------
-    resume
-        Go on with the run that lies there.
-    fresh
-        Remove what lies there, and measure all again.
-    reuse
-        Folders of runs whose values are taken where they hold.
-    again
-        Kinds of failures that are measured again, or ``failed`` for all.
-    """
-
-    resume: bool = False
-    fresh: bool = False
-    reuse: tuple[Path, ...] = ()
-    again: tuple[str, ...] = ()
-
-
 @contextmanager
 def measured_study(
     prepared: Study, working: Working | None, settings: SearchSettings

@@ -39,7 +39,7 @@ ENDS = ("time_s", "cost", "missing")
 """Settings that end a search before its budget of designs is used."""
 
 
-def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()) -> dict[str, Any]:
+def run_facts(document: Document, options: Options) -> dict[str, Any]:
     """Return what a run is: its study, how it is searched, what measures, how it was called."""
     sweep = sweep_of(document)
     prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
@@ -68,7 +68,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             "overrides": [list(pair) for pair in document.overrides],
             "identities": identities(prepared),
             "unit_names": {path: dict(one.unit_names) for path, one in benches_of(prepared)},
-            "arguments": [*_arguments(options, reuse)],
+            "arguments": [*_arguments(options)],
         },
     }
     plain: dict[str, Any] = json.loads(json.dumps(jsonable(found)))  # as it is read back
@@ -95,11 +95,11 @@ def identities(prepared: Study) -> dict[str, str]:
     return {path: bench.evaluator.identity for path, bench in benches_of(prepared)}
 
 
-def _arguments(options: Options, reuse: tuple[Path, ...]) -> Iterator[str]:
+def _arguments(options: Options) -> Iterator[str]:
     for name in ("method", "seed", "budget", "workers", "dask"):
         if (value := getattr(options, name)) is not None:
             yield from (f"--{name}", str(value))
-    for folder in reuse:
+    for folder in options.reuse:
         yield from ("--reuse", os.path.abspath(folder))
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dse.reports.drawing import Picture
-    from dse.runs.measuring import Keeping
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
@@ -288,9 +287,7 @@ class RunPlace:
 
 
 @contextmanager
-def run_place(
-    out: str | Path | None, document: Document, options: Options, keeping: Keeping
-) -> Iterator[RunPlace]:
+def run_place(out: str | Path | None, document: Document, options: Options) -> Iterator[RunPlace]:
     """Yield the place of a run, in which measurements are kept if it measures.
 
     Raises
@@ -301,7 +298,7 @@ def run_place(
         As `dse.runs.run_store.keeping_in`.
     """
     measures, plain = document.measures, nullcontext((document, options))
-    if (keeping.reuse or keeping.again) and (out is None or not measures):
+    if (options.reuse or options.measure_again) and (out is None or not measures):
         why = (
             "the run has no folder to keep measurements in, `out`"
             if measures
@@ -315,14 +312,14 @@ def run_place(
         yield RunPlace(None, plain)
     elif not measures:
         with run_folder(out, document) as place:
-            yield RunPlace(place, plain, notes=(AGAIN,) if keeping.resume else ())
+            yield RunPlace(place, plain, notes=(AGAIN,) if options.resume else ())
     else:
         from dse.runs import run_store  # a database, only where something is measured
         from dse.runs.record import FAILED, resume_command
 
         with run_folder(out, document, measurements.STORED) as place:
-            facts, notes = run_store.begun(place, document, options, keeping), list[str]()
-            measuring = run_store.keeping_in(place, document, options, keeping, facts, notes)
+            facts, notes = run_store.begun(place, document, options), list[str]()
+            measuring = run_store.keeping_in(place, document, options, facts, notes)
             on, again = (resume_command(facts, place.target, again=one) for one in ("", FAILED))
             yield RunPlace(place, measuring, on, again, notes)
 

@@ -19,7 +19,7 @@ from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
 from dse.reports.text import plural
 from dse.runs.measurements import MEASURING
-from dse.runs.measuring import FailingError, Keeping
+from dse.runs.measuring import FailingError
 from dse.runs.record import (
     FAILED,
     VALUED,
@@ -60,9 +60,7 @@ class Remembered(MemoryShelf):
         super().keep(found, {})
 
 
-def begun(
-    place: WorkingFolder, document: Document, options: Options, keeping: Keeping
-) -> dict[str, Any]:
+def begun(place: WorkingFolder, document: Document, options: Options) -> dict[str, Any]:
     """Return what a run is; refuse to begin one over measurements that lie there.
 
     Raises
@@ -71,25 +69,25 @@ def begun(
         Measurements lie there, and nobody said what becomes of them; or what is said of them
         makes no sense.
     """
-    facts = run_facts(document, options, keeping.reuse)
-    if keeping.resume and keeping.fresh:
+    facts = run_facts(document, options)
+    if options.resume and options.fresh:
         raise OutputError(
             "--resume goes on, and --fresh begins again; "
             "leave one of them out (`resume` and `fresh` in Python)"
         )
-    if keeping.again and not keeping.resume:
+    if options.measure_again and not options.resume:
         raise OutputError(
             "--measure-again goes with --resume: a run that begins has nothing to measure again; "
             "add --resume, or leave it out (`measure_again` and `resume` in Python)"
         )
-    for kind in keeping.again:
+    for kind in options.measure_again:
         if kind not in (FAILED, VALUED, *FAILURES):
             raise OutputError(
                 f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
                 f"all, or {', '.join(FAILURES)}, or {VALUED} for what has values (`measure_again` "
                 f"in Python)"
             )
-    if keeping.resume or keeping.fresh or not (place.place / STORE).is_file():
+    if options.resume or options.fresh or not (place.place / STORE).is_file():
         return facts
     with open_to_read(place.place) as store:
         count = len(store)
@@ -108,7 +106,6 @@ def keeping_in(
     place: WorkingFolder,
     document: Document,
     options: Options,
-    keeping: Keeping,
     facts: Facts,
     notes: list[str],
 ) -> Iterator[tuple[Document, Options]]:
@@ -126,14 +123,14 @@ def keeping_in(
     """
     folder = place.place
     with ExitStack() as opened:
-        others = tuple(opened.enter_context(open_to_read(other)) for other in keeping.reuse)
-        if keeping.fresh:
+        others = tuple(opened.enter_context(open_to_read(other)) for other in options.reuse)
+        if options.fresh:
             _remove(folder)
         made = [above for above in (folder, *folder.parents) if not above.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
-        _begin(store, facts, place.target, keeping, document)
+        _begin(store, facts, place.target, options, document)
         shelves: list[Remembered] = []
 
         def shelf(identity: str, ranges: Ranges) -> Remembered:
@@ -184,7 +181,7 @@ def _written_again(store: Store) -> str:
     return f"{store.path} was removed while the run measured; it is written again, with all rows"
 
 
-def _begin(store: Store, facts: Facts, target: Path, keeping: Keeping, document: Document) -> None:
+def _begin(store: Store, facts: Facts, target: Path, options: Options, document: Document) -> None:
     """Write down what the run is, unless it goes on as it was."""
     before = last_description(store)
     require_same(before, facts, target, len(store))
@@ -192,8 +189,8 @@ def _begin(store: Store, facts: Facts, target: Path, keeping: Keeping, document:
         store.describe(facts)
     section = document.data.get("evaluate")
     policy = section.get("on_failure") if isinstance(section, dict) else None
-    kinds = {"" if kind == VALUED else kind for kind in keeping.again}
-    if FAILED in kinds or (keeping.resume and policy == "abort"):
+    kinds = {"" if kind == VALUED else kind for kind in options.measure_again}
+    if FAILED in kinds or (options.resume and policy == "abort"):
         kinds |= {*FAILURES}
     if kinds:
         store.measure_again(kinds)

@@ -33,6 +33,9 @@ class Options:
     These are measured only where `measures` says so, `workers` at once or by the
     cluster whose scheduler is at `dask`, in folders in `folder`; the file `record` then tells
     other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
+    With what was measured before, `resume` goes on where it lies, and `fresh` removes it; values
+    of the runs in `reuse` are taken where they hold, and failures of the kinds `measure_again`,
+    or ``failed`` for all, are measured again.
     """
 
     method: str | None = None
@@ -46,6 +49,10 @@ class Options:
     record: Path | None = None
     measures: bool = False
     spent_s: float = 0.0
+    resume: bool = False
+    fresh: bool = False
+    reuse: tuple[Path, ...] = ()
+    measure_again: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what excludes each other."""

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from dse.algebra import units
-from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.contract import Column, CoreMetrics, Parameter
 
 Form = Literal["constant", "affine", "square", "power", "exponential"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -105,36 +105,10 @@ def law_text(quantity: str, law: Law) -> str:
     return " + ".join(kept).replace("+ -", "- ")
 
 
-def own_core(
-    name: str,
-    summary: str,
-    source: str,
-    parameters: Sequence[Parameter],
-    laws: Mapping[str, Law],
-    uncertainty: Mapping[str, float],
-) -> Core:
-    """Return a core whose only model evaluates `laws`, `completed` where there is none.
-
-    `uncertainty` is that of metrics, relative.
-    """
-
-    def law(**columns: Column) -> CoreMetrics:
-        return _metrics(laws, parameters, columns)
-
-    model = Model(
-        function=law,
-        parameters=tuple(parameters),
-        design_name="_".join(f"{entry.name}{{{entry.name}}}" for entry in parameters),
-        source=source,
-        uncertainty=uncertainty,
-        assumed=() if {"latency", "tasks_in_flight"} & laws.keys() else (QUANTITIES["latency"],),
-    )
-    return Core(name=name, summary=summary, models={"law": model})
-
-
-def _metrics(
+def law_metrics(
     laws: Mapping[str, Law], parameters: Sequence[Parameter], columns: Mapping[str, Column]
 ) -> CoreMetrics:
+    """Return what laws say at parameter values, `completed`; beyond their ranges extrapolated."""
     size = np.broadcast_shapes(*(np.shape(column) for column in columns.values()))
     given = {name: law(columns) for name, law in laws.items()}
     if "cycles_per_task" not in given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -220,8 +219,7 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
         if entry.high < entry.low:
             rule, remedy = "`high` is below `low`", "exchange them"
             reader.fault(("core", "parameters", name, "high"), rule, remedy)
-        fields = entry.model_dump()
-        parameters.append(contract.Parameter(name=name, **fields))
+        parameters.append(contract.Parameter(name=name, **entry.model_dump()))
     laws = {}
     for name, law in written.laws.items():
         found = _law(name, law, set(written.parameters), reader)
@@ -237,9 +235,23 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
     lines = [written.source or "a record of the user's own", *filter(None, [written.note])]
     lines += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
     spread = models.stated(written.uncertainty, reader.below("core"))
-    text = "\n".join(lines)
-    core = core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
-    return replace(core, provides=provides, node=written.node, evidence=written.evidence)
+    known = {"latency", "tasks_in_flight"} & laws.keys()
+    model = contract.Model(
+        function=lambda **columns: core_law.law_metrics(laws, parameters, columns),
+        parameters=tuple(parameters),
+        design_name="_".join(f"{name}{{{name}}}" for name in written.parameters),
+        source="\n".join(lines),
+        uncertainty=spread,
+        assumed=() if known else (core_law.QUANTITIES["latency"],),
+    )
+    return contract.Core(
+        name=written.name,
+        summary=written.summary,
+        models={"law": model},
+        provides=provides,
+        node=written.node,
+        evidence=written.evidence,
+    )
 
 
 def _law(
