@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -85,10 +85,8 @@ def _widest(
     """Return the largest boxes that there may be, and in which measures their ends are unknown."""
     wanted = case.lists.wanted
     known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
-    near, worst = known[0], _worst(case, 0)
-    for stage in range(1, len(known)):
-        near = joined(wanted, near, known[stage])
-        worst = joined(wanted, worst, _worst(case, stage))
+    near = reduce(partial(joined, wanted), known)
+    worst = reduce(partial(joined, wanted), (_worst(case, stage) for stage in range(len(known))))
     furthest = np.broadcast_to(np.maximum(worst, near), near.shape).copy()
     matters = dict(zip(case.lists.group.names, case.directions, strict=True))
     moved = [False] * len(wanted)

@@ -64,20 +64,7 @@ def joined(wanted: Sequence[Measure], first: Matrix, second: Matrix) -> Matrix:
     return found
 
 
-def room(
-    wanted: Sequence[Measure], low: Matrix, high: Matrix, rest: Matrix
-) -> tuple[Matrix, Matrix]:
-    """Return between which measures a part lies if it and `rest` make up chains in a box.
-
-    Where the worst or the best stage counts, any better part is as good.
-    """
-    least, most = low - rest, high - rest
-    for column, one in enumerate(wanted):
-        if one.join != "sum":
-            least[:, column] = -np.inf
-            fits = rest[:, column] <= high[:, column]
-            if one.join == "worst":
-                most[:, column] = np.where(fits, high[:, column], -np.inf)
-            else:
-                most[:, column] = np.where(fits, np.inf, high[:, column])
-    return least, most
+def neutral(wanted: Sequence[Measure]) -> Matrix:
+    """Return what no fleets at all measure, (1, measures): joined with others it is these."""
+    none = {"sum": 0.0, "worst": -np.inf, "best": np.inf}
+    return np.array([[none[one.join] for one in wanted] or [0.0]])

@@ -255,3 +255,22 @@ class Box:
             known = [one[some] for one in self.known]
             low, high = self.low[some], self.high[some]
             yield Box(self.case, self.index[some], self.loss[some], known, low, high)
+
+    def room(self, rows: NDArray[np.intp], rest: Matrix) -> tuple[Matrix, Matrix]:
+        """Return between which measures a part lies if it and `rest` make up equals of some rows.
+
+        Where the worst or the best stage counts, any better part is as good.
+        """
+        low, most = self.low[rows], self.high[rows]
+        least = np.full_like(low, -np.inf)
+        for column, one in enumerate(self.case.lists.wanted):
+            own = rest[:, column]
+            fits = own <= most[:, column]
+            if one.join == "sum":
+                least[:, column] = low[:, column] - own
+                most[:, column] -= own
+            elif one.join == "worst":
+                most[~fits, column] = -np.inf
+            else:
+                most[fits, column] = np.inf
+        return least, most

@@ -16,9 +16,8 @@ there are no chains, only single fleets were replaced, and D' itself gives p'.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from dse.model.fleet import Traits
 from dse.model.front import dominated, nondominated
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.measures import Matrix, joined, room
+from dse.search.exact.measures import Matrix, joined, neutral
 from dse.search.exact.shortlists import NEAR, Box, Case
 from dse.search.exact.work import CALL, NotComposedError, spend
 
@@ -56,13 +55,7 @@ class PartlyChosen:
 
     origin: NDArray[np.intp]
     index: Index
-    measures: Matrix | None
-
-    def beside(self, rows: NDArray[np.intp], values: Matrix, case: Case) -> Matrix:
-        """Return the measures of what is chosen in some rows, joined with others."""
-        if self.measures is None:
-            return values
-        return joined(case.lists.wanted, self.measures[rows], values)
+    measures: Matrix
 
 
 def equals(designs: Box) -> tuple[Index, NDArray[np.intp]]:
@@ -75,31 +68,25 @@ def equals(designs: Box) -> tuple[Index, NDArray[np.intp]]:
     """
     case, index, low = designs.case, designs.index, designs.low
     slack = SLACK * np.abs(low)
-    box = low - slack, designs.high + slack
+    near = replace(designs, low=low - slack, high=designs.high + slack)
     rows, chains = np.arange(len(index)), case.chains
     if chains is not None:  # all that are equal to designs of the same measures are the same
         places = [place for fleets in case.fleets for place in fleets.part.places]
         same = np.column_stack([np.delete(index, places, axis=1), low])
         rows = distinct_rows(same)
-    found = PartlyChosen(rows, index[rows], None)
+    found = PartlyChosen(rows, index[rows], np.repeat(neutral(case.lists.wanted), len(rows), 0))
     order = range(len(case.fleets)) if chains is None else chains.order
     for place in reversed(range(len(order))):
-        found = _chosen(case, found, box, designs.known, order[: place + 1])
+        found = _chosen(near, found, order[: place + 1])
     return found.index, found.origin
 
 
-def _chosen(
-    case: Case,
-    found: PartlyChosen,
-    box: tuple[Matrix, Matrix],
-    known: Sequence[Matrix],
-    order: tuple[int, ...] | range,
-) -> PartlyChosen:
+def _chosen(near: Box, found: PartlyChosen, order: tuple[int, ...] | range) -> PartlyChosen:
     """Return designs of which the stage that is last in the order is chosen as well."""
-    stage = order[-1]
+    case, stage = near.case, order[-1]
     places = list(case.fleets[stage].part.places)
-    rows, rest = _others(case, found, box, known, order)
-    low, high = _room(case, box, found.origin[rows], rest)
+    rows, rest = _others(near, found, order)
+    low, high = near.room(found.origin[rows], rest)
     origin, index, measures = [], [], []
     for some in case.fleets[stage].chunks(partial(_may_lie, case, stage, low, _tops(high))):
         values = case.lists.measured(some.traits, stage)
@@ -108,7 +95,7 @@ def _chosen(
         designs[:, places] = some.positions[picked]
         origin.append(found.origin[rows[match]])
         index.append(designs)
-        measures.append(found.beside(rows[match], values[picked], case))
+        measures.append(joined(case.lists.wanted, found.measures[rows[match]], values[picked]))
     open_ = [place for k in order[:-1] for place in case.fleets[k].part.places]
     chosen, origins = np.concatenate(index), np.concatenate(origin)
     # equal in what is chosen: what is open is that of the design itself
@@ -137,23 +124,14 @@ def _may_lie(
 
 
 def _others(
-    case: Case,
-    found: PartlyChosen,
-    box: tuple[Matrix, Matrix],
-    known: Sequence[Matrix],
-    order: tuple[int, ...] | range,
-) -> tuple[NDArray[np.intp], Matrix | None]:
+    near: Box, found: PartlyChosen, order: tuple[int, ...] | range
+) -> tuple[NDArray[np.intp], Matrix]:
     """Return which designs have which measures without the stage that is last in the order."""
-    rows = np.arange(len(found.origin))
-    if len(order) == 1:
-        return rows, found.measures
-    wanted, chains = case.lists.wanted, case.chains
-    own = known[order[0]]
-    for stage in order[1:-1]:
-        own = joined(wanted, own, known[stage])
-    whose, rest = [rows], [found.beside(rows, own[found.origin], case)]
-    if chains is not None:
-        low, high = _room(case, box, found.origin, found.measures)
+    join, chains = partial(joined, near.case.lists.wanted), near.case.chains
+    own = (near.known[stage][found.origin] for stage in order[:-1])
+    whose, rest = [np.arange(len(found.origin))], [reduce(join, own, found.measures)]
+    if chains is not None and len(order) > 1:
+        low, high = near.room(found.origin, found.measures)
         pairs: set[tuple[int, int]] = set()
         for (left, _), values in chains.pairs(len(order) - 1):
             picked, match = _within(values, low, high)
@@ -162,21 +140,8 @@ def _others(
         table = np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2)
         parts = chains.prefixes[len(order) - 2].measures[table[:, 1]]
         whose.append(table[:, 0])
-        rest.append(found.beside(table[:, 0], parts, case))
+        rest.append(join(found.measures[table[:, 0]], parts))
     return np.concatenate(whose), np.concatenate(rest)
-
-
-def _room(
-    case: Case, box: tuple[Matrix, Matrix], origin: NDArray[np.intp], rest: Matrix | None
-) -> tuple[Matrix, Matrix]:
-    """Return between which measures a part lies beside `rest` in the boxes of designs."""
-    low, high = box[0][origin], box[1][origin]
-    if rest is not None:
-        return room(case.lists.wanted, low, high, rest)
-    for column, one in enumerate(case.lists.wanted):
-        if one.join != "sum":
-            low[:, column] = -np.inf
-    return low, high
 
 
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
