@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import ends
 from dse.contract import Column
 from dse.model.evaluation import distinct_rows
-from dse.model.fleet import STAGE_CAPACITY, Fleet, Traits
+from dse.model.fleet import STAGE_CAPACITY, Traits
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Block, Index, Space, blocks
@@ -85,10 +84,6 @@ class Shortlist:
         return self.taken(np.sort(distinct_rows(self.positions)))
 
 
-FleetsMade = dict[tuple[Any, ...], Fleet]
-"""Fleets that scenarios share which tell apart what these offer, by what they are made of."""
-
-
 @dataclass(frozen=True)
 class Fleets:
     """All fleets of a stage in scenarios that do not tell them apart.
@@ -103,15 +98,12 @@ class Fleets:
         A design of one of the scenarios, (d,).
     floor
         What the stage has to carry, bit/s; fleets that do not are omitted.
-    made
-        Of few stages, all fleets that were put together in any scenario.
     """
 
     influence: Influence
     part: StageParts
     point: NDArray[np.int64]
     floor: float
-    made: FleetsMade = field(default_factory=dict)
 
     @property
     def _space(self) -> Space:
@@ -161,7 +153,7 @@ class Fleets:
         """Return those of some fleets that carry what they have to."""
         spend(len(points) + CALL)
         block = points if isinstance(points, Block) else None
-        fleet = self._fleet(points)
+        fleet = self.part.stage.fleet(self._space.columns(points))
         with np.errstate(all="ignore"):
             carried = _flat(fleet.column(STAGE_CAPACITY), points)
             rows = np.flatnonzero(carried >= self.floor * (1.0 - ROUNDING))
@@ -173,17 +165,6 @@ class Fleets:
             }
         index = block.rows(rows) if block is not None else np.asarray(points)[rows]
         return Shortlist(index[:, self.part.places], traits)
-
-    def _fleet(self, points: Block | Index) -> Fleet:
-        """Return some fleets; all of a stage that has few are put together once."""
-        columns = self._space.columns(points)
-        if len(points) < self.count or self.count > WHOLE:
-            return self.part.stage.fleet(columns)
-        given = [columns[name] for name in self.part.stage.decided_by if name in columns]
-        key = (self.part.stage.name, *(one.tobytes() for one in given))
-        if key not in self.made:
-            self.made[key] = self.part.stage.fleet(columns)
-        return self.made[key]
 
     def _completed(
         self, index: Index, places: Sequence[int], hopeful: Hopeful

@@ -19,7 +19,7 @@ from dse.model.influence import Influence, beside_stages
 from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS, Columns, StageParts
 from dse.search.exact.chains import Chains, chains
-from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
+from dse.search.exact.fleets import WHOLE, Fleets, Shortlist
 from dse.search.exact.growing import TooManyPartsError
 from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure
 from dse.search.exact.work import NotComposedError, portions
@@ -255,7 +255,6 @@ def sharing_fleets(
     counts = [math.prod(sizes[k] for k in part.places) for part in parts]
     if len(keys) * sum(min(count, WHOLE) for count in counts) > MOST_LOOKED:
         return []
-    made: FleetsMade = {}
     found = []
     for position, key in enumerate(keys):
         rows = np.flatnonzero(which == position)
@@ -263,7 +262,7 @@ def sharing_fleets(
         fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
         influence = Influence(bounds, fixed)
         point, floor = scenarios[rows[0]], float(key[-1])
-        fleets = tuple(Fleets(influence, part, point, floor, made) for part in parts)
+        fleets = tuple(Fleets(influence, part, point, floor) for part in parts)
         found.append(Group(influence, rows, fleets, scenarios[rows], compared))
     return _with_wants([group for group in _without_empty(found) if group.complete])
 
