@@ -110,26 +110,16 @@ def _bends(axes: Axes, roofs: Roofs) -> None:
     factor, unit = units.scale([roofs.limited.reached], name)
     heights = [roofs.heights[one.label] / factor for one in limits]
     lowest = np.min(heights, axis=0)
-    look: dict[str, Any]
     for place, (one, height) in enumerate(zip(limits, heights, strict=True)):
-        look = {
-            "color": _colour(place),
-            "linestyle": DASHES[place % len(DASHES)],
-            "label": one.words,
-        }
-        axes.plot(roofs.places, height, zorder=2, **look)
+        look = {"color": _colour(place), "linestyle": DASHES[place % len(DASHES)], "zorder": 2}
+        axes.plot(roofs.places, height, label=one.words, **look)
     axes.plot(roofs.places, lowest, color="0.1", linewidth=3, alpha=0.5, label="can be reached")
     if roofs.lift is not None:
-        look = {
-            "color": "0.1",
-            "linestyle": ":",
-            "linewidth": 1,
-            "label": "with the design that lifts it",
-        }
-        axes.plot(roofs.places, roofs.lifted_height / factor, **look)
+        lifted, words = roofs.lifted_height / factor, "with the design that lifts it"
+        axes.plot(roofs.places, lifted, ":", color="0.1", linewidth=1, label=words)
     own = roofs.limited.reached / factor
-    look = {"facecolors": "none", "edgecolors": "0.1", "zorder": 5, "label": "reached"}
-    axes.scatter([roofs.at], [own], s=120, **look)
+    ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "0.1", "zorder": 5}
+    axes.scatter([roofs.at], [own], s=120, label="reached", **ring)
     low, high = (end / factor for end in roofs.span)
     axes.set(xscale="log", yscale="log", xlim=(roofs.places[0], roofs.places[-1]), ylim=(low, high))
     log_ticks(axes.yaxis, low, high)

@@ -162,15 +162,12 @@ def merged(shown: Sequence[PageRun], most: int) -> FrontView:
     in_cloud = [name for name in (first.sweep, *goals) if name]
     clouds = [thinned(view.cloud, most // len(views)) for view in views]
     cloud = {name: np.concatenate([part[name] for part in clouds]) for name in in_cloud}
-    return FrontView(
-        title=first.title,
-        objectives=first.objectives,
+    return replace(
+        first,
         front=front,
         cloud=cloud,
         axes=tuple(axes),
         category=category,
-        limits=first.limits,
-        sweep=first.sweep,
         names=[name for run in shown for name in run.designs],
-        recommended=first.recommended,
+        repeats=1,
     )

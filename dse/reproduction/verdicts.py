@@ -104,20 +104,18 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
         The claim fails to compute, answers with something it cannot be compared with, or has a
         verdict that does not fit what is computed; with its file and line.
     """
-    compared = _compare(claim, claim.ours, laboratory) if claim.ours else None
+    compared = _compare(claim, claim.ours, laboratory)
     readings = read_claim(claim, laboratory)
-    value = compared.value if compared else None
-    numbers = is_numeric(claim.printed) and is_numeric(value)
-    error = _error(claim, value) if numbers else None
-    verdict = claim.verdict or (compared.agreement if compared else UNCHECKED)
+    numbers = is_numeric(claim.printed) and is_numeric(compared.value)
+    error = _error(claim, compared.value) if numbers else None
     if fault := _fault(claim, compared, error, readings):
         raise ContractError(f"{_named(claim)} {fault}")
     return CheckedClaim(
         claim=claim,
-        ours=value,
-        ours_within=compared.within if compared else None,
+        ours=compared.value,
+        ours_within=compared.within,
         relative_error=error,
-        verdict=verdict,
+        verdict=claim.verdict or compared.agreement or UNCHECKED,
         readings=readings,
     )
 
@@ -126,36 +124,35 @@ def read_claim(claim: Claim, laboratory: Laboratory) -> tuple[ClaimReading, ...]
     """Return what each reading of a claim gives."""
     readings = []
     for words, answer in claim.readings.items():
-        found = None if answer is None else _compare(claim, answer, laboratory)
-        agreement = found.agreement if found else ""
-        ours = found.value if found else None
-        readings.append(ClaimReading(words=words, ours=ours, agreement=agreement))
+        found = _compare(claim, answer, laboratory)
+        reading = ClaimReading(words=words, ours=found.value, agreement=found.agreement)
+        readings.append(reading)
     return tuple(readings)
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """An answer, how far rounding moves it where that was requested, and whether it agrees."""
+    """An answer if any, how far rounding moves it if that was requested, and whether it agrees."""
 
-    value: ClaimValue
+    value: ClaimValue | None
     within: tuple[float, float] | None
     agreement: Agreement
 
 
 def _fault(
     claim: Claim,
-    compared: _Compared | None,
+    compared: _Compared,
     error: float | None,
     readings: tuple[ClaimReading, ...],
 ) -> str:
     """Say why a verdict does not fit what is computed, empty where it does."""
-    if compared and not claim.verdict and compared.agreement not in (AGREES, WITHIN):
+    if claim.ours and not claim.verdict and compared.agreement not in (AGREES, WITHIN):
         found = f"{compared.value!r}" + (f", {_between(compared)}" if compared.within else "")
         return (
             f"prints {claim.printed!r} and answers {found}; judge it: does the paper contradict "
             "itself, is this the residual of a fit, or does it depend on a reading?"
         )
-    if compared and claim.verdict == CONTRADICTION and compared.agreement != DIFFERS:
+    if claim.ours and claim.verdict == CONTRADICTION and compared.agreement != DIFFERS:
         return (
             f"contradicts nothing: {compared.value!r} and the printed {claim.printed!r} "
             f"{'agree within the rounding of the inputs' if compared.within else 'agree'}"
@@ -176,7 +173,10 @@ def _named(claim: Claim) -> str:
     return f"{claim.place}: claim {claim.name!r}" if claim.place else f"claim {claim.name!r}"
 
 
-def _compare(claim: Claim, answer: ClaimAnswer, laboratory: Laboratory) -> _Compared:
+def _compare(claim: Claim, answer: ClaimAnswer | None, laboratory: Laboratory) -> _Compared:
+    if answer is None:
+        return _Compared(None, None, "")
+
     def question(printed: PrintedNumbers) -> ClaimValue:
         return _answer(claim, answer, laboratory, printed)
 
