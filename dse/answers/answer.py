@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +25,7 @@ from dse.answers.margins import margins_section
 from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import undemanded_section
 from dse.answers.staying import staying_sections
-from dse.answers.trade import Trade, bought_section
-from dse.files.document import Document
+from dse.answers.trade import bought_section
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -35,14 +36,14 @@ from dse.reports.designs import parts as design_parts
 from dse.reports.sections import OneScreen, Section
 from dse.reports.text import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
-from dse.runs.solved import REFUSED, KnownFront, Options
+from dse.runs.solved import KnownFront, Options
 from dse.search.settings import Budget
 from dse.study.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
-from dse.study.workload_interface_budget import FIELDS, SECTIONS
+from dse.study.workload_interface_budget import FIELDS
 from dse.study.written import stages_of
 
 Callback = Callable[[Sequence[Section]], None]
@@ -108,7 +109,7 @@ def recommend(
     best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
     tied = _tied(problem, ranked)
     parts = [
-        _recommended(solved, preference, chosen, ranked[tied]),
+        sections.recommendation_section(solved, preference, chosen, ranked[tied]),
         *filter(None, [undemanded_section(study, front, chosen, best, preference)]),
         *_implausible(study, ranked[0]),
         sections.limits_section(chosen),
@@ -125,7 +126,10 @@ def recommend(
     compared = [
         sections.runner_up_section(chosen, second, senses, preferred),
         sections.best_section(best),
-        *_sections_of(others, chosen, [*senses], preferred),
+        *(
+            alternatives_section(axis, [*found], chosen, [*senses], preferred)
+            for axis, found in groupby(others, key=attrgetter("axis"))
+        ),
         *([Section("ended early", lines=(short,))] if short else []),
     ]
     callback(compared)
@@ -138,43 +142,6 @@ def recommend(
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
-
-
-def _recommended(solved: KnownFront, preference: Preference, chosen: Pick, tied: Index) -> Section:
-    """Return the design with its reason; `tied` are those (t, d) with its objective values."""
-    problem, front = solved.study.problem, solved.front
-    goals = [goal.name for goal in problem.goals]
-    reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
-    if solved.found.get(REFUSED):
-        reason = "It is the next best of the front, and holds in a simulation."
-    return sections.recommendation_section(
-        chosen,
-        goals,
-        reason,
-        _trade(problem, front, chosen, preference),
-        _given(solved.study.document),
-        solved.found,
-        pick(problem, tied[1], preference.quantity) if len(tied) > 1 else None,
-        len(tied) - 2,
-    )
-
-
-def _sections_of(
-    others: Sequence[Alternative], chosen: Pick, goals: list[str], preferred: str | None
-) -> Iterator[Section]:
-    """Yield a section of alternatives for each axis."""
-    for axis in dict.fromkeys(entry.axis for entry in others):
-        entries = [entry for entry in others if entry.axis == axis]
-        yield alternatives_section(axis, entries, chosen, goals, preferred)
-
-
-def _trade(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Trade | None:
-    """Return what a tolerance trades, None without one."""
-    if not preference.tolerance:
-        return None
-    strict = front[preference.within(0).order(problem, front)[0]]
-    best = pick(problem, strict, preference.quantity)
-    return Trade(chosen, best, preference, problem.goals)
 
 
 def _tied(problem: Problem, ranked: Index) -> NDArray[np.bool_]:
@@ -202,20 +169,6 @@ def _runner_up(
         if entry.design is not None and entry.merit is not None and entry.merit >= merit:
             candidates.append((entry.merit, entry.design))
     return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
-
-
-def _given(found: Document) -> dict[str, str]:
-    """Return what the study fixes about workload, interface and budget, as it is written."""
-    given = {}
-    for section in SECTIONS:
-        fields = found.data.get(section)
-        for name, written in fields.items() if isinstance(fields, dict) else ():
-            if isinstance(written, dict) and name == "granularity":  # a mix of sizes
-                given[f"{section}.{name}"] = ", ".join(f"{k} ({one})" for k, one in written.items())
-            elif isinstance(written, str | int | float):
-                text = str(written)
-                given[f"{section}.{name}"] = text.lower() if isinstance(written, bool) else text
-    return given
 
 
 def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:

@@ -8,11 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from dse.algebra import units
-from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
+from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, pick, telling_columns
 from dse.answers.trade import Trade
+from dse.files.document import Document
 from dse.model.evaluation import LACKING, Goal, ledger_of, remedy_of
 from dse.model.noise import SURE
 from dse.model.preference import Preference
+from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import (
     LARGE,
@@ -25,9 +27,11 @@ from dse.reports.text import (
     percent,
     plural,
 )
+from dse.runs.solved import REFUSED, KnownFront
 from dse.search.outcome import UNFINISHED
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
+from dse.study.workload_interface_budget import SECTIONS
 
 MOST_INTERVALS = 12
 """Intervals of a sweep that are shown; all its values follow where everything is shown."""
@@ -37,50 +41,65 @@ CLOSE = 0.5
 
 
 def recommendation_section(
-    pick: Pick,
-    goals: Sequence[str],
-    because: str,
-    trade: Trade | None,
-    given: Mapping[str, str],
-    found: Mapping[str, Any],
-    tied: Pick | None,
-    more: int,
+    solved: KnownFront, preference: Preference, chosen: Pick, tied: Index
 ) -> Section:
     """Return the recommendation: the design, why, and its objective values.
 
-    `trade` is what a tolerance bought, None without one; `tied` is a design with the same
-    objective values, if any, and `more` the number of others.
+    `tied` are the designs (t, d) with its objective values, itself the first of them.
     """
-    lines = [f"Take {pick.line}.", f"{because} {_proof(found)}"]
-    facts = pick.to_dict() | {"given": dict(given)} | dict(found)
-    if trade is not None:
+    problem, found, given = solved.study.problem, solved.found, _given(solved.study.document)
+    goals = [goal.name for goal in problem.goals]
+    lines = [f"Take {chosen.line}.", f"{_reason(solved, preference, chosen)} {_proof(found)}"]
+    facts = chosen.to_dict() | {"given": given} | dict(found)
+    if preference.tolerance:
+        strict = preference.within(0).first(problem, solved.front)[0]
+        best = pick(problem, strict, preference.quantity)
+        trade = Trade(chosen, best, preference, problem.goals)
         lines.append(trade.text)
         facts["trade"] = trade.to_dict()
-    if tied is not None:
+    if len(tied) > 1:
+        other, more = pick(problem, tied[1], preference.quantity), len(tied) - 2
         also = f" and {more} more" if more else ""
-        lines.append(f"Ties: {tied.line}{also}.")
-        facts["tied"] = tied.to_dict() | {"more": more}
-    rows = tuple((in_words(name), pick.shown(name)) for name in pick.quantities)
-    objectives = f"{listed([f'{in_words(name)} {pick.shown(name)}' for name in goals])}."
+        lines.append(f"Ties: {other.line}{also}.")
+        facts["tied"] = other.to_dict() | {"more": more}
+    rows = tuple((in_words(name), chosen.shown(name)) for name in chosen.quantities)
+    objectives = f"{listed([f'{in_words(name)} {chosen.shown(name)}' for name in goals])}."
     brief = (lines[0], objectives[0].upper() + objectives[1:], *lines[1:])
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
 
 
-def reason(pick: Pick, preference: Preference, goals: Sequence[str], called: str) -> str:
-    """Return why a design is the answer; `called` is what it is where no quantity decides.
+def _given(found: Document) -> dict[str, str]:
+    """Return what the study fixes about workload, interface and budget, as it is written."""
+    given = {}
+    for section in SECTIONS:
+        fields = found.data.get(section)
+        for name, written in fields.items() if isinstance(fields, dict) else ():
+            if isinstance(written, dict) and name == "granularity":  # a mix of sizes
+                given[f"{section}.{name}"] = ", ".join(f"{k} ({one})" for k, one in written.items())
+            elif isinstance(written, str | int | float):
+                text = str(written)
+                given[f"{section}.{name}"] = text.lower() if isinstance(written, bool) else text
+    return given
+
+
+def _reason(solved: KnownFront, preference: Preference, chosen: Pick) -> str:
+    """Return why a design is the answer.
 
     Only an objective is known to be least among all designs, the front holds the others' least
     or not.
     """
+    problem, name = solved.study.problem, preference.quantity
+    if solved.found.get(REFUSED):
+        return "It is the next best of the front, and holds in a simulation."
     if not preference.is_quantity:
-        return f"It is {called}."
-    name = preference.quantity
-    start = "It has" if name in goals else "Of the designs on the front it has"
+        return f"It is {preference.design_on(problem, solved.front)}."
+    objective = name in [goal.name for goal in problem.goals]
+    start = "It has" if objective else "Of the designs on the front it has"
     number = ""
     if name is not None and not preference.tolerance:
-        number = f", {units.show(pick.quantities[name], name)}"
+        number = f", {units.show(chosen.quantities[name], name)}"
     return f"{start} the {preference.text}{number}."
 
 
@@ -284,14 +303,14 @@ def sweep_section(
     swept = in_words(sweep.path)
     rows: list[tuple[str, ...]] = []
     facts = []
-    for value, pick, why in zip(sweep.values, picks, lacking, strict=True):
+    for value, chosen, why in zip(sweep.values, picks, lacking, strict=True):
         start = value if isinstance(value, str) else units.show(value, sweep.column)
-        facts.append({sweep.column or sweep.path: value} | (pick.to_dict() if pick else {}))
-        if pick is None:
+        facts.append({sweep.column or sweep.path: value} | (chosen.to_dict() if chosen else {}))
+        if chosen is None:
             rows.append((start, why, *("" for _ in columns), ""))
         else:
-            bottleneck = ", ".join(entry.limits[0].words for entry in pick.bottlenecks)
-            rows.append((start, pick.name, *map(pick.shown, columns), bottleneck))
+            bottleneck = ", ".join(entry.limits[0].words for entry in chosen.bottlenecks)
+            rows.append((start, chosen.name, *map(chosen.shown, columns), bottleneck))
     line = f"T{design[1:]}, for each {swept}; for all about one of them add --set {sweep.path}=..."
     headers = (swept, "design", *map(in_words, columns), "bottleneck")
     return Section("sweep", "", (line,), headers, tuple(rows), facts=facts, brief=())
