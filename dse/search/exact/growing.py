@@ -59,67 +59,50 @@ class Ingredient:
     largest: bool = False
 
 
-BANDWIDTH = "bandwidth"
+BANDWIDTH = Ingredient(lambda designs: designs.bandwidth_bit_per_s)
+SWITCHING = Ingredient(lambda designs: designs.metrics.dynamic_power_w)
 
-INGREDIENTS: Mapping[str, Ingredient] = {
-    BANDWIDTH: Ingredient(lambda designs: designs.bandwidth_bit_per_s),
-    "area": Ingredient(lambda designs: designs.metrics.area_m2),
-    "gates": Ingredient(lambda designs: designs.metrics.area_ge),
-    "logic": Ingredient(lambda designs: designs.metrics.area_lc),
-    "block_rams": Ingredient(lambda designs: designs.metrics.block_rams),
-    "multipliers": Ingredient(lambda designs: designs.metrics.multipliers),
-    "switching": Ingredient(lambda designs: designs.metrics.dynamic_power_w),
-    "leakage": Ingredient(lambda designs: designs.metrics.leakage_power_w),
-    "instances": Ingredient(lambda designs: np.ones(len(designs.names))),
-    "tasks": Ingredient(lambda designs: designs.metrics.tasks_in_flight),
-    "read": Ingredient(
+PER_BIT = "_per_bit"
+"""Ends the names of stage columns that fall with the bandwidth of a fleet."""
+
+MADE_OF: Mapping[str, Ingredient | None] = {
+    "stage_alone": None,
+    "stage_area_m2": Ingredient(lambda designs: designs.metrics.area_m2),
+    "stage_area_ge": Ingredient(lambda designs: designs.metrics.area_ge),
+    "stage_area_lc": Ingredient(lambda designs: designs.metrics.area_lc),
+    "stage_block_rams": Ingredient(lambda designs: designs.metrics.block_rams),
+    "stage_capacity_bit_per_s": BANDWIDTH,
+    "stage_clock_hz": Ingredient(lambda designs: designs.metrics.clock_hz, largest=True),
+    "stage_clock_limit": None,
+    "stage_clocked": None,
+    "stage_common": None,
+    "stage_dynamic_energy_j_per_bit": SWITCHING,
+    "stage_dynamic_power_w": SWITCHING,
+    "stage_extrapolated": Ingredient(lambda designs: designs.metrics.extrapolated, largest=True),
+    "stage_instances": Ingredient(lambda designs: np.ones(len(designs.names))),
+    "stage_latency_s": Ingredient(
+        lambda designs: designs.metrics.latency_cycles / designs.metrics.clock_hz, largest=True
+    ),
+    "stage_leakage_power_w": Ingredient(lambda designs: designs.metrics.leakage_power_w),
+    "stage_multipliers": Ingredient(lambda designs: designs.metrics.multipliers),
+    "stage_peak_bit_per_s": BANDWIDTH,
+    "stage_payload_bit": Ingredient(lambda designs: designs.metrics.payload_bit, largest=True),
+    "stage_read_byte_per_bit": Ingredient(
         lambda designs: (
             designs.bandwidth_bit_per_s * designs.metrics.read_byte / designs.metrics.payload_bit
         )
     ),
-    "written": Ingredient(
+    "stage_round_bit": Ingredient(lambda designs: designs.round_bit),
+    "stage_round_s": Ingredient(lambda designs: designs.round_s, largest=True),
+    "stage_serial_tasks": None,
+    "stage_tasks_in_flight": Ingredient(lambda designs: designs.metrics.tasks_in_flight),
+    "stage_written_byte_per_bit": Ingredient(
         lambda designs: (
             designs.bandwidth_bit_per_s * designs.metrics.written_byte / designs.metrics.payload_bit
         )
     ),
-    "clock": Ingredient(lambda designs: designs.metrics.clock_hz, largest=True),
-    "extrapolated": Ingredient(lambda designs: designs.metrics.extrapolated, largest=True),
-    "latency": Ingredient(
-        lambda designs: designs.metrics.latency_cycles / designs.metrics.clock_hz, largest=True
-    ),
-    "payload": Ingredient(lambda designs: designs.metrics.payload_bit, largest=True),
-    "started": Ingredient(lambda designs: designs.round_bit),
-    "interval": Ingredient(lambda designs: designs.round_s, largest=True),
 }
-
-MADE_OF: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "stage_alone": ((), ()),
-    "stage_area_m2": (("area",), ()),
-    "stage_area_ge": (("gates",), ()),
-    "stage_area_lc": (("logic",), ()),
-    "stage_block_rams": (("block_rams",), ()),
-    "stage_capacity_bit_per_s": ((BANDWIDTH,), ()),
-    "stage_clock_hz": (("clock",), ()),
-    "stage_clock_limit": ((), ()),
-    "stage_clocked": ((), ()),
-    "stage_common": ((), ()),
-    "stage_dynamic_energy_j_per_bit": (("switching",), (BANDWIDTH,)),
-    "stage_dynamic_power_w": (("switching",), ()),
-    "stage_extrapolated": (("extrapolated",), ()),
-    "stage_instances": (("instances",), ()),
-    "stage_latency_s": (("latency",), ()),
-    "stage_leakage_power_w": (("leakage",), ()),
-    "stage_multipliers": (("multipliers",), ()),
-    "stage_peak_bit_per_s": ((BANDWIDTH,), ()),
-    "stage_payload_bit": (("payload",), ()),
-    "stage_read_byte_per_bit": (("read",), (BANDWIDTH,)),
-    "stage_round_bit": (("started",), ()),
-    "stage_round_s": (("interval",), ()),
-    "stage_serial_tasks": ((), ()),
-    "stage_tasks_in_flight": (("tasks",), ()),
-    "stage_written_byte_per_bit": (("written",), (BANDWIDTH,)),
-}
-"""Which ingredients a stage column rises and falls with, where tasks are independent.
+"""Which ingredient a stage column rises with, where tasks are independent.
 
 At one clock, and for fleets with an instance at least.
 """
@@ -201,18 +184,19 @@ class Growing:
 
     def _at(self, point: NDArray[np.int64], clock: float, band: Band | None) -> Index:
         """Return the best fleets at one clock."""
-        names, signs = self._ingredients()
-        sums = np.array([not INGREDIENTS[name].largest for name in names])
-        if (signs.all(axis=1) & sums).any():  # parts of different sums cannot replace each other
+        ingredients, signs = self._ingredients()
+        largest = np.array([one.largest for one in ingredients])
+        if (
+            signs.all(axis=1) & ~largest
+        ).any():  # parts of different sums cannot replace each other
             raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         designs = self.part.stage.designs
-        metrics = np.column_stack([INGREDIENTS[name].metric(designs) for name in names])
-        largest = np.array([INGREDIENTS[name].largest for name in names])
+        metrics = np.column_stack([one.metric(designs) for one in ingredients])
         useful, limit = self.useful / clock, self._limit(clock)
         floor, ceiling = band or (self.floor, np.inf)
         if band is not None:
             useful, limit = np.inf, min(limit, ceiling * (1.0 + ROUNDING) / clock)
-        index, values = point[np.newaxis], np.zeros((1, len(names)))
+        index, values = point[np.newaxis], np.zeros((1, len(ingredients)))
         places = [place for place in self.part.places if place in self.part.designs]
         for number, place in enumerate(places):
             counts = self._counts(place)
@@ -263,46 +247,44 @@ class Growing:
         bandwidth = self.part.stage.designs.bandwidth_bit_per_s
         return float(bandwidth[self.part.designs[place]] * self._counts(place).max())
 
-    def _columns(self) -> dict[str, tuple[bool, bool]]:
+    def _columns(self) -> dict[str, tuple[Ingredient, tuple[bool, bool]]]:
         """Return what is wanted of columns that tell fleets apart: not of means of equal values."""
         designs = self.part.stage.designs
         found = {}
         for name, wanted in self.wanted.items():
-            rising, falling = MADE_OF[name]
-            if BANDWIDTH in falling:
-                ratio = INGREDIENTS[rising[0]].metric(designs) / designs.bandwidth_bit_per_s
+            made = MADE_OF[name]
+            if made is None or not any(wanted):
+                continue
+            if name.endswith(PER_BIT):
+                ratio = made.metric(designs) / designs.bandwidth_bit_per_s
                 if np.allclose(ratio, ratio[0], rtol=ROUNDING, atol=0.0):
                     continue
-            if any(wanted) and (rising or falling):
-                found[name] = wanted
+            found[name] = made, wanted
         return found
 
-    def _ingredients(self) -> tuple[list[str], NDArray[np.bool_]]:
+    def _ingredients(self) -> tuple[list[Ingredient], NDArray[np.bool_]]:
         """Return the ingredients, bandwidth first, and whether low and high values are wanted."""
-        wanted: dict[str, list[bool]] = {BANDWIDTH: [False, False]}
-        for name, (low, high) in self._columns().items():
-            for names, here in zip(MADE_OF[name], ((low, high), (high, low)), strict=True):
-                for one in names:
-                    before = wanted.get(one, [False, False])
-                    wanted[one] = [before[0] or here[0], before[1] or here[1]]
+        wanted = {BANDWIDTH: np.zeros(2, dtype=bool)}
+        for name, (made, ends) in self._columns().items():
+            wanted[made] = wanted.get(made, False) | np.array(ends)
+            if name.endswith(PER_BIT):
+                wanted[BANDWIDTH] = wanted[BANDWIDTH] | ends[::-1]
         return [*wanted], np.array([*wanted.values()])
 
     def _limit(self, clock: float) -> float:
         """Return the most bandwidth of fleets that are not too large."""
-        columns, bandwidth = self._columns(), self.part.stage.designs.bandwidth_bit_per_s
+        columns, designs = self._columns(), self.part.stage.designs
         whole = all(
             np.array_equal(np.sort(self._counts(place)), np.arange(self.space.sizes[place]))
             for place in self.part.designs
         )
-        one_ratio = sum(BANDWIDTH in MADE_OF[name][1] for name in columns) <= 1
+        one_ratio = sum(name.endswith(PER_BIT) for name in columns) <= 1
         sums = (*AREA_COLUMNS, "stage_leakage_power_w", "stage_instances")
-        falls = any(
-            (INGREDIENTS[MADE_OF[name][0][0]].metric(self.part.stage.designs) > 0).all()
-            for name in sums
-            if name in columns
-        )
-        if whole and one_ratio and falls and not any(high for _, high in columns.values()):
-            return (self.useful / clock + float(bandwidth.max())) * (1.0 + ROUNDING)
+        known = [columns[name][0].metric(designs) for name in sums if name in columns]
+        falls = any((metric > 0).all() for metric in known)
+        if whole and one_ratio and falls and not any(high for _, (_, high) in columns.values()):
+            most = float(designs.bandwidth_bit_per_s.max())
+            return (self.useful / clock + most) * (1.0 + ROUNDING)
         return np.inf
 
 
