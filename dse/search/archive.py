@@ -58,6 +58,9 @@ class Archive:
         """Start empty; the search may evaluate `total` distinct designs, if it does not end."""
         check_constraints(problem)
         self.problem = problem
+        self.sizes, self.ordered = problem.sizes, problem.ordered
+        self.objective_count = problem.objective_count
+        self.constraint_count = len(problem.constraint_names)
         self._before = beforehand(problem)
         self.total = total
         self.ending = ending or Ending()
@@ -91,29 +94,9 @@ class Archive:
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of each axis."""
-        return self.problem.sizes
-
-    @property
-    def ordered(self) -> tuple[bool, ...]:
-        """Which axes have an order."""
-        return self.problem.ordered
-
-    @property
     def coordinates(self) -> tuple[Column | None, ...]:
         """Where the values of each axis lie on its scale; None for choices."""
         return self.problem.coordinates
-
-    @property
-    def objective_count(self) -> int:
-        """Columns of a loss."""
-        return self.problem.objective_count
-
-    @property
-    def constraint_count(self) -> int:
-        """Columns of a violation."""
-        return len(self.problem.constraint_names)
 
     @property
     def room(self) -> int:
