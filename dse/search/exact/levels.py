@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -35,9 +35,9 @@ from dse.model.evaluation import distinct
 from dse.model.fleet import Traits
 from dse.model.space import Index
 from dse.model.stage import Columns
-from dse.search.exact.chains import PartialChains, part_of
+from dse.search.exact.chains import PartialChains
 from dse.search.exact.fleets import Shortlist
-from dse.search.exact.groups import Ends, Group, bounds_of
+from dse.search.exact.groups import Ends, Group, Lists, bounds_of
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
 from dse.search.exact.shortlists import Case
@@ -48,26 +48,6 @@ PORTION = 50_000
 
 GRID = 64
 """Levels at which it is looked up what is wanted, to begin with."""
-
-
-@dataclass(frozen=True)
-class LevelLists:
-    """Levels at which the same is wanted.
-
-    Attributes
-    ----------
-    case
-        What is wanted; both ways of capacity, so that equals have the same level.
-    parts
-        Shortlisted fleets of each stage, with the levels at which they are of use.
-    """
-
-    case: Case
-    parts: tuple[PartialChains, ...]
-
-    def fleets(self, stage: int, rows: NDArray[np.intp]) -> Shortlist:
-        """Return the fleets in some rows of a part."""
-        return self.case.lists.shortlists[stage].taken(self.parts[stage].picks[rows, 0])
 
 
 def wants_both(group: Group) -> NDArray[np.bool_]:
@@ -89,13 +69,19 @@ class LevelSweep:
         self._capacity, *self._same = sorted(group.influence.capacities)
         fleets = tuple(replace(one, floor=max(one.floor, one.smallest)) for one in group.fleets)
         self._group = replace(group, fleets=fleets, _lists={})
-        self._kinds: dict[Directions, LevelLists] = {}
+        self._kinds: dict[Directions, Lists] = {}
         self._found: list[tuple[Index, NDArray[np.float64]]] = []
 
     @property
     def cases(self) -> list[Case]:
-        """What was wanted at the levels that were examined."""
-        return [kind.case for kind in self._kinds.values()]
+        """What was wanted at the levels examined; both ways of capacity, so that equals have it."""
+        place = self._group.names.index(self._capacity)
+        found = []
+        for directions, lists in self._kinds.items():
+            both = (*directions[:place], (True, True), *directions[place + 1 :])
+            lists = replace(lists, directions=both)
+            found.append(Case(lists, None, both, both, self._scenario))
+        return found
 
     def designs(self) -> Index:
         """Return designs, among which are those of the front but for equals.
@@ -115,7 +101,7 @@ class LevelSweep:
         if not self._kinds:
             raise NotComposedError("fleets that none can replace are too many")
         for kind in [*self._kinds.values()]:
-            for stage, some in enumerate(kind.case.lists.shortlists):
+            for stage, some in enumerate(kind.shortlists):
                 self._look(stage, some)
         for stage, fleets in enumerate(self._group.fleets):
             for some in fleets.chunks(partial(self._hopeful, stage)):
@@ -152,30 +138,14 @@ class LevelSweep:
             wanted |= dict.fromkeys(self._same, (False, False))
             yield np.flatnonzero(which.reshape(-1) == position), wanted
 
-    def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> LevelLists:
+    def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> Lists:
         high = dict(wanted) | {self._capacity: (False, True)}
         directions = tuple((bool(a), bool(b)) for a, b in high.values())
         if directions not in self._kinds:
             lists = self._group.lists(directions, np.inf)
             if lists is None:
                 raise NotComposedError("fleets that none can replace are too many")
-            level = [one.name for one in lists.wanted].index(self._capacity)
-            parts = tuple(
-                part_of(
-                    np.arange(len(some))[:, np.newaxis], lists.measured(some.traits, stage), level
-                )
-                for stage, some in enumerate(lists.shortlists)
-            )
-            held = dict(zip(high, directions, strict=True)) | {self._capacity: (True, True)}
-            both = tuple(held.values())
-            case = Case(
-                replace(lists, group=self._group, directions=both, enough=np.inf),
-                None,
-                both,
-                both,
-                self._scenario,
-            )
-            self._kinds[directions] = LevelLists(case, parts)
+            self._kinds[directions] = lists
             self.__dict__.pop("_best", None)  # more is known of the best
         return self._kinds[directions]
 
@@ -186,7 +156,7 @@ class LevelSweep:
         for stage in range(len(self._group.fleets)):
             ends_: list[dict[str, tuple[Column, Column]]] = [{}, {}]
             for directions, kind in self._kinds.items():
-                traits = kind.case.lists.shortlists[stage].traits
+                traits = kind.shortlists[stage].traits
                 order = np.argsort(traits[self._capacity], kind="stable")
                 carried = traits[self._capacity][order]
                 if not len(carried):  # nothing of it is of interest
@@ -204,8 +174,8 @@ class LevelSweep:
     def _top(self) -> float:
         """The most that every stage can carry."""
         kind = next(iter(self._kinds.values()))
-        lists = kind.case.lists.shortlists
-        return min(float(some.traits[self._capacity].max(initial=0.0)) for some in lists)
+        most = (some.traits[self._capacity].max(initial=0.0) for some in kind.shortlists)
+        return min(map(float, most))
 
     def _offered(self, stage: int, levels: Column) -> tuple[Traits, Traits]:
         """Return ends of the traits of fleets of a stage that carry levels (n,)."""
@@ -252,12 +222,12 @@ class LevelSweep:
             known = _rows(known, kept)
             for rows, wanted in self._wanted(levels[kept]):
                 kind = self._kind(wanted)
-                left = [k for k in range(len(kind.parts)) if k != stage]
-                left.sort(key=lambda k: len(kind.parts[k]))
+                left = [k for k in range(len(kind.shortlists)) if k != stage]
+                left.sort(key=lambda k: len(kind.by_capacity[k]))
                 self._join(kind, index[rows], _rows(known, rows), levels[kept[rows]], left)
 
     def _join(
-        self, kind: LevelLists, index: Index, known: Ends, levels: Column, left: Sequence[int]
+        self, kind: Lists, index: Index, known: Ends, levels: Column, left: Sequence[int]
     ) -> None:
         """Add fleets of the stages that are left, some partial chains after others.
 
@@ -270,9 +240,10 @@ class LevelSweep:
         stage, *later = left
         order = np.argsort(-levels, kind="stable")
         places = self._group.fleets[stage].part.places
-        for rows, picked in _pairs(-levels[order], kind.parts[stage]):
+        part = kind.by_capacity[stage]
+        for rows, picked in _pairs(-levels[order], part):
             chosen = order[rows]
-            fleets = kind.fleets(stage, picked)
+            fleets = kind.shortlists[stage].taken(part.picks[picked, 0])
             joined = {**_rows(known, chosen), stage: fleets.ends}
             level = levels[chosen]
             kept = np.flatnonzero(self._open(joined, level, level))
