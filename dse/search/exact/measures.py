@@ -64,7 +64,7 @@ def joined(wanted: Sequence[Measure], first: Matrix, second: Matrix) -> Matrix:
     return found
 
 
-def neutral(wanted: Sequence[Measure]) -> Matrix:
+def of_none(wanted: Sequence[Measure]) -> Matrix:
     """Return what no fleets at all measure, (1, measures): joined with others it is these."""
     none = {"sum": 0.0, "worst": -np.inf, "best": np.inf}
     return np.array([[none[one.join] for one in wanted] or [0.0]])

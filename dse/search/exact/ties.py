@@ -28,7 +28,7 @@ from dse.model.fleet import Traits
 from dse.model.front import dominated, nondominated
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.measures import Matrix, joined, neutral
+from dse.search.exact.measures import Matrix, joined, of_none
 from dse.search.exact.shortlists import NEAR, Box, Case
 from dse.search.exact.work import CALL, NotComposedError, spend
 
@@ -74,7 +74,7 @@ def equals(designs: Box) -> tuple[Index, NDArray[np.intp]]:
         places = [place for fleets in case.fleets for place in fleets.part.places]
         same = np.column_stack([np.delete(index, places, axis=1), low])
         rows = distinct_rows(same)
-    found = PartlyChosen(rows, index[rows], np.repeat(neutral(case.lists.wanted), len(rows), 0))
+    found = PartlyChosen(rows, index[rows], np.repeat(of_none(case.lists.wanted), len(rows), 0))
     order = range(len(case.fleets)) if chains is None else chains.order
     for place in reversed(range(len(order))):
         found = _chosen(near, found, order[: place + 1])
