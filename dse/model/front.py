@@ -20,12 +20,9 @@ FEW = 16_384
 """Fewer rows are compared with each other at once: where that takes a millisecond, a look costs as
 much as it saves where none can be dismissed."""
 
-SAMPLE_SHARE, LEAST_SAMPLE, MOST_SAMPLE = 32, 256, 4_096
-CANDIDATES, MOST_PIVOTS = 48, 24
-WORTH_IT = 1 / 32
-"""Of more rows one in `SAMPLE_SHARE` is a sample.  Up to `MOST_PIVOTS` of its `CANDIDATES` with the
-least sums are compared with all rows before the full comparison, the next one while it dismisses a
-share `WORTH_IT` of what is left of the sample: one comparison costs about that of a full one."""
+SAMPLE, PIVOTS = 1_024, 8
+"""Of more rows so many are a sample, and so many of these, with the least sums, are compared with all
+rows before the full comparison: one such row costs about what it costs to look at all once."""
 
 CHUNK = 16_384
 """Rows that stay in the cache."""
@@ -64,17 +61,14 @@ def nondominated(loss: ArrayLike, *, few: int = FEW) -> NDArray[np.bool_]:
         A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
     """
     losses = as_losses(loss)
+    kept = np.zeros(len(losses), dtype=bool)
     if len(losses) <= SMALL:
-        kept = np.zeros(len(losses), dtype=bool)
         kept[nondominated_by(losses, losses)] = True
         return kept
-    hopeful = _hopeful(losses, few)
+    rows = _hopeful(losses) if len(losses) >= few else np.arange(len(losses))
     import moocore  # only where there is a front to find: it takes a twentieth of a second
 
-    if hopeful is None:
-        return np.asarray(moocore.is_nondominated(losses, keep_weakly=True))
-    kept = np.zeros(len(losses), dtype=bool)
-    kept[hopeful] = moocore.is_nondominated(losses[hopeful], keep_weakly=True)
+    kept[rows] = moocore.is_nondominated(losses[rows], keep_weakly=True)
     return kept
 
 
@@ -119,8 +113,7 @@ def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[
     loss = np.where(np.isnan(loss), -np.inf, loss)  # what is not known is not worse
     if loss.shape[1] == 2:
         return _dominated_in_two(loss, front)
-    spread = np.ptp(front, axis=0)
-    order = np.argsort((front / np.where(spread > 0, spread, 1.0)).sum(axis=1), kind="stable")
+    order = np.argsort(_scaled_sum(front), kind="stable")
     three = loss.shape[1] == 3
     few = order[:FIRST] if len(front) > (4 * FIRST if three else MANY) else order
     worse[:] = True
@@ -206,41 +199,22 @@ def _among(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
     return np.isin(which[len(others) :], which[: len(others)])
 
 
-def _hopeful(losses: NDArray[np.float64], few: int = FEW) -> NDArray[np.intp] | None:
-    """Return the rows that a few pivots do not dominate; None where looking would not pay."""
-    if len(losses) < few:
-        return None
+def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows that a few pivots do not dominate."""
     # rows may come in an order, so the sample is not every n-th of them
-    size = min(max(len(losses) // SAMPLE_SHARE, LEAST_SAMPLE), MOST_SAMPLE)
-    pivots = _pivots(losses[np.random.default_rng(0).integers(0, len(losses), size)])
-    if not len(pivots):
-        return None
+    sample = losses[np.random.default_rng(0).integers(0, len(losses), SAMPLE)]
+    pivots = sample[np.argpartition(_scaled_sum(sample), PIVOTS)[:PIVOTS]]
     starts = range(0, len(losses), CHUNK)
     return np.concatenate(
         [start + nondominated_by(losses[start : start + CHUNK], pivots) for start in starts]
     )
 
 
-def _pivots(sample: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows that dismiss much of a sample each, the one that dismisses most first.
-
-    On anti-correlated data none does, and none is returned.
-    """
-    spread = np.ptp(sample, axis=0)
-    merit = (sample / np.where(spread > 0, spread, 1.0)).sum(axis=1)
-    candidates = sample[np.argpartition(merit, CANDIDATES)[:CANDIDATES]]
-    worse = np.ones((len(candidates), len(sample)), dtype=bool)
-    for values, limits in zip(sample.T, candidates.T, strict=True):
-        worse &= values >= limits[:, np.newaxis]
-    chosen: list[int] = []
-    dismissed = np.count_nonzero(worse, axis=1)
-    while len(chosen) < MOST_PIVOTS and dismissed.max() > WORTH_IT * worse.shape[1]:
-        chosen.append(int(dismissed.argmax()))
-        worse = worse[:, ~worse[chosen[-1]]]
-        dismissed = np.count_nonzero(worse, axis=1)
-        if not worse.shape[1]:
-            break
-    return candidates[chosen]
+def _scaled_sum(losses: NDArray[np.float64]) -> Column:
+    """Return the sum of the losses of each row (n,), each over its range among all rows."""
+    spread = np.ptp(losses, axis=0)
+    total: Column = (losses / np.where(spread > 0, spread, 1.0)).sum(axis=1)
+    return total
 
 
 def bend(loss: ArrayLike) -> Column:

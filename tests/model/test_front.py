@@ -223,19 +223,10 @@ def test_what_a_front_dominates_is_what_the_definition_says(objectives, data):
         assert front.dominated_by_point(loss, by).tolist() == alone
 
 
-def cloud(tilt, count):
-    """Three losses that agree (0) or trade off against each other (-1)."""
-    loss = np.random.default_rng(1).random((count, 3))
-    loss[:, 2] += tilt * 4 * (loss[:, 0] + loss[:, 1])
-    return loss * [1.0, 1e-9, 1e6]  # of different units
-
-
-def test_pivots_are_used_where_they_pay():
+def test_pivots_dismiss_most_rows_where_losses_agree():
     """Else the filter is right, and slow."""
-    agreeing, opposed = cloud(0.0, front.FEW), cloud(-1.0, front.FEW)
+    agreeing = np.random.default_rng(1).random((front.FEW, 3)) * [1.0, 1e-9, 1e6]
     assert len(front._hopeful(agreeing)) < 0.2 * front.FEW
-    assert front._hopeful(opposed) is None
-    assert front._hopeful(agreeing[1:]) is None  # too few to pay
     on_one_line = agreeing.copy()
     on_one_line[:, 1] = 5.0
     assert len(front._hopeful(on_one_line)) < 0.2 * front.FEW
