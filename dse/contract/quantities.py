@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from dse.contract.columns import Column
 from dse.contract.decorator import decorator
 
@@ -34,8 +36,9 @@ class _Wired:
 
     function: Function
 
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def __call__(self, **columns: Any) -> Column:
-        """Return the column that the function makes of `columns`."""
+        """Return the column that the function makes of `columns`, as quiet as in the engine."""
         return self.function(**columns)
 
     @property

@@ -84,7 +84,9 @@ class Bounds:
 
     def floor(self, columns: Columns) -> Column:
         """Return what each stage carries at least in a feasible design."""
-        columns, floor = self._with_demands(columns), np.zeros(1)
+        floor = np.zeros(1)
+        with np.errstate(all="ignore"):
+            columns = self._with_demands(columns)
         for name in self.carried:
             if self.least.get(name) in columns:
                 floor = np.maximum(floor, ends(columns[self.least[name]])[0])

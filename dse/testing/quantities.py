@@ -99,10 +99,9 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
         return
     chain = probe.drawn_arguments(names, np.random.default_rng(SEED), _ROWS, 3, ranges)
     alone = [
-        objective.function(**chain | {name: (chain[name][stage],) for name in stages})
-        for stage in range(3)
+        objective(**chain | {name: (chain[name][stage],) for name in stages}) for stage in range(3)
     ]
-    whole = objective.function(**chain)
+    whole = objective(**chain)
     holding = [word for word, join in _JOINS.items() if np.array_equal(reduce(join, alone), whole)]
     values = ", ".join(f"{one[0]:.6g}" for one in alone)
     require(

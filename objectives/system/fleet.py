@@ -7,6 +7,7 @@ Area and leakage add over instances and stages; the chain carries what its slowe
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from functools import reduce
 
 import numpy as np
@@ -18,17 +19,17 @@ Stages = tuple[Column, ...]
 """One column per stage, in the order of the chain."""
 
 
-def total(columns: Stages) -> Column:
+def total(columns: Iterable[Column]) -> Column:
     """Return the sum over the stages, always added in the same order."""
     return reduce(operator.add, columns)
 
 
-def least(columns: Stages) -> Column:
+def least(columns: Iterable[Column]) -> Column:
     """Return the smallest value of any stage."""
     return reduce(np.minimum, columns)
 
 
-def largest(columns: Stages) -> Column:
+def largest(columns: Iterable[Column]) -> Column:
     """Return the largest value of any stage."""
     return reduce(np.maximum, columns)
 
@@ -230,10 +231,8 @@ def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Co
     Latency: Battle & Hempstead, sections IV-B and V-A.
     """
     pairs = zip(stage_latency_s, stage_capacity_bit_per_s, strict=True)
-    with np.errstate(
-        invalid="ignore"
-    ):  # no latency, and no end to the rate, of a whole accelerator
-        return total(tuple(np.where(t > 0, t * capacity, 0.0) for t, capacity in pairs))
+    # no latency, and no end to the rate, of a whole accelerator
+    return total(np.where(t > 0, t * capacity, 0.0) for t, capacity in pairs)
 
 
 @objective(

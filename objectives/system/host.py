@@ -57,8 +57,7 @@ def offload_cores(
     busy = np.where(waits, offload_latency_s, goes_on)
     offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
     # an empty fleet takes forever over no offloads
-    with np.errstate(invalid="ignore"):
-        cores = np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
+    cores = np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
     cores = np.maximum(cores, np.where(waits, taken_slots, 0.0))
     return np.minimum(cores, np.where(switched, np.inf, interface_in_flight))
 

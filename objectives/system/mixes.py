@@ -73,10 +73,9 @@ def mixed_limit_bit_per_s(
     high = np.maximum(station, offload_limit_bit_per_s)
     lost = 0.73 * np.sqrt(workload_size_cv2) / np.sqrt(interface_in_flight + 10.0)
     lost = np.where(np.greater(interface_in_flight, 1), np.minimum(lost, 0.5), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        power = np.log(2.0) / -np.log1p(-lost)
-        soft = low * (1.0 + (low / high) ** power) ** (-1.0 / power)
-        return np.where(np.greater(lost, 0) & np.greater(low, 0), soft, low)
+    power = np.log(2.0) / -np.log1p(-lost)
+    soft = low * (1.0 + (low / high) ** power) ** (-1.0 / power)
+    return np.where(np.greater(lost, 0) & np.greater(low, 0), soft, low)
 
 
 @objective(
@@ -105,9 +104,8 @@ def starved_share(
     """
     limits = stream_limit_bit_per_s, link_limit_bit_per_s, memory_limit_bit_per_s
     low = least(cast(Stages, (*limits, offload_limit_bit_per_s)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lost = throughput_bit_per_s / mixed_limit_bit_per_s - throughput_bit_per_s / low
-        return np.where(np.greater(throughput_bit_per_s, 0), np.maximum(lost, 0.0), 0.0)
+    lost = throughput_bit_per_s / mixed_limit_bit_per_s - throughput_bit_per_s / low
+    return np.where(np.greater(throughput_bit_per_s, 0), np.maximum(lost, 0.0), 0.0)
 
 
 @objective(
@@ -135,10 +133,9 @@ def size_spread_s(
 
     ``c (L_byte + s + max(8 / r, p)) g``, in s: what of T1 is in proportion to the size.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        streamed = np.maximum(BIT_PER_BYTE / stream_rate_bit_per_s, passing_s_per_byte)
-        per_byte = latency_s_per_byte + storing_s_per_byte + streamed
-        spread = np.sqrt(workload_size_cv2) * per_byte * workload_granularity_byte
+    streamed = np.maximum(BIT_PER_BYTE / stream_rate_bit_per_s, passing_s_per_byte)
+    per_byte = latency_s_per_byte + storing_s_per_byte + streamed
+    spread = np.sqrt(workload_size_cv2) * per_byte * workload_granularity_byte
     return np.where(np.greater(workload_size_cv2, 0), spread, 0.0)
 
 
@@ -233,19 +230,18 @@ def size_wait_s(
         (fleet_load, stream_rate_bit_per_s, workload_size_cv2),
         (link_load, slower, link_cv2),
     )
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for load, rate, service_cv2 in stations:
-            wait = station_wait_s(
-                load=load,
-                service_s=bits / rate,
-                servers=np.ones(1),
-                arrival_cv2=entering,
-                service_cv2=service_cv2,
-            )
-            waits.append(wait)
-        longest = np.maximum(*waits)
-        room = ROOM * (slots - 1.0) * (bits / np.minimum(stream_rate_bit_per_s, slower))
-        between = 1.0 / (1.0 / longest + 1.0 / room)
+    for load, rate, service_cv2 in stations:
+        wait = station_wait_s(
+            load=load,
+            service_s=bits / rate,
+            servers=np.ones(1),
+            arrival_cv2=entering,
+            service_cv2=service_cv2,
+        )
+        waits.append(wait)
+    longest = np.maximum(*waits)
+    room = ROOM * (slots - 1.0) * (bits / np.minimum(stream_rate_bit_per_s, slower))
+    between = 1.0 / (1.0 / longest + 1.0 / room)
     return np.where((longest > 0) & (room > 0), between, 0.0)
 
 
@@ -300,9 +296,8 @@ def wait_decay_hz(
         busiest = reduce(np.maximum, loads)
         return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
     of_sizes = np.sqrt(workload_size_cv2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
-        of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
+    alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
+    of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
     found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
     stations: list[tuple[Column, Column]] = [
         (fleet_load, of_sizes),

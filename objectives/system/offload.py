@@ -63,17 +63,16 @@ def offload_latency_s(
     ----------
     Altaf & Wood, ISCA 2017, eqs 2 and 8.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = streaming_s(
-            rate_bit_per_s=stream_rate_bit_per_s,
-            granularity_byte=workload_granularity_byte,
-            own_fill_s=own_fill_s,
-            common_fill_bit=common_fill_bit,
-            rounds_s=rounds_s,
-            common_rounds_bit=common_rounds_bit,
-            passing_s_per_byte=passing_s_per_byte,
-            serial_tasks=serial_tasks,
-        )
+    inside = streaming_s(
+        rate_bit_per_s=stream_rate_bit_per_s,
+        granularity_byte=workload_granularity_byte,
+        own_fill_s=own_fill_s,
+        common_fill_bit=common_fill_bit,
+        rounds_s=rounds_s,
+        common_rounds_bit=common_rounds_bit,
+        passing_s_per_byte=passing_s_per_byte,
+        serial_tasks=serial_tasks,
+    )
     return transfer_s + inside
 
 
@@ -139,13 +138,12 @@ def break_even_byte(
     ----------
     Altaf & Wood, ISCA 2017, eq. 5; the exact root in place of one Newton step.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fixed = overhead_s + fixed_latency_s
-        per_byte = latency_s_per_byte + storing_s_per_byte
-        streamed_s = BIT_PER_BYTE / stream_rate_bit_per_s
-        fill = own_fill_s + common_fill_bit / stream_rate_bit_per_s
-        passing = np.maximum(streamed_s, passing_s_per_byte)
-        crossing = fill / np.maximum(streamed_s * serial_tasks - passing, 0.0)
+    fixed = overhead_s + fixed_latency_s
+    per_byte = latency_s_per_byte + storing_s_per_byte
+    streamed_s = BIT_PER_BYTE / stream_rate_bit_per_s
+    fill = own_fill_s + common_fill_bit / stream_rate_bit_per_s
+    passing = np.maximum(streamed_s, passing_s_per_byte)
+    crossing = fill / np.maximum(streamed_s * serial_tasks - passing, 0.0)
     host = kernel_index_s_per_byte, kernel_exponent
     streamed = first_nonnegative(*host, per_byte + passing, fixed + fill - kernel_offset_s)
     slope, shortfall = per_byte + streamed_s * serial_tasks, fixed - kernel_offset_s
@@ -161,18 +159,17 @@ def break_even_byte(
     found = np.where(np.less(interface_acceleration, np.inf), computed, found)
     if len(stage_round_bit) > 1:
         return found
-    with np.errstate(divide="ignore", invalid="ignore"):
-        payload = stage_round_bit[0] / BIT_PER_BYTE
-        passed, interval, capacity = (
-            passing_s_per_byte * payload,
-            stage_round_s[0],
-            stage_capacity_bit_per_s[0],
-        )
-        own = np.maximum(interval - passed, 0.0)
-        own = own + interval * np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
-        shared = np.maximum(interval * (capacity / stream_rate_bit_per_s) - passed, 0.0)
-        step = np.where(np.greater(stage_common[0], 0), shared, own)
-        rounds = np.floor(found / payload)
+    payload = stage_round_bit[0] / BIT_PER_BYTE
+    passed, interval, capacity = (
+        passing_s_per_byte * payload,
+        stage_round_s[0],
+        stage_capacity_bit_per_s[0],
+    )
+    own = np.maximum(interval - passed, 0.0)
+    own = own + interval * np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
+    shared = np.maximum(interval * (capacity / stream_rate_bit_per_s) - passed, 0.0)
+    step = np.where(np.greater(stage_common[0], 0), shared, own)
+    rounds = np.floor(found / payload)
     late = fixed + fill - kernel_offset_s + rounds * step
     reached = _first_from(rounds * payload, *host, per_byte + passing_s_per_byte, late)
     # no faster than all payload at the rate, where a latency is less than an interval

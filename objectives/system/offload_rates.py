@@ -63,13 +63,10 @@ def common_fill_bit(
     ``F = sum_j latency_j c_j`` of the stages at one rate, in bit.
     """
     stages = zip(stage_latency_s, stage_capacity_bit_per_s, stage_common, strict=True)
-    with np.errstate(invalid="ignore"):
-        return total(
-            tuple(
-                np.where(np.greater(common, 0), latency * capacity, 0.0)
-                for latency, capacity, common in stages
-            )
-        )
+    return total(
+        np.where(np.greater(common, 0), latency * capacity, 0.0)
+        for latency, capacity, common in stages
+    )
 
 
 @objective(
@@ -88,7 +85,7 @@ def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
     Latency: Battle & Hempstead, sections IV-B and V-A.
     """
     stages = zip(stage_latency_s, stage_common, strict=True)
-    return total(tuple(np.where(np.greater(common, 0), 0.0, latency) for latency, common in stages))
+    return total(np.where(np.greater(common, 0), 0.0, latency) for latency, common in stages)
 
 
 @objective(source="pipelines at their own clocks", rises_with=("own_latency_s", "throttled_s"))
@@ -123,8 +120,7 @@ def throttled_s(
         capped = (common <= 0) & np.less(power_limit_bit_per_s, np.inf)
         return np.where(capped, np.where(latency > 0, latency * share, 0.0), 0.0)
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return total(tuple(map(longer, stage_latency_s, stage_capacity_bit_per_s, stage_common)))
+    return total(map(longer, stage_latency_s, stage_capacity_bit_per_s, stage_common))
 
 
 @objective(
@@ -178,17 +174,16 @@ def accelerator_s(
         workload_granularity_byte=workload_granularity_byte,
         passing_s_per_byte=np.zeros(1),
     )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return streaming_s(
-            rate_bit_per_s=stream_rate_bit_per_s,
-            granularity_byte=workload_granularity_byte,
-            own_fill_s=own_fill_s,
-            common_fill_bit=common_fill_bit,
-            rounds_s=at_once + throttled_rounds_s,
-            common_rounds_bit=common_rounds_bit,
-            passing_s_per_byte=np.zeros(1),
-            serial_tasks=serial_tasks,
-        )
+    return streaming_s(
+        rate_bit_per_s=stream_rate_bit_per_s,
+        granularity_byte=workload_granularity_byte,
+        own_fill_s=own_fill_s,
+        common_fill_bit=common_fill_bit,
+        rounds_s=at_once + throttled_rounds_s,
+        common_rounds_bit=common_rounds_bit,
+        passing_s_per_byte=np.zeros(1),
+        serial_tasks=serial_tasks,
+    )
 
 
 @objective(
@@ -227,17 +222,16 @@ def offload_limit_bit_per_s(
     Altaf & Wood, ISCA 2017, for k = 1.
     """
     payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = streaming_s(
-            rate_bit_per_s=stream_limit_bit_per_s,
-            granularity_byte=workload_granularity_byte,
-            own_fill_s=own_fill_s,
-            common_fill_bit=common_fill_bit,
-            rounds_s=rounds_s,
-            common_rounds_bit=common_rounds_bit,
-            passing_s_per_byte=passing_s_per_byte,
-            serial_tasks=serial_tasks,
-        )
+    inside = streaming_s(
+        rate_bit_per_s=stream_limit_bit_per_s,
+        granularity_byte=workload_granularity_byte,
+        own_fill_s=own_fill_s,
+        common_fill_bit=common_fill_bit,
+        rounds_s=rounds_s,
+        common_rounds_bit=common_rounds_bit,
+        passing_s_per_byte=passing_s_per_byte,
+        serial_tasks=serial_tasks,
+    )
     return payload / (transfer_s + inside)
 
 
@@ -283,23 +277,21 @@ def offload_stream_bit_per_s(
     passed = passing_s_per_byte * workload_granularity_byte
     before = np.minimum(common_rounds_bit, payload)
     rest = workload_granularity_byte - before / BIT_PER_BYTE
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spare = interface_in_flight * payload / throughput_bit_per_s - transfer_s
-        free = spare - own_fill_s
-        last = free - rounds_s
-        in_rounds = np.maximum(
-            _least_rate(common_fill_bit, last - passed),
-            _least_rate(common_fill_bit + before, last - passing_s_per_byte * rest),
-        )
-        streamed = np.maximum(
-            _least_rate(common_fill_bit, free - passed),
-            _least_rate(common_fill_bit + payload, free),
-        )
-        serial = _least_rate(payload * serial_tasks, spare)
-        return np.maximum(np.minimum(in_rounds, streamed), serial)
+    spare = interface_in_flight * payload / throughput_bit_per_s - transfer_s
+    free = spare - own_fill_s
+    last = free - rounds_s
+    in_rounds = np.maximum(
+        _least_rate(common_fill_bit, last - passed),
+        _least_rate(common_fill_bit + before, last - passing_s_per_byte * rest),
+    )
+    streamed = np.maximum(
+        _least_rate(common_fill_bit, free - passed),
+        _least_rate(common_fill_bit + payload, free),
+    )
+    serial = _least_rate(payload * serial_tasks, spare)
+    return np.maximum(np.minimum(in_rounds, streamed), serial)
 
 
 def _least_rate(bit: Column, time_s: Column) -> Column:
     """Return the least rate at which a payload passes in a time; infinite where there is none."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(time_s > 0, bit / time_s, np.where((time_s < 0) | (bit > 0), np.inf, 0.0))
+    return np.where(time_s > 0, bit / time_s, np.where((time_s < 0) | (bit > 0), np.inf, 0.0))

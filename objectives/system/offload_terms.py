@@ -237,8 +237,7 @@ def carried_demand_bit_per_s(
     ----------
     Altaf & Wood, ISCA 2017, eq. 1, for T0.
     """
-    with np.errstate(divide="ignore"):
-        most = host_slots * BIT_PER_BYTE * workload_granularity_byte / host_time_s
+    most = host_slots * BIT_PER_BYTE * workload_granularity_byte / host_time_s
     return np.minimum(demand_bit_per_s, most)
 
 
@@ -319,8 +318,7 @@ def link_limit_bit_per_s(*, link_bit_per_s: Column, latency_s_per_byte: Column) 
     ----------
     Latency per byte as a link: Altaf & Wood, ISCA 2017, eq. 8.
     """
-    with np.errstate(divide="ignore"):
-        return np.minimum(link_bit_per_s, BIT_PER_BYTE / latency_s_per_byte)
+    return np.minimum(link_bit_per_s, BIT_PER_BYTE / latency_s_per_byte)
 
 
 @objective(source="store and forward", falls_with=("link_bit_per_s",))

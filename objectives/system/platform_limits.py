@@ -5,8 +5,6 @@ The columns are those of `platform_roofline`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from dse.contract import Column, objective
 from dse.objectives.roofline.model import Values
 from dse.objectives.system.platform_roofline import where
@@ -61,9 +59,9 @@ def platform_power_limit_op_per_s(
     """
     intensity = where(workload_intensity_op_per_byte, least=0.0)
     memory = where(budget_memory_j_per_byte, least=0.0, finite=True)
-    with np.errstate(divide="ignore", invalid="ignore"):  # nothing is computed in a stream
-        energy = where(platform_j_per_op, least=0.0, finite=True) + memory / intensity
-        one = where(platform_usable_power_w, above=0.0) / energy
+    # nothing is computed in a stream
+    energy = where(platform_j_per_op, least=0.0, finite=True) + memory / intensity
+    one = where(platform_usable_power_w, above=0.0) / energy
     return one * where(budget_copies, above=0.0, finite=True)
 
 

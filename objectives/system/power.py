@@ -66,10 +66,8 @@ def base_power_w(
     """
     stages = zip(stage_leakage_power_w, stage_dynamic_energy_j_per_bit, stage_clocked, strict=True)
     return total(
-        tuple(
-            leakage + throughput_bit_per_s * (energy * (1.0 - clocked))
-            for leakage, energy, clocked in stages
-        )
+        leakage + throughput_bit_per_s * (energy * (1.0 - clocked))
+        for leakage, energy, clocked in stages
     )
 
 
@@ -124,8 +122,7 @@ def energy_j_per_bit(
     ----------
     Choi et al., IPDPS 2014, eq. 1.
     """
-    with np.errstate(divide="ignore"):
-        return total_power_w * workload_payload_offloaded / throughput_bit_per_s
+    return total_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
 @objective(source=BATTLE_HEMPSTEAD, rises_with=("energy_j_per_bit", "stage_payload_bit"))
@@ -203,7 +200,7 @@ def own_power_w(
         return np.where(always, energy * np.minimum(capacity, power_limit_bit_per_s), 0.0)
 
     stages = (stage_dynamic_energy_j_per_bit, stage_capacity_bit_per_s, stage_clocked, stage_common)
-    return total(tuple(map(switched, *stages)))
+    return total(map(switched, *stages))
 
 
 @objective(
@@ -282,7 +279,7 @@ def gated_energy_j_per_bit(
     ``e_gated``, in J/bit.
     """
     pairs = zip(stage_dynamic_energy_j_per_bit, stage_clocked, strict=True)
-    return total(tuple(energy * (1.0 - clocked) for energy, clocked in pairs))
+    return total(energy * (1.0 - clocked) for energy, clocked in pairs)
 
 
 @objective(
@@ -298,7 +295,7 @@ def clocked_energy_j_per_bit(
     ``e_clocked``, in J/bit.
     """
     stages = zip(stage_dynamic_energy_j_per_bit, stage_clocked, stage_common, strict=True)
-    return total(tuple(energy * clocked * common for energy, clocked, common in stages))
+    return total(energy * clocked * common for energy, clocked, common in stages)
 
 
 @objective(
@@ -332,6 +329,5 @@ def power_limit_bit_per_s(
     """
     usable = budget_power_cap_w - budget_constant_power_w - leakage_power_w
     energy = dynamic_energy_j_per_bit + memory_energy_j_per_bit
-    with np.errstate(divide="ignore", invalid="ignore"):
-        limit = np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
+    limit = np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
     return np.where(np.less(budget_power_cap_w, np.inf), limit, np.inf)

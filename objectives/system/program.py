@@ -62,5 +62,4 @@ def program_speedup(
         transfer_s + np.where(switched, switch, 0.0),
     )
     rest = np.maximum(1.0 - workload_program_share, 0.0)
-    with np.errstate(divide="ignore"):
-        return 1.0 / (rest + workload_program_offloads_hz * (held + wait_s))
+    return 1.0 / (rest + workload_program_offloads_hz * (held + wait_s))

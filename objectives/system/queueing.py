@@ -136,8 +136,7 @@ def _above(rho: Column, bursts: Column, smooth: Column, sizes: Services) -> Colu
     squared = np.where(smooth < 1, 1.0, second) * rho**2 / 2.0
     by_y = bursts * rho + squared - (bursts + 1.0) / 2.0
     root = by_y + np.sqrt(by_y**2 + 4.0 * bursts * squared * (1.0 - rho))
-    with np.errstate(divide="ignore"):
-        above = np.minimum(1.0 / rho**2 - 1.0, 2.0 * (1.0 - rho) / root)
+    above = np.minimum(1.0 / rho**2 - 1.0, 2.0 * (1.0 - rho) / root)
     if len(sizes) == 1:
         return above
     near = 3.0 * (1.0 - rho) * smooth / (smooth + (second - 1.0) * rho**2)

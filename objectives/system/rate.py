@@ -167,8 +167,7 @@ def _fastest(
         rate = np.where(common > 0, stream, clocked)
         return top * np.minimum(rate / capacity, 1.0)
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return largest(tuple(map(scaled, tops, capacities, commons)))
+    return largest(map(scaled, tops, capacities, commons))
 
 
 @objective(
@@ -259,8 +258,7 @@ def memory_limit_bit_per_s(
     ----------
     Choi et al., IPDPS 2014, eq. 3.
     """
-    with np.errstate(divide="ignore"):
-        return budget_memory_byte_per_s / memory_byte_per_bit
+    return budget_memory_byte_per_s / memory_byte_per_bit
 
 
 @objective(

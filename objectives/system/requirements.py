@@ -180,8 +180,7 @@ def speedup_within_bounds(
     ----------
     Altaf & Wood, ISCA 2017, eqs 3 and 4.
     """
-    with np.errstate(divide="ignore"):
-        interface = host_time_s / transfer_s
+    interface = host_time_s / transfer_s
     return speedup / np.minimum(acceleration, interface) - 1.0
 
 
@@ -267,7 +266,7 @@ def throughput_within_limits(
     """Return by what share the throughput exceeds the tightest limit that it names."""
     others = (link_limit_bit_per_s, memory_limit_bit_per_s, offload_limit_bit_per_s)
     named = (peak_bit_per_s, power_limit_bit_per_s, *others, dependence_limit_bit_per_s)
-    return largest(tuple(throughput_bit_per_s / limit for limit in named)) - 1.0
+    return largest(throughput_bit_per_s / limit for limit in named) - 1.0
 
 
 @guard(rule="an offload is no faster than anything that it passes through")
@@ -283,7 +282,7 @@ def offload_within_limits(
     """Return by what share 8 g / T1 exceeds the tightest limit that one offload meets."""
     rate = BIT_PER_BYTE * workload_granularity_byte / offload_latency_s
     limits = (capacity_bit_per_s, power_limit_bit_per_s, link_limit_bit_per_s)
-    return largest(tuple(rate / limit for limit in (*limits, memory_limit_bit_per_s))) - 1.0
+    return largest(rate / limit for limit in (*limits, memory_limit_bit_per_s)) - 1.0
 
 
 @guard(rule="an offload takes no longer than its work on one core of each stage")
@@ -313,8 +312,8 @@ def offload_within_one_core(
     for task, latency, interval, capacity, common in zip(*stages, stage_common, strict=True):
         rate = np.where(common > 0, stream_rate_bit_per_s, power_limit_bit_per_s)
         each = np.maximum(latency, interval)
-        with np.errstate(invalid="ignore"):  # a record of whole offloads takes no time here
-            slower = np.where(each > 0, np.maximum(capacity / rate, 1.0), 1.0)
+        # a record of whole offloads takes no time here
+        slower = np.where(each > 0, np.maximum(capacity / rate, 1.0), 1.0)
         work = work + (payload / task + 1.0) * (each * slower)
     alone = transfer_s + np.maximum(serial_tasks, 1.0) * work
     return offload_latency_s / alone - 1.0

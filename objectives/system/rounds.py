@@ -25,9 +25,8 @@ UNSEEN = "no random system shows it with clocks that meet R, which is no proof"
 
 def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
     """Return how many rounds start before the last one, n - 1; 0 for an empty fleet."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rounds = np.ceil(BIT_PER_BYTE * granularity_byte / round_bit * (1.0 - ROUNDING))
-        return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
+    rounds = np.ceil(BIT_PER_BYTE * granularity_byte / round_bit * (1.0 - ROUNDING))
+    return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
 
 
 @objective(
@@ -71,8 +70,7 @@ def own_rounds_s(
         return np.where(np.greater(common, 0), 0.0, waited)
 
     stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common, stage_alone)
-    with np.errstate(divide="ignore"):
-        return total(tuple(map(waits, *stages)))
+    return total(map(waits, *stages))
 
 
 @objective(
@@ -110,8 +108,7 @@ def throttled_rounds_s(
         return np.where(capped, np.where(rounds > 0, slower, 0.0), 0.0)
 
     stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return total(tuple(map(longer, *stages)))
+    return total(map(longer, *stages))
 
 
 @objective(
@@ -146,8 +143,7 @@ def common_rounds_bit(
         return np.where(common > 0, most, 0.0)
 
     stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
-    with np.errstate(invalid="ignore"):
-        return total(tuple(map(carried, *stages)))
+    return total(map(carried, *stages))
 
 
 @objective(source="rounds of tasks", rises_with=("own_rounds_s", "throttled_rounds_s"))

@@ -141,9 +141,8 @@ def slot_load(
     ``lambda (T1 + W_v) / m``, a share; W_v is 0 for offloads of one size.
     """
     held = offload_latency_s + size_wait_s
-    with np.errstate(invalid="ignore"):
-        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * held, 0.0)
-        return taken / slots
+    taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * held, 0.0)
+    return taken / slots
 
 
 @objective(
@@ -178,8 +177,7 @@ def busiest_load(
 
 def load_of(rate: Column, most: Column | float) -> Column:
     """Return a rate over the most that there can be, 0 where nothing arrives."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.greater(rate, 0), rate / most, 0.0)
+    return np.where(np.greater(rate, 0), rate / most, 0.0)
 
 
 @objective(

@@ -57,15 +57,14 @@ def fleet_wait_s(
     As `station_wait_s`.
     """
     serial = np.maximum(serial_tasks, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        service = BIT_PER_BYTE * workload_granularity_byte * serial / stream_rate_bit_per_s
-        return station_wait_s(
-            load=fleet_load,
-            service_s=service,
-            servers=serial,
-            arrival_cv2=offload_arrival_cv2,
-            service_cv2=workload_size_cv2,
-        )
+    service = BIT_PER_BYTE * workload_granularity_byte * serial / stream_rate_bit_per_s
+    return station_wait_s(
+        load=fleet_load,
+        service_s=service,
+        servers=serial,
+        arrival_cv2=offload_arrival_cv2,
+        service_cv2=workload_size_cv2,
+    )
 
 
 @objective(
@@ -100,14 +99,13 @@ def link_wait_s(
     waits = []
     limits = (link_limit_bit_per_s, link_cv2), (memory_limit_bit_per_s, workload_size_cv2)
     for limit, service_cv2 in limits:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            wait = station_wait_s(
-                load=load_of(throughput_bit_per_s, limit),
-                service_s=BIT_PER_BYTE * workload_granularity_byte / limit,
-                servers=np.ones(1),
-                arrival_cv2=offload_arrival_cv2,
-                service_cv2=service_cv2,
-            )
+        wait = station_wait_s(
+            load=load_of(throughput_bit_per_s, limit),
+            service_s=BIT_PER_BYTE * workload_granularity_byte / limit,
+            servers=np.ones(1),
+            arrival_cv2=offload_arrival_cv2,
+            service_cv2=service_cv2,
+        )
         waits.append(wait)
     return np.maximum(*waits)
 
@@ -145,15 +143,14 @@ def slot_wait_s(
     As `station_wait_s`.
     """
     held = offload_latency_s + size_wait_s
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return station_wait_s(
-            load=arrival_rate_hz * held / slots,
-            service_s=held,
-            servers=slots,
-            arrival_cv2=offload_arrival_cv2,
-            service_cv2=np.minimum((size_spread_s / held) ** 2, workload_size_cv2),
-            shape_cv2=workload_size_cv2,
-        )
+    return station_wait_s(
+        load=arrival_rate_hz * held / slots,
+        service_s=held,
+        servers=slots,
+        arrival_cv2=offload_arrival_cv2,
+        service_cv2=np.minimum((size_spread_s / held) ** 2, workload_size_cv2),
+        shape_cv2=workload_size_cv2,
+    )
 
 
 @objective(
@@ -176,14 +173,13 @@ def host_wait_s(
     ----------
     As `station_wait_s`.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        service = host_load * free_host_cores / arrival_rate_hz
-        return station_wait_s(
-            load=host_load,
-            service_s=service,
-            servers=free_host_cores,
-            arrival_cv2=offload_arrival_cv2,
-        )
+    service = host_load * free_host_cores / arrival_rate_hz
+    return station_wait_s(
+        load=host_load,
+        service_s=service,
+        servers=free_host_cores,
+        arrival_cv2=offload_arrival_cv2,
+    )
 
 
 @objective(
@@ -243,16 +239,15 @@ def taken_slots(
     ----------
     Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        alone = np.where(arrival_rate_hz > 0, arrival_rate_hz * offload_latency_s, 0.0)
-        waiting = np.where(
-            arrival_rate_hz > 0, arrival_rate_hz * np.maximum(fleet_wait_s, link_wait_s), 0.0
-        )
-        load = np.minimum(np.maximum(fleet_load, link_load), 1.0)
-        exponent = (slots + 1.0) / np.maximum(slots - 1.0, 0.0)
-        room = np.maximum(slots - alone, 0.0) * load**exponent
-        inside = np.where(np.isinf(waiting), room, -waiting * np.expm1(-room / waiting))
-        return alone + np.where((waiting > 0) & (room > 0), np.minimum(inside, room), 0.0)
+    alone = np.where(arrival_rate_hz > 0, arrival_rate_hz * offload_latency_s, 0.0)
+    waiting = np.where(
+        arrival_rate_hz > 0, arrival_rate_hz * np.maximum(fleet_wait_s, link_wait_s), 0.0
+    )
+    load = np.minimum(np.maximum(fleet_load, link_load), 1.0)
+    exponent = (slots + 1.0) / np.maximum(slots - 1.0, 0.0)
+    room = np.maximum(slots - alone, 0.0) * load**exponent
+    inside = np.where(np.isinf(waiting), room, -waiting * np.expm1(-room / waiting))
+    return alone + np.where((waiting > 0) & (room > 0), np.minimum(inside, room), 0.0)
 
 
 @objective(
@@ -305,10 +300,9 @@ def offload_latency_p99_s(
         beyond = RARE - sum(shares[largest_met + 1 :])  # larger ones count as late, all of them
         if beyond <= 0:
             continue
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            own = times[largest_met]
-            earlier = zip(times[: largest_met + 1], shares[: largest_met + 1], strict=True)
-            weight = sum(part * np.exp(wait_decay_hz * (time - own)) for time, part in earlier)
-            wait = percentile_wait_s(wait_s=wait_s, decay_hz=wait_decay_hz, beyond=beyond / weight)
+        own = times[largest_met]
+        earlier = zip(times[: largest_met + 1], shares[: largest_met + 1], strict=True)
+        weight = sum(part * np.exp(wait_decay_hz * (time - own)) for time, part in earlier)
+        wait = percentile_wait_s(wait_s=wait_s, decay_hz=wait_decay_hz, beyond=beyond / weight)
         found = np.minimum(found, own + np.where(waits, np.maximum(wait, 0.0), wait_s))
     return offload_latency_s + found

@@ -45,12 +45,14 @@ MODULES: tuple[ModuleType, ...] = (
     waiting,
 )
 QUANTITIES = {
-    name: record.function
+    name: record
     for module in MODULES
     for name, record in vars(module).items()
     if isinstance(record, Objective) and record.function.__module__ == module.__name__
 }
-ARGUMENTS = {name: inspect.signature(function).parameters for name, function in QUANTITIES.items()}
+ARGUMENTS = {
+    name: inspect.signature(record.function).parameters for name, record in QUANTITIES.items()
+}
 GENERATIONS = ("gen2", "gen3", "gen4")
 LABELS = ("compute", "link", "power", "offload", "dependence")
 inf = math.inf

@@ -47,7 +47,7 @@ def evaluate(inputs: Mapping[str, object]) -> dict[str, np.ndarray]:
     columns = dict(inputs)
     for name, objective in OBJECTIVES.items():
         wanted = inspect.signature(objective.function).parameters
-        columns[name] = objective.function(**{k: v for k, v in columns.items() if k in wanted})
+        columns[name] = objective(**{k: v for k, v in columns.items() if k in wanted})
     return {name: np.asarray(columns[name]) for name in OBJECTIVES}
 
 
@@ -156,7 +156,7 @@ def test_declared_monotonicity_is_exact(quantity: str, argument: str, sign: floa
         values["budget_precision"] = random.integers(len(PRECISIONS), size=20_000)
     # Steps from one rounding error to a factor of ten: an inexact cancellation shows in the small.
     more = values[argument] * (1.0 + 10.0 ** random.uniform(-16, 1, 20_000))
-    before, after = objective.function(**values), objective.function(**values | {argument: more})
+    before, after = objective(**values), objective(**values | {argument: more})
     exists = ~np.isnan(before) & ~np.isnan(after)
     assert np.sum(exists) > 5_000
     assert np.all((sign * after >= sign * before)[exists])

@@ -53,7 +53,7 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
     assert seen == set(LABELS)  # each limit had its turn
     # gate equivalents and parts of FPGAs add like areas: tests/study/test_gate_equivalents.py
     of_mixes = {
-        name for name, function in QUANTITIES.items() if function.__module__.endswith("mixes")
+        name for name, one in QUANTITIES.items() if one.function.__module__.endswith("mixes")
     }
     of_mixes |= {"pcie_cv2", "stored_load"}  # and those in tests/objectives/test_sizes.py
     of_accelerators = {"accelerated_limit_bit_per_s"}  # in tests/objectives/test_acceleration.py

@@ -204,11 +204,11 @@ def test_quantities_over_stages_are_joined_as_declared() -> None:
         chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in stages}
         others = {name: rng.uniform(0.1, 9.0, 50) for name in names if name not in stages}
         alone = [
-            quantity.function(**others, **{name: (chain[name][stage],) for name in stages})
+            quantity(**others, **{name: (chain[name][stage],) for name in stages})
             for stage in range(3)
         ]
         joined = reduce(influence.JOINS[quantity.over_stages], alone)
-        assert np.array_equal(quantity.function(**others, **chain), joined), quantity.name
+        assert np.array_equal(quantity(**others, **chain), joined), quantity.name
 
 
 def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:
