@@ -18,6 +18,12 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD
 Stages = tuple[Column, ...]
 """One column per stage, in the order of the chain."""
 
+CARRIERS = (
+    *("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
+    *("link_bit_per_s", "pcie_payload_bit_per_s"),
+)
+"""Whatever the payload passes carries at least the rate that is reached."""
+
 
 def total(columns: Iterable[Column]) -> Column:
     """Return the sum over the stages, always added in the same order."""

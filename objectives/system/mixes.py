@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, SizeColumn, objective
-from dse.objectives.system.fleet import Stages, least
+from dse.objectives.system.fleet import CARRIERS, Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.queueing import Services, decay_per_gap, station_wait_s
 
@@ -40,12 +40,7 @@ def standardised(sizes: SizeColumn) -> Services:
         "offload_limit_bit_per_s",
     ),
     falls_with=("workload_size_cv2",),
-    at_most=(
-        "stage_capacity_bit_per_s",
-        "accelerated_limit_bit_per_s",
-        "link_bit_per_s",
-        "pcie_payload_bit_per_s",
-    ),
+    at_most=CARRIERS,
     undeclared={
         "interface_in_flight": "one offload in flight has nobody to meet, two have",
         "settled_while": "a slow memory counts however offloads are transferred",

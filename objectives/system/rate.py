@@ -13,19 +13,14 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, Limit, objective
-from dse.objectives.system.fleet import Stages, largest, least
+from dse.objectives.system.fleet import CARRIERS, Stages, largest, least
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("rate_limit_bit_per_s", "demand_bit_per_s"),
-    at_most=(
-        "stage_capacity_bit_per_s",
-        "accelerated_limit_bit_per_s",
-        "link_bit_per_s",
-        "pcie_payload_bit_per_s",
-    ),
+    at_most=CARRIERS,
     report=True,
     simulated="rate",
 )
@@ -211,12 +206,7 @@ def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> 
         "offload_limit_bit_per_s",
         "mixed_limit_bit_per_s",
     ),
-    at_most=(
-        "stage_capacity_bit_per_s",
-        "accelerated_limit_bit_per_s",
-        "link_bit_per_s",
-        "pcie_payload_bit_per_s",
-    ),
+    at_most=CARRIERS,
     undeclared={"settled_while": "only a mix of sizes has the memory limit in another argument"},
 )
 def rate_limit_bit_per_s(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -33,7 +34,8 @@ TITLES = {
     "arndale_cpu": "Arndale CPU",
     "arndale_gpu": "Arndale GPU",
 }
-X_LABEL = "intensity [flop/B]"
+_panel = partial(Panel, x_label="intensity [flop/B]", x_scale="log2")
+_curve = partial(Series, x=INTENSITIES)
 PAPER = "Choi, Dukhan, Liu and Vuduc, IPDPS 2014"
 UNMEASURED = (
     "Model curves in single precision from Table I; the measured points are not in the text of "
@@ -65,19 +67,13 @@ def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
         ("power", EnergyRoofline.power),
     )
     return tuple(
-        Panel(
+        _panel(
             title=title,
-            x_label=X_LABEL,
             y_label="over largest of GTX Titan [times]",
             series=tuple(
-                Series(
-                    label=label,
-                    x=INTENSITIES,
-                    y=of(one, INTENSITIES) / of(titan, INTENSITIES).max(),
-                )
+                _curve(label=label, y=of(one, INTENSITIES) / of(titan, INTENSITIES).max())
                 for label, one in compared.items()
             ),
-            x_scale="log2",
             y_scale="log2",
         )
         for title, of in quantities
@@ -87,13 +83,7 @@ def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
 def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
     """Power of each platform over intensity, in segments of one regime each."""
     return tuple(
-        Panel(
-            title=title,
-            x_label=X_LABEL,
-            y_label="power / (π₁ + Δπ) [times]",
-            series=_segments(roofline),
-            x_scale="log2",
-        )
+        _panel(title=title, y_label="power / (π₁ + Δπ) [times]", series=_segments(roofline))
         for title, roofline in rooflines().items()
     )
 
@@ -124,12 +114,10 @@ def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
 def _capped(suffix: str, of: Quantity) -> tuple[Panel, ...]:
     """Return a panel per platform with a curve per cap and points where the regime changes."""
     return tuple(
-        Panel(
+        _panel(
             title=title + suffix,
-            x_label=X_LABEL,
             y_label="over largest [times]",
             series=_caps(roofline, of),
-            x_scale="log2",
             y_scale="log2",
         )
         for title, roofline in rooflines().items()
@@ -140,9 +128,8 @@ def _caps(roofline: EnergyRoofline, of: Quantity) -> tuple[Series, ...]:
     largest = of(roofline, INTENSITIES).max()
     capped = {divisor: roofline.capped(divisor) for divisor in DIVISORS}
     curves = [
-        Series(
+        _curve(
             label="full cap Δπ" if divisor == 1 else f"Δπ/{divisor}",
-            x=INTENSITIES,
             y=of(one, INTENSITIES) / largest,
         )
         for divisor, one in capped.items()
