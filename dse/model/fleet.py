@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
-from dse.model.designs import AREAS, BLOCKS, Designs
+from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 
 WHOLE = 1e-9
 """What rounding may have added to a whole number."""
@@ -324,12 +324,9 @@ POWER_COLUMNS = (
 )
 """Stage columns of power, of which a core may have no figures."""
 
-_FIGURES = dict(zip(AREA_COLUMNS, AREAS, strict=True)) | dict(
-    zip(POWER_COLUMNS, ("dynamic_power_w", "dynamic_power_w", "leakage_power_w"), strict=True)
-)
-_FIGURES |= dict(zip(BLOCK_COLUMNS, BLOCKS, strict=True))
-_FIGURES |= dict.fromkeys(("stage_clock_hz", "stage_clock_limit"), "clock_hz")
-_FIGURES |= {
+_FIGURES = {f"stage_{name}": name for name in (*AREAS, *BLOCKS, *POWERS, "clock_hz")} | {
+    "stage_clock_limit": "clock_hz",
+    "stage_dynamic_energy_j_per_bit": "dynamic_power_w",
     "stage_read_byte_per_bit": "read_byte",
     "stage_written_byte_per_bit": "written_byte",
 }

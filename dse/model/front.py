@@ -21,8 +21,8 @@ FEW = 16_384
 much as it saves where none can be dismissed."""
 
 SAMPLE, PIVOTS = 1_024, 8
-"""Of more rows so many are a sample, and so many of these, with the least sums, are compared with all
-rows before the full comparison: one such row costs about what it costs to look at all once."""
+"""Of more rows so many are a sample; so many of these, with the least sums, are compared with all
+rows before the full comparison."""
 
 CHUNK = 16_384
 """Rows that stay in the cache."""

@@ -186,24 +186,13 @@ def with_hosts(
         return found
     wiring, host = problem.alone, problem.host
     own = host.evaluate(points[alone][:, wiring.places], wiring.kept(changed, alone), draws=draws)
-    shape = (draws, len(points))
-    loss = found.loss.reshape(*shape, -1).copy()
-    violation = found.violation.reshape(*shape, -1).copy()
-    loss[:, alone] = own.loss.reshape(draws, -1, loss.shape[2])
+    rows = np.tile(alone, draws)
+    loss, violation, failed = found.loss.copy(), found.violation.copy(), found.failed.copy()
+    loss[rows], failed[rows] = own.loss, own.failed
     places = {name: place for place, name in enumerate(host.constraint_names)}
     for column, name in enumerate(problem.constraint_names):
-        place = places.get(name)
-        missed = -1.0 if place is None else own.violation[:, place].reshape(draws, -1)
-        violation[:, alone, column] = missed
-    failed = found.failed.reshape(shape).copy()
-    failed[:, alone] = own.failed.reshape(draws, -1)
-    return Evaluation(
-        points,
-        loss.reshape(found.loss.shape),
-        violation.reshape(found.violation.shape),
-        failed.ravel(),
-        own.failure or found.failure,
-    )
+        violation[rows, column] = own.violation[:, places[name]] if name in places else -1.0
+    return Evaluation(points, loss, violation, failed, own.failure or found.failure)
 
 
 def columns_with_hosts(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from dse.contract import Column
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 from dse.model.stage import Stage
@@ -53,29 +54,21 @@ def _named(axis: Axis) -> tuple[object, ...]:
 
 def _alike(one: Problem, other: Problem) -> bool:
     """Tell whether problems differ in constants alone, as far as these have the same names."""
-    same = wired_alike(one, other)
+    same = wired_alike(one, other) and len(one.stages) == len(other.stages)
     same = same and one.space.constants.keys() == other.space.constants.keys()
     same = same and one.space.sizes == other.space.sizes
-    return (
-        same
-        and all(map(_same_axis, one.space.axes, other.space.axes))
-        and len(one.stages) == len(other.stages)
-        and all(map(_same_stage, one.stages, other.stages))
-    )
-
-
-def _same_axis(one: Axis, other: Axis) -> bool:
-    same = one.name == other.name and one.columns.keys() == other.columns.keys()
-    return same and all(
-        np.array_equal(one.columns[name], other.columns[name]) for name in one.columns
-    )
+    axes = zip(one.space.axes, other.space.axes, strict=True) if same else ()
+    same = same and all(_same(first.columns, second.columns) for first, second in axes)
+    return same and all(map(_same_stage, one.stages, other.stages))
 
 
 def _same_stage(one: Stage, other: Stage) -> bool:
     said = [(s.name, s.mixed, s.clocked, s.common, s.alone, s.designs.names) for s in (one, other)]
-    metrics = vars(one.designs.metrics), vars(other.designs.metrics)
-    return said[0] == said[1] and all(
-        metrics[0][name] is metrics[1][name]
-        or np.array_equal(metrics[0][name], metrics[1][name], equal_nan=True)
-        for name in metrics[0]
+    return said[0] == said[1] and _same(vars(one.designs.metrics), vars(other.designs.metrics))
+
+
+def _same(one: Mapping[str, Column], other: Mapping[str, Column]) -> bool:
+    return all(
+        one[name] is other[name] or np.array_equal(one[name], other[name], equal_nan=True)
+        for name in one
     )

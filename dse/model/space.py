@@ -125,14 +125,6 @@ class Block:
         """Number of values of each axis inside the block."""
         return tuple(count for _, count in self.ranges)
 
-    @property
-    def start(self) -> int:
-        """Position of the first design in the lexicographic order of the space."""
-        position = 0
-        for size, (first, _) in zip(self.sizes, self.ranges, strict=True):
-            position = position * size + first
-        return position
-
     def __len__(self) -> int:
         """Return the number of designs."""
         return math.prod(self.shape)

@@ -25,9 +25,7 @@ def test_blocks_are_the_space_in_order(sizes: tuple[int, ...], most: int) -> Non
     rows = np.concatenate([block.rows(np.arange(len(block))) for block in parts])
     every = [tuple(row) for row in np.ndindex(*sizes)]
     assert [tuple(row) for row in rows.tolist()] == every
-    starts = np.cumsum([0, *(len(block) for block in parts)])
-    assert [block.start for block in parts] == starts[:-1].tolist()
-    assert starts[-1] == math.prod(sizes)
+    assert sum(map(len, parts)) == math.prod(sizes)
 
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)

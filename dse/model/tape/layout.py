@@ -89,6 +89,8 @@ class Layout:
         """Lay the tape out."""
         with np.errstate(all="ignore"):
             for position, node in enumerate(self.tape.nodes):
+                self.same.append(position)
+                self._axes.append(0)
                 self._place(position, node)
             self._list(self._tabulate(self._needed()))
 
@@ -121,16 +123,6 @@ class Layout:
 
     def _place(self, position: int, node: Node) -> None:
         """Find out what a value depends on, and whether it is that of another node."""
-        self.same.append(position)
-        self._axes.append(0)
-        self._settle(position, node)
-        if position in self.known:
-            value = self.known[position]
-            array = np.asarray(value)
-            key = (type(value), array.dtype, array.shape, array.tobytes())
-            self.same[position] = self._first.setdefault(key, position)
-
-    def _settle(self, position: int, node: Node) -> None:
         if node.value is not None:
             self.known[position] = node.value
         elif node.function is None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from dse.algebra.expression import Expression, settled
-from dse.contract import Column, Requirement
+from dse.algebra.expression import Expression
+from dse.contract import Column
 from dse.errors import FOREIGN
 from dse.model.evaluation import SPLIT
-from dse.model.graph import Step
+from dse.model.graph import Step, missed_by
 from dse.model.stage import SHARED_COLUMNS, Stage, Wired
 from dse.model.tape.traced import Recorder, Tape, Traced, floats
 
@@ -42,20 +42,17 @@ class Tracer:
             columns = self._inputs()
             for step in problem.search_plan:
                 columns[step.name] = self._made(step, columns)
-            violation = []
-            for step in problem.requirement_steps:
-                missed = self._made(step, columns)
-                strict = isinstance(step.plugin, Requirement) and step.plugin.strict
-                violation.append(settled(missed, strict=strict))
-            for name in problem.partial_in_use:
-                violation.append(np.where(np.isnan(columns[name]), np.inf, -1.0))
+            steps = problem.requirement_steps
+            violation = [missed_by(step, self._made(step, columns)) for step in steps]
+            violation += [
+                np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
+            ]
             violation += [np.full(1, -1.0)] if problem.tolerant else []
             violation += [self._violation(rule, columns) for rule in problem.constraints]
             goals = problem.goals
             loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
             feasible = reduce(np.logical_and, [one <= 0 for one in violation], np.ones(1, bool))
-            count = len(problem.requirement_steps)  # what the study writes is never NaN
-            nan = [np.isnan(one) for one in violation[:count]]
+            nan = map(np.isnan, violation[: len(steps)])  # what the study writes is never NaN
             undefined = reduce(np.logical_or, nan, np.zeros(1, bool))
         position = self.recorder.position
         return Tape(
@@ -98,19 +95,15 @@ class Tracer:
                 found = {}
             if found and not self.recorder.refused:
                 return found
-        own = (f"{stage.name}.", *SHARED_COLUMNS)
-        names = [name for name in columns if name.startswith(own)]
+        read = (f"{stage.name}.", *SHARED_COLUMNS)
+        own = {name: column for name, column in columns.items() if name.startswith(read)}
         settled = {"stage_alone", "stage_clocked"}
         settled |= set() if stage.policy in columns else {"stage_common"}
         any_fleet = stage.fleet_of([], [], {})
         return {
             name: any_fleet.column(name)
             if name in settled
-            else self.recorder.opaque(
-                partial(_with_names, partial(_stage_column, stage, name), dict.fromkeys(names, 0)),
-                [columns[one] for one in names],
-                name,
-            )
+            else self._opaque(name, partial(_stage_column, stage, name), own)
             for name in wanted
         }
 
@@ -129,8 +122,7 @@ class Tracer:
                 if not reason:
                     self.made[step.name] = self.recorder.position(found)
                     return found
-        self.opaque[step.name] = reason
-        return self._called(step.name, step, given)
+        return self._called(step.name, step, given, reason)
 
     def _column(self, result: Any) -> Any:
         """Return what a function returned as a column of floats."""
@@ -143,25 +135,28 @@ class Tracer:
             raise self.recorder.refusal(f"a result of the shape {column.shape}")
         return np.atleast_1d(column.astype(np.float64))
 
-    def _called(self, name: str, function: Called, given: Mapping[str, Any]) -> Traced:
+    def _called(self, name: str, function: Called, given: Mapping[str, Any], reason: str) -> Traced:
+        """Return what a function makes that cannot be traced."""
+        self.opaque[name] = reason
+        found = self._opaque(name, function, given)
+        self.made[name] = found.node
+        return found
+
+    def _opaque(self, name: str, function: Called, given: Mapping[str, Any]) -> Traced:
         """Return what an opaque function makes of columns, some in tuples."""
         counts = {key: len(one) if isinstance(one, tuple) else 0 for key, one in given.items()}
         parts = [part for one in given.values() for part in _parts(one)]
         inputs = [Traced(self.recorder, self.recorder.position(part)) for part in parts]
-        found = self.recorder.opaque(partial(_with_names, function, counts), inputs, name)
-        self.made[name] = found.node
-        return found
+        return self.recorder.opaque(partial(_with_names, function, counts), inputs, name)
 
     def _violation(self, rule: Expression, columns: Inputs) -> Any:
         """Return by how much a constraint is missed."""
         given = {name: columns[name] for name in sorted(rule.names)}
         self.recorder.refused = ""
         try:
-            found = rule.enclosed_violation(given)
+            return rule.enclosed_violation(given)
         except TypeError:
-            self.opaque[rule.text] = self.recorder.refused
-            return self._called(rule.text, rule.violation, given)
-        return found
+            return self._called(rule.text, rule.violation, given, self.recorder.refused)
 
 
 def _with_names(function: Called, counts: Mapping[str, int], *columns: Column) -> Any:
