@@ -15,7 +15,7 @@ from dse.contract.papers import Claim, MadeCores, SynthesisClaims, Tables
 from dse.contract.published import read_published
 from dse.cores._families import FAMILIES, LIBRARIES
 from dse.cores._table import TABLES
-from dse.cores.battle_hempstead import fleets_of_cores, single_cores, unrolling
+from dse.cores.battle_hempstead.fleets_of_cores import functions
 
 _MADE = {
     "des": MadeCores(
@@ -60,7 +60,6 @@ def _has_line(table: Path) -> bool:
 
 def _claims_in(file: str, tables: Tables) -> Iterator[Claim]:
     """Yield the claims of a file; `tables` has for each library those that its cores stand for."""
-    functions = single_cores.functions | fleets_of_cores.functions | unrolling.functions
     table = files("dse.cores.battle_hempstead") / file
     by_library = [read_claims(table, functions, named) for named in tables.values()]
     for same in zip(*by_library, strict=True):

@@ -5,9 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 
 from dse.contract.claim_table import read_claims
-from dse.cores.battle_hempstead import fleets_of_cores, single_cores, unrolling
+from dse.cores.battle_hempstead.fleets_of_cores import functions
 
-claims = read_claims(
-    files("dse.cores.battle_hempstead") / "claims.csv",
-    single_cores.functions | fleets_of_cores.functions | unrolling.functions,
-)
+claims = read_claims(files("dse.cores.battle_hempstead") / "claims.csv", functions)

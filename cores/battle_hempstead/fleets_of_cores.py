@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import Laboratory
+from dse.cores.battle_hempstead import single_cores
 from dse.cores.battle_hempstead.single_cores import PaperCore
 
-functions = ClaimFunctions()
+functions = single_cores.functions
+"""Those of single cores, and these."""
 
 ROUTER, SET_TOP_BOX = "100 Gbit/s", "116.43 Mbit/s"
 """The use cases of section IV-C: a back-end router; three transport streams of 38.81 Mbit/s."""

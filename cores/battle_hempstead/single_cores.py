@@ -1,4 +1,4 @@
-"""Single cores: cells of Tables I to III, the laws of equations 2 to 8, ratios and orders.
+"""Single cores: cells of Tables I to III, equations 2 to 8, ratios, orders, and unrolling.
 
 A *core* is ``des``, ``fft`` or ``jacobi``, a *design* one of its table, a *quantity* one of
 `QUANTITIES`.  The paper calls several of them per task: per finished task, per task in flight,
@@ -176,16 +176,10 @@ def core_order(
 
 
 @functions
-def equation(printed: PrintedNumbers, number: float, at: float) -> float:
-    """Return what an equation comes to as printed."""
+def equation(printed: PrintedNumbers, number: float, at: float, over: float = 1) -> float:
+    """Return what an equation comes to as printed; P of 5 and 6 is pipeline depth over 17."""
     named = f"eq. {number:.0f}"
-    return _EQUATIONS[int(number)](lambda cell: printed.read(f"{named}: {cell}", cell), at)
-
-
-@functions
-def equation_at_depth(printed: PrintedNumbers, number: float, depth: float) -> float:
-    """Return what equation 5 or 6 comes to for a pipeline depth, P being depth over 17."""
-    return equation(printed, number, depth / 17)
+    return _EQUATIONS[int(number)](lambda cell: printed.read(f"{named}: {cell}", cell), at / over)
 
 
 @functions
@@ -248,3 +242,40 @@ def jacobi_steps_fall(printed: PrintedNumbers) -> bool:
     areas = values_of(printed, "jacobi", "area_m2").values()
     steps = [large / small for small, large in pairwise(areas)]
     return all(later < earlier for earlier, later in pairwise(steps))
+
+
+@functions
+def line_over(
+    printed: PrintedNumbers, core: PaperCore, quantity: str, power: float, text: str
+) -> float:
+    """Return what a straight line over unrolled designs tells, over n to a power.
+
+    ``step``: its slope over its start; ``fit``: the share of the variance that it explains;
+    ``off``: its largest relative error, where the sum of their squares is least.
+    """
+    plain = _unrolled(printed, core, quantity)
+    over = np.array([*plain]) ** power
+    ours = np.array([*plain.values()])
+    columns = np.column_stack([over, np.ones_like(over)])
+    if text == "off":
+        columns /= ours[:, np.newaxis]
+        found, *_ = np.linalg.lstsq(columns, np.ones_like(ours), rcond=None)
+        return float(np.abs(columns @ found - 1).max())
+    (slope, start), *_ = np.linalg.lstsq(columns, ours, rcond=None)
+    if text == "step":
+        return float(slope / start)
+    left = ours - slope * over - start
+    return float(1 - (left**2).sum() / ((ours - ours.mean()) ** 2).sum())
+
+
+@functions
+def most_rounds_take_least(printed: PrintedNumbers, core: PaperCore, quantity: str) -> bool:
+    """Return whether the unrolled design with most rounds has the least of a quantity."""
+    plain = _unrolled(printed, core, quantity)
+    return plain[max(plain)] == min(plain.values())
+
+
+def _unrolled(printed: PrintedNumbers, core: PaperCore, quantity: str) -> dict[float, float]:
+    """Return a quantity of designs that differ in nothing but their rounds, by these."""
+    values = values_of(printed, core, quantity).items()
+    return {float(name[1:]): value for name, value in values if name[1:].isdigit()}

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from math import log2
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.des_answers import encrypted_blocks
-from dse.cores.rtl.des_tables import (
+from dse.cores.rtl.des_answers import (
     BOXES,
     EXPANSION,
     FINAL,
@@ -22,6 +21,7 @@ from dse.cores.rtl.des_tables import (
     ROUNDS,
     SHIFTS,
     SUBKEY_CHOICE,
+    encrypted_blocks,
 )
 from dse.cores.rtl.verilog import chosen_by, picked
 

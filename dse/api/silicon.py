@@ -209,7 +209,6 @@ def characterise(
         There is no Yosys.
     """
     from dse.silicon import requests
-    from dse.silicon.characterisers import check_library_files, of_library
     from dse.silicon.corners import at_supplies
     from dse.silicon.flow import flow_in
     from dse.silicon.network import read_network, with_network
@@ -230,12 +229,12 @@ def characterise(
         lambda: request.design_tasks(conditions.time_limit_s),
         lambda: [read_network(path) for path in joined],
         lambda: requests.supplies(supply, others, clock, joined_by),
-        lambda: check_library_files([*files, *others]),
+        lambda: requests.check_library_files([*files, *others]),
         lambda: None if place is None else flow_in(Path(place), files, others),
     )
     if out is not None:
         request.check_output(Path(out), wanted, (*files, *others, *joined))
-    characterisers = of_library(
+    characterisers = requests.of_library(
         files, others, conditions, kept, None if keep is None else Path(keep), flow
     )
     tables = _tables(request, wanted, characterisers, wanted_for, jobs=jobs, progress=progress)

@@ -87,7 +87,7 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
                     rule = f"every flip-flop is clocked by {clock!r}"
                     remedy = "use one clock, its rising edge, not gated"
                 elif cell.flip_flop and (
-                    unateness(cell.flip_flop.clocked_on, name, [name]) != "positive"
+                    unateness(cell.flip_flop.clocked_on, name, [name]) != "positive_unate"
                 ):
                     rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
                     written = cell.name

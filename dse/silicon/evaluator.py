@@ -13,7 +13,6 @@ from dse.errors import Fault, StudyError, refuse, results_of
 from dse.files.json import read_bytes
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
-from dse.silicon.characterisers import check_library_files, of_library
 from dse.silicon.corners import at_supplies
 from dse.silicon.figures import (
     FIGURES,
@@ -23,7 +22,7 @@ from dse.silicon.figures import (
     positive_quantity,
 )
 from dse.silicon.own_hardware import Verilog
-from dse.silicon.requests import Request
+from dse.silicon.requests import Request, check_library_files, of_library
 from dse.silicon.sources import sources_of
 from dse.silicon.targets import STATED, Target, targets_of
 from dse.silicon.tasks import DesignTask

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
@@ -23,11 +24,7 @@ from dse.silicon.library import (
     Sense,
 )
 
-_SENSES: dict[str, Sense] = {
-    "positive_unate": "positive",
-    "negative_unate": "negative",
-    "non_unate": "both",
-}
+_SENSES: dict[str, Sense] = {sense: sense for sense in get_args(Sense)}
 _CONSTRAINTS = ("rise_constraint", "fall_constraint")
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
@@ -315,17 +312,17 @@ def _as_clock(pin: Pin, flip_flop: FlipFlop) -> Pin:
 
 
 def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:
-    """Return how a function follows one of its pins; "both" where it is unknown.
+    """Return how a function follows one of its pins; both ways where it is unknown.
 
     Examples
     --------
     >>> unateness("!(A B)", "A", ["A", "B"])
-    'negative'
+    'negative_unate'
     """
     if not function or known is None or related not in known:
-        return "both"
+        return "non_unate"
     table = truth_table(function, known).reshape((2,) * len(known))
     axis = len(known) - 1 - list(known).index(related)
     low, high = np.take(table, 0, axis), np.take(table, 1, axis)
     rises, falls = bool(np.any(high & ~low)), bool(np.any(low & ~high))
-    return "both" if rises == falls else "positive" if rises else "negative"
+    return "non_unate" if rises == falls else "positive_unate" if rises else "negative_unate"

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Sense = Literal["positive", "negative", "both"]
-"""Unateness: to which edge of an output a rising input leads."""
+Sense = Literal["positive_unate", "negative_unate", "non_unate"]
+"""To which edge of an output a rising input leads, in the words of liberty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,8 @@ class Arc:
     related_pin
         The input that causes; of a constraint, the clock.
     sense
-        "positive": a rising input raises the output; "negative": it lowers it; "both".
+        "positive_unate": a rising input raises the output; "negative_unate": it lowers it;
+        "non_unate": both.
     kind
         The ``timing_type`` of liberty: "combinational", "rising_edge", "setup_rising", ...
     cell_rise, cell_fall

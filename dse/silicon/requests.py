@@ -1,4 +1,4 @@
-"""What a user wants characterised, as text: read, checked, and named in a table."""
+"""What a user wants characterised, as text: read, checked, and named in a table; and with what."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ import numpy as np
 from dse.algebra.expression import is_float
 from dse.contract.generators import Generator
 from dse.errors import Fault, StudyError, UnknownPluginError, followed, refuse
+from dse.files.document import no_such
 from dse.plugins import registry
-from dse.silicon.characteriser import Characteriser
+from dse.silicon.chain import LibraryCharacteriser
+from dse.silicon.characteriser import Characteriser, KeptResults
+from dse.silicon.figures import Conditions
+from dse.silicon.flow import Flow
 from dse.silicon.own_hardware import Verilog
 from dse.silicon.sources import ENDINGS
 from dse.silicon.targets import Target
@@ -87,6 +91,52 @@ class Request:
         yield f"source: {origin}characterised by dse from {what}"
         yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets))
         yield f"stimulus: {stimulus}"
+
+
+def of_library(
+    files: Sequence[str | Path],
+    corners: Sequence[str | Path],
+    conditions: Conditions,
+    kept: KeptResults | None,
+    keep: Path | None = None,
+    flow: Flow | None = None,
+) -> list[Characteriser]:
+    """Return what maps to a library of standard cells, and what characterises other corners of it.
+
+    Raises
+    ------
+    StudyError
+        A file is not there.
+    """
+    check_library_files([*files, *corners])
+    nominal = tuple(map(str, files))
+    pairs = [(nominal, ()), *(((str(one),), nominal) for one in corners)]
+    return [
+        LibraryCharacteriser(
+            library_files=own,
+            mapped_with=mapped_with,
+            keep=keep,
+            flow=flow,
+            conditions=conditions,
+            kept=kept,
+        )
+        for own, mapped_with in pairs
+    ]
+
+
+def check_library_files(files: Sequence[str | Path]) -> None:
+    """Refuse files of a library that are not there.
+
+    Raises
+    ------
+    StudyError
+        All of them at once.
+    """
+    missing = [Path(file) for file in files if not Path(file).is_file()]
+    faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
+    if faults or not files:
+        none = Fault("library", "", "no file", "name a .lib file, or a device: --device ice40:hx8k")
+        raise StudyError(faults or [none])
 
 
 def between_commas(given: str | Sequence[str]) -> list[str]:

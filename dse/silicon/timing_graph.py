@@ -14,9 +14,9 @@ from dse.silicon.netlist import Netlist, Numbers, PinNets, by_cell
 
 RISE, FALL = 0, 1
 _SENSES = {
-    "positive": ((RISE, RISE), (FALL, FALL)),
-    "negative": ((FALL, RISE), (RISE, FALL)),
-    "both": ((RISE, RISE), (FALL, RISE), (RISE, FALL), (FALL, FALL)),
+    "positive_unate": ((RISE, RISE), (FALL, FALL)),
+    "negative_unate": ((FALL, RISE), (RISE, FALL)),
+    "non_unate": ((RISE, RISE), (FALL, RISE), (RISE, FALL), (FALL, FALL)),
 }
 _KINDS = {
     "combinational": (RISE, FALL),

@@ -18,8 +18,6 @@ LEAVE_OUT = r"(?i)dly|delay|^hb\dx|lpflow|probe|sparecell|gclk|clkgate|dlclk"
 TIED = "__tied"
 """Ends the name of a flip-flop of which some inputs never change."""
 
-_SENSES = {"positive": "positive_unate", "negative": "negative_unate", "both": "non_unate"}
-
 
 @dataclass(frozen=True)
 class UsableCells:
@@ -202,10 +200,10 @@ def _arc(arcs: Sequence[Arc]) -> Iterator[str]:
     if not arcs:
         return
     senses = {arc.sense for arc in arcs}
-    sense = senses.pop() if len(senses) == 1 else "both"
+    sense = senses.pop() if len(senses) == 1 else "non_unate"
     yield "      timing () {"
     yield f'        related_pin : "{arcs[0].related_pin}";'
-    yield f"        timing_sense : {_SENSES[sense]};"
+    yield f"        timing_sense : {sense};"
     for name in DELAY_TABLES:
         table = _worst([getattr(arc, name) for arc in arcs])
         yield f"        {name} (grid_{len(table.rows)}_{len(table.columns)}) {{"

@@ -11,7 +11,7 @@ import pytest
 import dse
 from dse.contract.claim_table import read_claims
 from dse.contract.papers import Claim, ClaimAnswer, MadeCores, SynthesisClaims, Tables
-from dse.cores.battle_hempstead import fleets_of_cores, single_cores, unrolling
+from dse.cores.battle_hempstead.fleets_of_cores import functions
 from dse.errors import MissingLibraryError
 from dse.reproduction import by_synthesis
 from dse.reproduction.by_synthesis import Synthesis, check_by_synthesis, chosen_papers
@@ -32,7 +32,6 @@ def found() -> Synthesis:
 
 def test_what_is_printed_follows_from_the_papers_own_tables() -> None:
     """The same questions, asked of the paper's cores, give the paper's figures."""
-    functions = single_cores.functions | fleets_of_cores.functions | unrolling.functions
     for file, named in (("by_synthesis.csv", {}), ("unrolling.csv", {"core": "des"})):
         for claim in read_claims(FOLDER / file, functions, named):
             assert check_claim(claim, StudyRunner()).verdict in (AGREES, WITHIN), claim.name

@@ -15,7 +15,7 @@ from dse.algebra import units
 from dse.contract.papers import CONTRADICTION, JUDGEMENTS, READING, RESIDUAL, Claim, PrintedNumbers
 from dse.cores import des, fft, jacobi
 from dse.cores._table import full_power_w, read_table
-from dse.cores.battle_hempstead.single_cores import equation, equation_at_depth
+from dse.cores.battle_hempstead.single_cores import equation
 from dse.errors import OutputError, UnknownPluginError
 from dse.files.json import write_text
 from dse.plugins import registry
@@ -176,8 +176,8 @@ def test_the_laws_of_cores_are_the_equations_of_claims() -> None:
     assert law.area_m2[0] * 1e12 == pytest.approx(equation(printed, 2, 4))
     assert full_power_w(law)[0] * 1e3 == pytest.approx(equation(printed, 3, 4))
     law = fft.core.models["law"].function(pipeline_depth=np.array([26.0]))
-    assert law.area_m2[0] * 1e6 == pytest.approx(equation_at_depth(printed, 5, 26))
-    assert full_power_w(law)[0] * 1e3 == pytest.approx(equation_at_depth(printed, 6, 26))
+    assert law.area_m2[0] * 1e6 == pytest.approx(equation(printed, 5, 26, 17))
+    assert full_power_w(law)[0] * 1e3 == pytest.approx(equation(printed, 6, 26, 17))
     law = jacobi.core.models["law"].function(side=np.array([3.0]))
     assert law.area_m2[0] * 1e12 == pytest.approx(equation(printed, 8, 3))
 

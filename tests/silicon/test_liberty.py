@@ -41,7 +41,7 @@ def test_a_gate() -> None:
     assert output.max_capacitance_f == pytest.approx(0.2 * PF)
     assert gate.pins["A"].capacitance_f == pytest.approx(0.01 * PF)
     written, derived = output.arcs
-    assert written.sense == derived.sense == "negative"  # the second is not written
+    assert written.sense == derived.sense == "negative_unate"  # the second is not written
     (energy, _) = output.power
     assert energy.rise is not None
     assert energy.rise.at(0.3 * NS, 0.05 * PF) == pytest.approx(0.004 * PJ)
@@ -88,10 +88,10 @@ def test_a_stack_reads_tables_of_any_shape() -> None:
 
 def test_unateness() -> None:
     pins = ["A", "B", "S"]
-    assert unateness("A B", "A", pins) == "positive"
-    assert unateness("!(A + B)", "B", pins) == "negative"
-    assert unateness("(A !S) | (B S)", "S", pins) == "both"
-    assert unateness(None, "A", pins) == "both"
+    assert unateness("A B", "A", pins) == "positive_unate"
+    assert unateness("!(A + B)", "B", pins) == "negative_unate"
+    assert unateness("(A !S) | (B S)", "S", pins) == "non_unate"
+    assert unateness(None, "A", pins) == "non_unate"
 
 
 def test_packed_and_split_files_are_the_same_library(tmp_path: Path) -> None:
