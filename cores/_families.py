@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dse.contract import Column, Parameter
-from dse.cores.jacobi import SIDE
+from dse.cores.jacobi import SIDE, of_cells
 
 LIBRARIES = {
     "sky130": "SkyWater 130 nm, 1.8 V",
@@ -32,7 +32,6 @@ _STAGES = Parameter(
     high=6,
     integer=True,
 )
-_CELL_BYTE = 2.0
 _TRANSFORM_BIT = 64 * 2 * 8.0
 
 
@@ -55,14 +54,7 @@ def _pipelined(
 
 
 def _jacobi_structure(*, side: Column) -> dict[str, Column | float]:
-    return {
-        "payload_bit": 8.0 * _CELL_BYTE,
-        "cycles_per_task": 1.0 / side**2,
-        "latency_cycles": np.where(np.equal(side, 1), 4.0, 3.0),
-        "tasks_in_flight": side**2,
-        "read_byte": _CELL_BYTE * (side + 2.0) / side,
-        "written_byte": _CELL_BYTE,
-    }
+    return of_cells(side, 16.0) | {"latency_cycles": np.where(np.equal(side, 1), 4.0, 3.0)}
 
 
 def _fft_structure(*, stages: Column) -> dict[str, Column | float]:

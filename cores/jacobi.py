@@ -45,29 +45,17 @@ _CELL = Parameter(
 )
 
 
-def _metrics(
-    side: Column,
-    cell_bit: Column | float,
-    *,
-    area_m2: Column,
-    dynamic_power_w: Column,
-    leakage_power_w: Column,
-    extrapolated: Column | float,
-) -> CoreMetrics:
+def of_cells(side: Column, cell_bit: Column | float) -> dict[str, Column | float]:
+    """Return the columns of designs that follow from how they are built."""
     cell_byte = cell_bit / _BIT_PER_BYTE
-    return metrics(
-        area_m2=area_m2,
-        dynamic_power_w=dynamic_power_w,
-        leakage_power_w=leakage_power_w,
-        clock_hz=_CLOCK_HZ,
-        payload_bit=cell_bit,
-        cycles_per_task=1.0 / side**2,
-        latency_cycles=side + 2.0,
-        tasks_in_flight=side**2,
-        read_byte=(side + 2.0) / side * cell_byte,
-        written_byte=cell_byte,
-        extrapolated=np.maximum(extrapolated, outside(_CELL, cell_bit)),
-    )
+    return {
+        "payload_bit": cell_bit,
+        "cycles_per_task": 1.0 / side**2,
+        "latency_cycles": side + 2.0,
+        "tasks_in_flight": side**2,
+        "read_byte": (side + 2.0) / side * cell_byte,
+        "written_byte": cell_byte,
+    }
 
 
 def jacobi_table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
@@ -89,19 +77,24 @@ def jacobi_table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     CoreMetrics
         Columns of shape (4,).
     """
-    return _metrics(_PRINTED["side"], cell_bit, **printed_costs(_PRINTED), extrapolated=0.0)
+    return metrics(
+        **printed_costs(_PRINTED),
+        **of_cells(_PRINTED["side"], cell_bit),
+        clock_hz=_CLOCK_HZ,
+        extrapolated=outside(_CELL, cell_bit),
+    )
 
 
 _LEAKAGE_SHARE = leakage_share(jacobi_table(), _ALL)
 
 
 def _law(side: Column, cell_bit: Column | float, *, power_w: Column) -> CoreMetrics:
-    return _metrics(
-        side,
-        cell_bit,
+    return metrics(
         area_m2=(1018.0 + 635.0 * side**2) * 1e-12,
         **split_power(power_w, _LEAKAGE_SHARE),
-        extrapolated=outside(SIDE, side),
+        **of_cells(side, cell_bit),
+        clock_hz=_CLOCK_HZ,
+        extrapolated=np.maximum(outside(SIDE, side), outside(_CELL, cell_bit)),
     )
 
 

@@ -6,6 +6,7 @@ Two tables: one report's synthesis of 88 lightweight ciphers, and single cores f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -55,11 +56,6 @@ def _lightweight(cipher: str) -> Core:
         )
     designs = {_name(same, start): same[0] for same in alike.values()}
     kept = {name: row for name, row in designs.items() if row["throughput_mbps_1536"]}
-
-    def of_table() -> CoreMetrics:
-        """Return the designs at the rate of their own period, for messages of 1536 B."""
-        return _message_rates([*kept.values()], least)
-
     return Core(
         name=f"{cipher}_65nm",
         summary=f"{CIPHERS[cipher]}, authenticated encryption of messages of 1536 B",
@@ -69,7 +65,7 @@ def _lightweight(cipher: str) -> Core:
         omitted={name: "no rate is printed" for name in designs if name not in kept},
         models={
             "table": Model(
-                function=of_table,
+                function=partial(_message_rates, [*kept.values()], least),
                 designs=tuple(kept),
                 source=f"{_LIGHTWEIGHT.source}; {_UNSTATED}",
                 assumed=_ASSUMED,
@@ -120,11 +116,6 @@ def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreM
 def _single(name: str, rows: Sequence[_Row]) -> Core:
     """Return a core of published.csv; what an empty cell omits stands on its first row."""
     first = rows[0]
-
-    def of_table() -> CoreMetrics:
-        """Return the designs as they are printed."""
-        return _printed_rates(rows)
-
     parallel = any(row["tasks_in_flight"] for row in rows)
     assumed = _ASSUMED[1:] if parallel else _ASSUMED
     return Core(
@@ -135,7 +126,7 @@ def _single(name: str, rows: Sequence[_Row]) -> Core:
         evidence=first["evidence"],
         models={
             "table": Model(
-                function=of_table,
+                function=partial(_printed_rates, rows),
                 designs=tuple(row["design"] for row in rows),
                 source="; ".join(dict.fromkeys(row["source"] for row in rows)),
                 assumed=assumed,
