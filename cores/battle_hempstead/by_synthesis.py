@@ -13,9 +13,9 @@ from pathlib import Path
 from dse.contract.claim_table import read_claims
 from dse.contract.papers import Claim, MadeCores, SynthesisClaims, Tables
 from dse.contract.published import read_published
-from dse.cores._families import FAMILIES, LIBRARIES
 from dse.cores._table import TABLES
 from dse.cores.battle_hempstead.fleets_of_cores import functions
+from dse.cores.characterised import FAMILIES, LIBRARIES
 
 _MADE = {
     "des": MadeCores(

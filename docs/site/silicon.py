@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 
-from dse.cores._families import FAMILIES, LIBRARIES
 from dse.cores._table import TABLES
+from dse.cores.characterised import FAMILIES, LIBRARIES
 
 HEAD = """# Tables of our silicon
 

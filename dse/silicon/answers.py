@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.contract.generators import Bits
 from dse.errors import ArgumentError, Fault, StudyError, nearest
-from dse.silicon.functions import TERNARY, UNKNOWN, Integers
+from dse.silicon.boolean import TERNARY, UNKNOWN, Integers
 from dse.silicon.gates import Gates, gates_of
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import CONSTANT_1, Netlist
@@ -148,7 +148,7 @@ def settle_cycles(
     ports, stimulus
         Nets of the input ports, shape (ports,), and their values, shape (cycles, ports).
     radix
-        `dse.silicon.functions.BINARY`, or `TERNARY` where entries of `state` may be `UNKNOWN`.
+        `dse.silicon.boolean.BINARY`, or `TERNARY` where entries of `state` may be `UNKNOWN`.
 
     Notes
     -----

@@ -10,16 +10,16 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 
 from dse.errors import Fault, StudyError, refuse
-from dse.silicon.boolean import truth_table
-from dse.silicon.clocks import clocks_of
-from dse.silicon.functions import (
+from dse.silicon.boolean import (
     Functions,
     Integers,
     NetFunction,
     essential,
     of_state,
     side_by_side,
+    truth_table,
 )
+from dse.silicon.clocks import clocks_of
 from dse.silicon.library import Cell, CellLibrary, FlipFlop
 from dse.silicon.netlist import Instance, Netlist, check_netlist
 from dse.silicon.timing import Delay, Timing

@@ -17,8 +17,8 @@ from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
 from dse.silicon.figures import FIGURES
 from dse.silicon.sources import Sources
 from dse.silicon.tasks import DesignTask, combinations
-from dse.silicon.testbench import TESTBENCH, WAVES, recorded
 from dse.silicon.vectors import RISES, WrittenVectors
+from dse.silicon.waves import TESTBENCH, WAVES, recorded
 
 NEEDED = ("payload", "cycles_per_task", "latency")
 """Those that nothing else tells."""

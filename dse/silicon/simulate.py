@@ -19,7 +19,7 @@ from dse.silicon.answers import (
     settle_cycles,
     settled_at,
 )
-from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
+from dse.silicon.boolean import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.gates import TICK_S, Gates, gates_of
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist

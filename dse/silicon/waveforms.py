@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.errors import Fault, StudyError
-from dse.silicon.functions import BINARY, Integers
+from dse.silicon.boolean import BINARY, Integers
 from dse.silicon.gates import TICK_S, Gates, Level
 
 TIME_BITS, PIN_BITS = 31, 4

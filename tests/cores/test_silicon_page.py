@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dse.contract import Core
-from dse.cores._families import LIBRARIES
+from dse.cores.characterised import LIBRARIES
 from dse.plugins import registry
 from tests.conftest import ROOT
 from tests.cores.test_characterised import CORES, off_a_line, rows_of

@@ -12,7 +12,7 @@ import pytest
 
 import dse
 from dse.contract import Core
-from dse.cores._families import FAMILIES
+from dse.cores.characterised import FAMILIES
 from dse.errors import PluginError, StudyError
 from dse.plugins import registry
 from dse.study import provided, study
