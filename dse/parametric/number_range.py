@@ -15,7 +15,7 @@ from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
 from dse.study.overrides import override, sweep_of
 from dse.study.study import Study
-from dse.study.workload_interface_budget import FIELDS
+from dse.study.workload_interface_budget import DECLARED, FIELDS
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
         low = f"{low} {high.rstrip().lstrip('+-0123456789.eE ')}".rstrip()
     path = _field(name)
     if path is not None:
-        unit = FIELDS[path]
+        unit = FIELDS.get(path)
         if unit is None:
             raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
         column, _ = (_end(name, end, read_unit(unit)).column for end in (low, high))
@@ -90,9 +90,9 @@ def _split(written: str) -> tuple[str, str, str]:
 
 def _field(name: str) -> str | None:
     """Return the field that `name` is, or is short for; None when it is none."""
-    if name in FIELDS:
+    if name in DECLARED:
         return name
-    short = [path for path in FIELDS if path.partition(".")[2] == name]
+    short = [path for path in DECLARED if path.partition(".")[2] == name]
     if len(short) > 1:
         raise UnitError(f"{name!r} stands for several fields", nearest(name, short))
     return short[0] if short else None

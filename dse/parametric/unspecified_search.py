@@ -149,7 +149,7 @@ def catalogue_values(field: str) -> tuple[str, tuple[float, ...]]:
 
     Those of the catalogue's interfaces, as they are shown; cycles of a host as times.
     """
-    unit = FIELDS[f"interface.{field}"]
+    unit = FIELDS.get(f"interface.{field}")
     if unit is None:
         raise ValueError(f"interface.{field} is a choice, no figure")
     plain = neutral(unit)

@@ -108,7 +108,7 @@ def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
 def _complete_usual(scenario: Scenario) -> list[str]:
     """Set what a link does not say to what is usual; return that in words."""
     constants, assumed = scenario.constants, []
-    fields = (unit for unit in workload_interface_budget.FIELDS.values() if unit is not None)
+    fields = workload_interface_budget.FIELDS.values()
     for name, usual in ((unit.columns[0], unit.usual) for unit in fields):
         if usual is None:
             continue

@@ -89,7 +89,7 @@ def _interface(
     _note_hosts(written, axis, scenario, reader, powered=powered)
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
-    if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
+    if "workload_granularity_byte" not in scenario.names and "workload.granularity" not in axes:
         reader.fault(
             ("interface",),
             "a study with an interface needs workload.granularity, the size of one offload",
@@ -235,7 +235,7 @@ def _stands(path: str, written: Any, reader: Reader, *, own: bool) -> bool:
 
 
 def _is_own(path: str) -> bool:
-    return path not in workload_interface_budget.FIELDS and "." not in path
+    return path not in workload_interface_budget.DECLARED and "." not in path
 
 
 def _open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
@@ -249,16 +249,16 @@ def _open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, o
 
 def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> None:
     where = ("axes", path)
-    if path not in workload_interface_budget.FIELDS:
+    if path not in workload_interface_budget.DECLARED:
         reader.fault(
             where,
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)",
-            nearest(path, workload_interface_budget.FIELDS),
+            nearest(path, workload_interface_budget.DECLARED),
             repr(path),
         )
         return
-    unit = workload_interface_budget.FIELDS[path]
+    unit = workload_interface_budget.FIELDS.get(path)
     with reader.at(where):
         if unit is not None:
             axis = numeric(path, unit, written)
@@ -305,9 +305,3 @@ def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) ->
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     scenario.axes.append(choices(path, columns, called))
     return found
-
-
-def _columns_of(axes: Mapping[str, Any]) -> set[str]:
-    """Return the columns that axes over fields with a unit will set."""
-    fields = (workload_interface_budget.FIELDS.get(path) for path in axes)
-    return {column for unit in fields if unit is not None for column in unit.columns}

@@ -61,7 +61,7 @@ def measured_of(
     """Return what measures the outputs of a study, None where a fault was added."""
     here = reader.below("evaluate")
     before = len(reader.faults)
-    own = written.axes.keys() - workload_interface_budget.FIELDS.keys()
+    own = written.axes.keys() - workload_interface_budget.DECLARED.keys()
     free = [place for place, axis in enumerate(space.axes) if axis.name in own]
     axes = [space.axes[place] for place in free]
     if not axes:
@@ -194,7 +194,7 @@ def measured_quantities(
         rule = f"{name} is set by this study, and cannot be measured as well"
         reader.fault(outputs.places[name], rule, "rename one of them")
     for name in sorted(map(units.stem, outputs.units.keys() - taken)):
-        if name in written.axes and name not in workload_interface_budget.FIELDS:
+        if name in written.axes and name not in workload_interface_budget.DECLARED:
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
     measured = measured_of(written, section, outputs, space, reader)

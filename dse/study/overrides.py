@@ -180,12 +180,12 @@ def check_shape(found: Document) -> None:
 def _require_field(path: str, written: schema.StudyFile) -> None:
     """Refuse a single word that is neither an axis of the study nor a key of it."""
     known = {*written.axes, *schema.StudyFile.model_fields}
-    if "." in path or path in known or path in workload_interface_budget.FIELDS:
+    if "." in path or path in known or path in workload_interface_budget.DECLARED:
         return
     rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
     if written.evaluate is not None:
         raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
-    raise UnitError(rule, nearest(path, {*written.axes, *workload_interface_budget.FIELDS}))
+    raise UnitError(rule, nearest(path, {*written.axes, *workload_interface_budget.DECLARED}))
 
 
 def at_value(found: Document, sweep: Sweep, position: int) -> Document:

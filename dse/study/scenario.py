@@ -14,7 +14,7 @@ from dse.algebra import units
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit, unit_of
-from dse.study.workload_interface_budget import DECLARED, FIELDS, PATHS, code
+from dse.study.workload_interface_budget import DECLARED, PATHS, code
 
 _PREFIX = {contract.Interface: "interface", contract.Kernel: "kernel", contract.Platform: "budget"}
 
@@ -120,8 +120,7 @@ def _with_share(name: str, record: contract.Sureness) -> str:
     """Return a field as a note names it, with its uncertainty where the record states one."""
     share = record.uncertainty.get(name)
     column = f"{_PREFIX[type(record)]}_{name}"
-    paths = (path for path, unit in FIELDS.items() if unit is not None and column in unit.columns)
-    field = next(paths, units.stem(name)).rpartition(".")[2]
+    field = PATHS.get(column, units.stem(name)).rpartition(".")[2]
     return field if share is None else f"{field} (+- {100 * share:.3g} %)"
 
 

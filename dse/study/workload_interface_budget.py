@@ -336,10 +336,10 @@ DECLARED: Mapping[str, Unit | Coded | None] = {
 }
 """The fields of these sections by dotted path, and what is declared of those that set columns."""
 
-FIELDS: Mapping[str, Unit | None] = {
-    path: declared if isinstance(declared, Unit) else None for path, declared in DECLARED.items()
+FIELDS: Mapping[str, Unit] = {
+    path: declared for path, declared in DECLARED.items() if isinstance(declared, Unit)
 }
-"""The fields by dotted path, each with what it carries; None for a choice."""
+"""Those of them that have a unit."""
 
 PATHS: Mapping[str, str] = {
     column: path for path, declared in DECLARED.items() if declared for column in declared.columns
@@ -354,7 +354,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 UNWRITTEN: Mapping[str, str] = {
     path.removeprefix("interface."): unit.unwritten
     for path, unit in FIELDS.items()
-    if unit is not None and unit.unwritten
+    if unit.unwritten
 }
 """What stands for a field that an interface omits."""
 
@@ -385,9 +385,5 @@ def declared_neutral(column: str) -> float:
 
 def unspecified_fields(written: Collection[str]) -> tuple[str, ...]:
     """Return the fields of `UNWRITTEN` that those in `written` omit."""
-    instead = {name: FIELDS[f"interface.{name}"] for name in UNWRITTEN}
-    return tuple(
-        name
-        for name, unit in instead.items()
-        if unit is not None and not {name, *unit.instead}.intersection(written)
-    )
+    instead = {name: FIELDS[f"interface.{name}"].instead for name in UNWRITTEN}
+    return tuple(name for name in UNWRITTEN if {name, *instead[name]}.isdisjoint(written))

@@ -163,7 +163,7 @@ def _known(problem: Problem) -> list[str]:
     return names + [
         path
         for path, unit in workload_interface_budget.FIELDS.items()
-        if unit and not unit.integer and set(unit.columns) & problem.available
+        if not unit.integer and set(unit.columns) & problem.available
     ]
 
 
