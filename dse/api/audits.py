@@ -121,7 +121,9 @@ def _explain_infeasible(source: str, constraints: list[str], name: str | None) -
         counts = studies.run(prepared, plots=False).manifest
     except InfeasibleError as error:
         return infeasible.Infeasibility("infeasible", str(error), error.facts)
-    return infeasible.feasible(counts["feasible"], counts["evaluated"])
+    count, designs = counts["feasible"], counts["evaluated"]
+    words = f"{count:,} of {designs:,} evaluated designs meet all constraints"
+    return infeasible.Infeasibility("feasible", words, {"feasible": count, "designs": designs})
 
 
 @public

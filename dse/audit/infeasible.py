@@ -118,11 +118,5 @@ def _objective(table: CsvTable) -> str:
     raise _fault(table.file, "no column has a number in every row", "add one, or its unit")
 
 
-def feasible(count: int, designs: int) -> Infeasibility:
-    """Return that some designs are feasible."""
-    words = f"{count:,} of {designs:,} evaluated designs meet all constraints"
-    return Infeasibility("feasible", words, {"feasible": count, "designs": designs})
-
-
 def _fault(written: str, rule: str, remedy: str) -> StudyError:
     return StudyError([Fault("", written, rule, remedy)])

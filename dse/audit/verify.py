@@ -50,7 +50,11 @@ def verify_run(
     """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
     manifest = finished.read_manifest(folder, changed=True)
     ledger, remedy = ledger_of(manifest), remedy_of(manifest)
-    written = (check_files(manifest, folder), check_manifest(manifest))
+    files, entries = run_files.changed_files(manifest, folder), run_files.changed_entries(manifest)
+    written = (
+        check_of("files", [*files], "each is the one that the run wrote, by its checksum"),
+        check_of("manifest", [*entries], "each entry is what the run wrote, by its checksum"),
+    )
     try:
         run = finished.read_run(folder, changed=True)
         points = tuple(checks.points(run))
@@ -184,18 +188,6 @@ def _challenge(
     if ledger.settled:
         return Check("challenge", FAILS, f"{missing}, which refutes that it is exact")
     return Check("challenge", FOUND, f"{missing}: improvements on a front that is not proven")
-
-
-def check_files(manifest: Mapping[str, Any], folder: Path) -> Check:
-    """Check that every file is the one that the run wrote."""
-    wrong = list(run_files.changed_files(manifest, folder))
-    return check_of("files", wrong, "each is the one that the run wrote, by its checksum")
-
-
-def check_manifest(manifest: Mapping[str, Any]) -> Check:
-    """Check that every entry of the manifest is what the run wrote."""
-    wrong = list(run_files.changed_entries(manifest))
-    return check_of("manifest", wrong, "each entry is what the run wrote, by its checksum")
 
 
 def check_study(run: Finished, every: Points) -> Check:

@@ -39,13 +39,12 @@ ONLY_RUNS = (
 def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
     """Return what measured studies that differ in the value of a sweep, if anything did."""
     seen: dict[str, dict[str, tuple[Mapping[str, Value], Measurement]]] = {}
-    identities: dict[str, str] = {}
-    for path, bench in (pair for study in studies for pair in benches_of(study)):
-        identities[path] = bench.evaluator.identity
+    benches = [pair for study in studies for pair in benches_of(study)]
+    for path, bench in benches:
         seen.setdefault(path, {}).update(bench.seen)
     return {
-        path: RecordedEvaluator(identity, [*seen[path].values()])
-        for path, identity in identities.items()
+        path: RecordedEvaluator(bench.evaluator.identity, [*seen[path].values()])
+        for path, bench in benches
     }
 
 

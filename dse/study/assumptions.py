@@ -216,17 +216,8 @@ def _field(problem: Problem, column: str, value: float, growing: frozenset[str])
     follows = followers(problem, column)
     if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED} and not column.endswith(".clock"):
         growing = frozenset()
-
-    return Assumption(
-        column_path(column),
-        column,
-        value,
-        _integer(column),
-        problem,
-        follows=follows,
-        growing=growing,
-        among=_among(column, value),
-    )
+    found = _of_column(column_path(column), column, value, problem)
+    return replace(found, follows=follows, growing=growing)
 
 
 def _set(space: Space, column: str, value: float) -> Space:
@@ -259,8 +250,7 @@ def _record(
 ) -> Assumption:
     of_section, _, name = column_path(column).partition(".")
     name = f"{label}.{name or units.stem(of_section) or of_section}"
-    among = _among(column, value)
-    return Assumption(name, column, value, _integer(column), problem, (place, row), among=among)
+    return replace(_of_column(name, column, value, problem), touched=(place, row))
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
@@ -320,15 +310,13 @@ def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> P
     return problem.renumbered(space=Space(chosen, problem.space.constants))
 
 
-def _integer(column: str) -> bool:
+def _of_column(name: str, column: str, value: float, problem: Problem) -> Assumption:
+    """Return the assumption of a column, with those values alone that its field allows."""
     unit = workload_interface_budget.FIELDS.get(field_path(column))
-    return unit is not None and unit.integer
-
-
-def _among(column: str, value: float) -> tuple[float, ...]:
-    """Return the values that a column may take, today's with them; none where it may take all."""
-    unit = workload_interface_budget.FIELDS.get(field_path(column))
-    return tuple(sorted({*unit.among, value})) if unit is not None and unit.among else ()
+    if unit is None:
+        return Assumption(name, column, value, False, problem)
+    among = tuple(sorted({*unit.among, value})) if unit.among else ()
+    return Assumption(name, column, value, unit.integer, problem, among=among)
 
 
 def column_path(column: str) -> str:

@@ -42,15 +42,6 @@ from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input
 
 
-def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
-    """Return outputs as quantities that may be named like those of plug-ins."""
-    named = section.using or section.function
-    source = named or (str(section.command[0]) if section.command else "a function")
-
-    about = {"source": f"measured by {source}"}
-    return {name: column_quantity(name, "What is measured", **about) for name in outputs.units}
-
-
 def measured_of(
     written: schema.StudyFile,
     section: schema.EvaluateSection,
@@ -198,7 +189,10 @@ def measured_quantities(
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
     measured = measured_of(written, section, outputs, space, reader)
-    return measured, quantities_of(outputs, section)
+    named = section.using or section.function
+    source = named or (str(section.command[0]) if section.command else "a function")
+    about = {"words": "What is measured", "source": f"measured by {source}"}
+    return measured, {name: column_quantity(name, **about) for name in outputs.units}
 
 
 def cost_of(
