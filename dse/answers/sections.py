@@ -74,8 +74,7 @@ def _given(found: Document) -> dict[str, str]:
     """Return what the study fixes about workload, interface and budget, as it is written."""
     given = {}
     for section in SECTIONS:
-        fields = found.data.get(section)
-        for name, written in fields.items() if isinstance(fields, dict) else ():
+        for name, written in found.section(section).items():
             if isinstance(written, dict) and name == "granularity":  # a mix of sizes
                 given[f"{section}.{name}"] = ", ".join(f"{k} ({one})" for k, one in written.items())
             elif isinstance(written, str | int | float):

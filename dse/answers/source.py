@@ -96,8 +96,8 @@ def _rate(written: str, overrides: Mapping[str, str]) -> str:
 
 def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
     """Return the document with fields replaced; a swept field that is set is swept no more."""
-    swept = found.data.get("sweep")
+    swept = found.section("sweep")
     found = override(found, pairs)
-    if isinstance(swept, dict) and any(path in swept for path, _ in pairs):
+    if any(path in swept for path, _ in pairs):
         return document.override_value(found, "sweep", "{}")
     return found

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,5 +190,4 @@ def _choices(problem: Problem, found: Document, path: str, column: str, index: I
     if column in problem.space.constants:
         return [str(float(problem.space.constants[column][0]))] * len(index)
     section, _, name = path.partition(".")
-    written: Any = found.data.get(section)
-    return [str(written.get(name) if isinstance(written, dict) else None)] * len(index)
+    return [str(found.section(section).get(name))] * len(index)

@@ -105,9 +105,13 @@ class Document:
         """What stands at the places where a study may say what measures: itself, cheaper levels,
         its cores."""
         cores = (stage.get("core") for stage in self.stages)
-        own = self.data.get(EVALUATE)
-        levels = own.get("fidelities") if isinstance(own, dict) else None
-        return [own, *(levels if isinstance(levels, list) else []), *cores]
+        levels = self.section(EVALUATE).get("fidelities")
+        return [self.data.get(EVALUATE), *(levels if isinstance(levels, list) else []), *cores]
+
+    def section(self, name: str) -> dict[str, Any]:
+        """Return the fields that it writes of a section; none where it writes something else."""
+        fields = self.data.get(name)
+        return fields if isinstance(fields, dict) else {}
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""

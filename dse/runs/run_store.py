@@ -13,7 +13,7 @@ from typing import Any
 from dse.algebra.units import show, stem
 from dse.contract.evaluators import FAILURES, Measurement, Ranges, Shelf, Value
 from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
-from dse.files.document import Document
+from dse.files.document import EVALUATE, Document
 from dse.files.whole_folders import WorkingFolder
 from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
@@ -187,8 +187,7 @@ def _begin(store: Store, facts: Facts, target: Path, options: Options, document:
     require_same(before, facts, target, len(store))
     if before != facts:
         store.describe(facts)
-    section = document.data.get("evaluate")
-    policy = section.get("on_failure") if isinstance(section, dict) else None
+    policy = document.section(EVALUATE).get("on_failure")
     kinds = {"" if kind == VALUED else kind for kind in options.measure_again}
     if FAILED in kinds or (options.resume and policy == "abort"):
         kinds |= {*FAILURES}

@@ -72,8 +72,7 @@ class StoredRun:
     @property
     def repeats(self) -> int:
         """How often each design is measured at most."""
-        section = self.document.data.get(EVALUATE)
-        return int(section.get("repeats", 1)) if isinstance(section, dict) else 1
+        return int(self.document.section(EVALUATE).get("repeats", 1))
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
         """Return what numbers of a design are in; nothing where another run measured it."""
@@ -115,7 +114,7 @@ def read_store(folder: Path) -> StoredRun:
 def cost_so_far(kept: StoredRun) -> tuple[Cost, float] | None:
     """Return what a design costs and what all cost together, None where the study does not say."""
     document = kept.document
-    if "cost" not in (document.data.get(EVALUATE) or {}):
+    if "cost" not in document.section(EVALUATE):
         return None
     spending, said = Spending(), None
     for prepared in _prepared(document, sweep_of(document)):

@@ -73,8 +73,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
 
 def _path(found: Document, name: str, value: str) -> str:
     """Return what stands for a value: of the name of a record in an axis, its file."""
-    axes = found.data.get("axes")
-    choices = axes.get(name) if isinstance(axes, dict) else None
+    choices = found.section("axes").get(name)
     texts = [str(one) for one in choices] if isinstance(choices, list) else []
     files = [one for one in texts if one.endswith((".yaml", ".yml"))]
     named = [one for one in files if PurePath(one).stem == value]
@@ -100,8 +99,8 @@ def settable(found: Document, path: str) -> str:
 
     The field of an axis is the axis; ``des.instances`` is short for ``stages.des.instances``.
     """
-    axes = found.data.get("axes")
-    if isinstance(axes, dict) and path in axes:
+    axes = found.section("axes")
+    if path in axes:
         is_coupled = isinstance(axes[path], dict) and "of" in axes[path]
         return f"axes.{path}.only" if is_coupled else f"axes.{path}"
     stage, _, rest = path.partition(".")

@@ -48,10 +48,7 @@ def is_owned(document: Document, path: str) -> bool:
 def is_written(document: Document, path: str) -> bool:
     """Tell whether the study gives a field of a section, in the section or as an axis."""
     section, _, name = path.partition(".")
-    fields = document.data.get(section)
-    return path in (document.data.get("axes") or ()) or (
-        isinstance(fields, dict) and fields.get(name) is not None
-    )
+    return path in document.section("axes") or document.section(section).get(name) is not None
 
 
 def question(stated: str | None, document: Document) -> str:
