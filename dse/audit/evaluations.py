@@ -83,11 +83,8 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
     for name, written in part.items():
         if run.sweep is not None and name == run.sweep.header:
             continue  # it tells which rows are of this value
-        if name in expected:
-            same = _same(written, expected[name])
-        else:  # a column of other values of the sweep
-            same = _same(written, np.full(len(index), tables.absent(name)))
-        for row in np.flatnonzero(~same):
+        empty = np.full(len(index), tables.absent(name))  # a column of other values of the sweep
+        for row in np.flatnonzero(~_same(written, expected.get(name, empty))):
             model = f", the model says {expected[name][row]}" if name in expected else ""
             place = f"row {rows[row] + 1} of {file}, {name}"
             yield f"{place}: {written[row]!s} is written{model}"

@@ -151,10 +151,10 @@ def _infeasible(
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
     """Leave a picture of what is missed in the folder that was named for the run."""
     from dse.runs.infeasible_plot import save_infeasible
-    from dse.runs.result import MISSED, PAGE
+    from dse.runs.result import MISSED
 
     try:
-        save_infeasible(question, error.facts, out, MISSED, (PAGE,))
+        save_infeasible(question, error.facts, out)
     except OutputError as fault:  # what is missed is printed all the same
         warn(f"{', '.join(MISSED)} are not written: {fault}")
 

@@ -108,9 +108,8 @@ def stands_for(written: str | None, value: Any) -> bool:
         number = float(written or "nan")
     except ValueError:
         return False
-    if math.isnan(value) or math.isnan(number) or math.isinf(value):
-        return (math.isnan(value) and math.isnan(number)) or number == value
-    return bool(abs(number - value) <= TOLERANCE * abs(value))
+    missing = math.isnan(value) and math.isnan(number)
+    return missing or math.isclose(number, value, rel_tol=TOLERANCE, abs_tol=0.0)
 
 
 def read_run(folder: Path, *, changed: bool = False) -> Finished:

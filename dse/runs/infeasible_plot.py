@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from dse.reports.drawing import (
 from dse.reports.front_view import elided
 from dse.reports.text import violation_text
 from dse.runs.measurements import STORED
+from dse.runs.result import MISSED, PAGE
 from dse.store.rows import STORE
 
 LONG = 10.0
@@ -33,13 +34,8 @@ LEAST = 1e-3
 """Where a logarithmic axis begins."""
 
 
-def save_infeasible(
-    question: str, facts: Mapping[str, Any], out: Path, names: Sequence[str], also: Sequence[str]
-) -> None:
-    """Write why nothing is feasible as JSON and as a picture into a folder, all or nothing.
-
-    `facts` are those of an `InfeasibleError`; `names` are those of the JSON, the picture as PNG and
-    as SVG; `also` are further files that the folder may hold.
+def save_infeasible(question: str, facts: Mapping[str, Any], out: Path) -> None:
+    """Write why nothing is feasible, the facts of an `InfeasibleError`, into a folder: `MISSED`.
 
     Raises
     ------
@@ -48,14 +44,14 @@ def save_infeasible(
     """
     place = Path(os.path.realpath(out))
     measured = (place / STORE).is_file()
-    with new_folder(out, (*names, *also, *(STORED if measured else ()))) as folder:
+    with new_folder(out, (*MISSED, PAGE, *(STORED if measured else ()))) as folder:
         if measured:
             from dse.runs.run_store import carry  # a database, only where there is one
 
             carry(place, folder)
-        (folder / names[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
+        (folder / MISSED[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
         with drawing():
-            save_figure(_figure(question, facts), folder / Path(names[1]).stem)
+            save_figure(_figure(question, facts), folder / Path(MISSED[1]).stem)
 
 
 def _figure(question: str, facts: Mapping[str, Any]) -> Figure:

@@ -83,14 +83,10 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
     given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
     given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
-    given |= _areas(figures) | _given(figures, BLOCKS, zero=True)
+    areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several figures
+    given |= _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", areas)}
+    given |= _given(figures, BLOCKS, zero=True)
     return metrics_of(given, figures.full(0.0))
-
-
-def _areas(figures: Figures) -> dict[str, Column]:
-    """Return the area in m2, in gate equivalents, in logic cells: several are several figures."""
-    forms: list[Form] = [(name, as_is) for name in AREAS]
-    return _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", forms)}
 
 
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
@@ -123,11 +119,11 @@ def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column
     if latency is None and slots is None and chained:
         latency = figures.need("the latency", "latency_cycles", forms)
     elif latency is None and slots is None:
-        figures.assume(ASSUMED_LATENCY)
+        figures.assumed.append(ASSUMED_LATENCY)
     elif latency is None:
-        figures.assume("latency = cycles per task * tasks in flight")
+        figures.assumed.append("latency = cycles per task * tasks in flight")
     elif slots is None:
-        figures.assume("tasks in flight = latency / cycles per task, at least 1")
+        figures.assumed.append("tasks in flight = latency / cycles per task, at least 1")
     return _known({"latency": latency, "tasks_in_flight": slots})
 
 
@@ -179,7 +175,7 @@ def _traffic(figures: Figures) -> dict[str, Column]:
         ]
         found[direction] = figures.one(forms, zero=True, distinct=False)
         if found[direction] is None:
-            figures.assume(f"payload {direction} once")
+            figures.assumed.append(f"payload {direction} once")
     return _known(found)
 
 

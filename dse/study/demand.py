@@ -121,8 +121,8 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
     thresholds = scenario.column(ABOVE)
     if thresholds is None:
         return
-    mix, here = written.workload.granularity, reader.below(*written.place(POLICY))
-    if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
+    mix, here = mix_of(written), reader.below(*written.place(POLICY))
+    if mix is None:
         rule = "sizes that stay on the host are some of a mix, and workload.granularity is none"
         here.fault((), rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")
         return

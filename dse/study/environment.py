@@ -49,7 +49,9 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     _workload(study, axes, scenario, reader)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, reader)
-    _budget(study.budget, axes, scenario, reader)
+    platforms, axis = _named(PLATFORM, study.budget.platform, axes, scenario, reader)
+    reader.notes += scenario.sureness.keep(platforms, study.budget, axis)
+    _override(study.budget, scenario)
     for path, written in axes.items():
         _open_axis(path, written, scenario, reader, own=own)
     _check_cycles(scenario, reader)
@@ -127,14 +129,6 @@ def _check_cycles(scenario: Scenario, reader: Reader) -> None:
                 "add for instance `host_clock: 3 GHz`, or write times in seconds",
                 "" if device is None else None,
             )
-
-
-def _budget(
-    written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, reader: Reader
-) -> None:
-    found, axis = _named(PLATFORM, written.platform, axes, scenario, reader)
-    reader.notes += scenario.sureness.keep(found, written, axis)
-    _override(written, scenario)
 
 
 def _named(

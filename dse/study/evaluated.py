@@ -154,18 +154,16 @@ def _quantities(
             rule = f"two columns are called {header.name!r}"
             fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
             reader.faults.append(fault)
-        codes, labels = _codes(cells) if isinstance(cells, list) else (cells, ())
-        columns[header.name] = codes
+        labels: tuple[str, ...] = ()
+        if isinstance(cells, list):
+            texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
+            cells, labels = codes.astype(np.float64), tuple(texts.tolist())
+        columns[header.name] = cells
         words = f"Column {header.written!r}"
         quantities.append(
             tables.column_quantity(header.name, words, source=table.file, labels=labels)
         )
     return columns, tuple(quantities)
-
-
-def _codes(cells: Sequence[str]) -> tuple[Column, tuple[str, ...]]:
-    labels, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
-    return codes.astype(np.float64), tuple(labels.tolist())
 
 
 def _candidates(places: Places, objectives: Collection[str]) -> list[str]:

@@ -151,13 +151,9 @@ class Figures:
         else:
             self.reader.fault(("values",), rule, remedy, "")
 
-    def assume(self, text: str) -> None:
-        """Note what is taken for granted because the table does not say it."""
-        self.assumed.append(text)
-
     def assume_no_leakage(self, text: str, *, total: bool) -> None:
         """Note that nothing leaks, and whether the stated power is the `total` of both."""
-        self.assume(text)
+        self.assumed.append(text)
         self.unleaking = text, total
 
     def full(self, value: float) -> Column:

@@ -304,21 +304,16 @@ def _comparable(
         for area in AREAS
     }
     unit = max(AREAS, key=counts.__getitem__)
+    named = " ".join(map(str, (*data.get("objectives", ()), *data.get("constraints", ()))))
     kept = []
     for one in taken:
         if not one.designs.has_figures(unit):
             refused[one.core.name] = f"its area is not in {_UNITS[unit]}"
-        elif _names_power(data) and not one.designs.has_figures(POWERS[0]):
+        elif re.search("power|energy", named) and not one.designs.has_figures(POWERS[0]):
             refused[one.core.name] = "no power"
         else:
             kept.append(one)
     return kept
-
-
-def _names_power(data: Mapping[str, Any]) -> bool:
-    """Tell whether a study has an objective or a constraint of power or energy."""
-    named = [*data.get("objectives", ()), *data.get("constraints", ())]
-    return any(word in str(name) for name in named for word in ("power", "energy"))
 
 
 def _joined(taken: Sequence[Taken]) -> Designs:

@@ -26,7 +26,7 @@ def test_all_that_is_said_of_bars_is_inside(
 
     monkeypatch.setattr(infeasible_plot, "save_figure", keep)
     facts = {"violations": RULES | {"power <= 1 mW": by}}
-    infeasible_plot.save_infeasible("Which?", facts, tmp_path / "out", ("a.json", "a.png"), ())
+    infeasible_plot.save_infeasible("Which?", facts, tmp_path / "out")
     (figure,) = drawn
     assert isinstance(figure.canvas, FigureCanvasAgg)
     renderer = figure.canvas.get_renderer()
