@@ -13,9 +13,9 @@ from dse.contract import PCIE_LINKS
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.simulation.arrivals import arrivals, kinds
+from dse.simulation.events import one_after_the_other
 from dse.simulation.measures import Seen, measure
 from dse.simulation.pipeline import Traffic
-from dse.simulation.recursion import one_after_the_other
 from dse.simulation.traffic import traffic_of
 from dse.study import study
 

@@ -1,4 +1,4 @@
-"""`dse.simulation.recursion` as machine code: the same operations in the same order."""
+"""Offloads one after the other (`dse.simulation.events`) as machine code, in the same order."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _code(wholes: tuple[bool, ...], sync: bool) -> tuple[Any, Any]:
 
 
 def _one(b: Any, given: Sequence[Any], number: Any, wholes: tuple[bool, ...], sync: bool) -> None:
-    """Write what one offload passes: `dse.simulation.recursion`, with `passed` at each station."""
+    """Write what one offload passes: as `dse.simulation.events`, with `passed` at each station."""
     _, slots, cores, kinds, arrived, times, state, started, ended, left = given
 
     def load(rows: Any, at: Any) -> Any:

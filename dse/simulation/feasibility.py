@@ -19,9 +19,9 @@ from dse.reports.text import in_words, listed, percent
 from dse.runs.solved import REFUSED, KnownFront
 from dse.simulation.arrivals import arrivals, kinds
 from dse.simulation.compare import both_sides
+from dse.simulation.events import one_after_the_other
 from dse.simulation.measures import enough
 from dse.simulation.pipeline import Traffic
-from dse.simulation.recursion import one_after_the_other
 from dse.simulation.report import BothSides
 from dse.simulation.traffic import traffic_of
 

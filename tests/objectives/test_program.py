@@ -11,7 +11,7 @@ import pytest
 import dse
 from dse.contract import WAIT_MODES
 from dse.errors import StudyError
-from dse.objectives.system.program import program_speedup
+from dse.objectives.system.host import program_speedup
 from dse.study import study
 
 Write = Callable[[str], Path]

@@ -14,11 +14,10 @@ import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
 from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.events import Passage, pass_through
+from dse.simulation.events import Passage, one_after_the_other, pass_through
 from dse.simulation.measures import enough, measure
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
-from dse.simulation.recursion import one_after_the_other
 from dse.simulation.traffic import traffic_of, wire_byte
 
 Write = Callable[[str], Path]

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dse.contract.papers import Figure, Laboratory, Mark, Panel, Series
+from dse.contract.papers import Figure, Laboratory, Mark, Panel, Region, Series
 from dse.objectives.catalogue import table5
+from dse.objectives.logca.model import LogCA
 from dse.objectives.logca.paper.optimisation import SPARC
-from dse.objectives.logca.paper.panels import (
-    SIZES,
-    bounds_panel,
-    curve,
-    device_panel,
-    level,
-    milestones,
-    optimisation_panel,
-    panel,
-)
-from dse.objectives.logca.regions import PARAMETERS
+from dse.objectives.logca.regions import PARAMETERS, power_of_two_cutoffs
 
 DEVICES = {
     "discrete_gpu": "discrete GPU",
@@ -40,6 +33,8 @@ KERNELS = {
     "binary_search": "binary search",
 }
 
+AES_ON_T2 = table5.logca("ultrasparc_t2", "aes")
+
 PAPER = "Altaf and Wood, LogCA, ISCA 2017"
 UNMEASURED = "Model curves only: the measured points are not in the text of the paper."
 PRINTED_GPU = (
@@ -48,25 +43,105 @@ PRINTED_GPU = (
 )
 
 
+SIZES = np.geomspace(2.0**4, 2.0**25, 169)
+"""Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
+
+BREAK_EVEN, HALF = "$g_1$", "$g_{A/2}$"
+
+Curve = NDArray[np.float64]
+
+
+def curve(label: str, y: Curve, *, floor: float, dashed: bool = False) -> Series:
+    """Return a curve over `SIZES` without what lies below `floor`."""
+    kept = y >= floor
+    return Series(label=label, x=SIZES[kept], y=y[kept], style="dashed" if dashed else "line")
+
+
+def level(label: str, y: float) -> Series:
+    """Return a horizontal line across all granularities."""
+    return Series(label=label, x=SIZES[[0, -1]], y=(y, y), style="dashed")
+
+
+def panel(title: str, series: Sequence[Series], marks: Sequence[Mark] = ()) -> Panel:
+    """Return axes of speedup against granularity."""
+    return Panel(
+        title=title,
+        x_label="granularity [B]",
+        y_label="speedup [times]",
+        series=tuple(series),
+        marks=tuple(marks),
+        x_scale="log2",
+        y_scale="log",
+    )
+
+
+def milestones(device: LogCA, suffix: str = "") -> tuple[Mark, ...]:
+    """Return marks at g_1 and g_A/2, where they exist and are drawn."""
+    places = ((BREAK_EVEN, device.break_even()), (HALF, device.half_acceleration()))
+    return tuple(
+        Mark(label=label + suffix, x=float(place))
+        for label, place in places
+        if SIZES[0] <= place <= SIZES[-1]
+    )
+
+
+def bounds_panel(device: LogCA, *, floor: float) -> tuple[Series, ...]:
+    """Return the acceleration and, with latency per byte, the computational intensity (eq 9)."""
+    limits = [level("acceleration A", device.acceleration)]
+    if device.latency_per_byte:
+        intensity = device.intensity_bound(SIZES)
+        limits.append(curve("intensity C/L · gᵝ⁻¹", intensity, floor=floor, dashed=True))
+    return tuple(limits)
+
+
+def device_panel(title: str, device: LogCA) -> Panel:
+    """Return one device's speedup with its bounds, g_1 and g_A/2."""
+    speedup = device.speedup(SIZES)
+    floor = 1e-4 * float(speedup.max())
+    series = (curve("speedup", speedup, floor=max(floor, 0.01)), *bounds_panel(device, floor=floor))
+    return panel(title, series, milestones(device))
+
+
+SHADES = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
+"""Regions that share a colour in all figures."""
+
+
+def optimisation_panel(title: str, device: LogCA) -> Panel:
+    """Return one device's speedup over its optimisation regions, cut at powers of two."""
+    found = power_of_two_cutoffs(device)
+    ends = {end for intervals in found.values() for interval in intervals for end in interval}
+    inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
+    edges = (float(SIZES[0]), *inside, float(SIZES[-1]))
+    shaded = []
+    for low, high in pairwise(edges):
+        middle = np.sqrt(low * high)
+        label = "".join(
+            letter
+            for name, letter in PARAMETERS.items()
+            if any(first <= middle < last for first, last in found[name])
+        )
+        shade = SHADES.index(label) if label in SHADES else None
+        shaded.append(Region(label=label, low=low, high=high, shade=shade))
+    plain = device_panel(title, device)
+    return replace(plain, regions=tuple(shaded))
+
+
 def _figure_3(_: Laboratory) -> tuple[Panel, ...]:
     """Speedup, g_1 and g<sub>A/2</sub> of one device."""
-    device = table5.logca("ultrasparc_t2", "aes")
-    acceleration = device.acceleration
     series = (
-        curve("speedup", device.speedup(SIZES), floor=0.01),
-        level("acceleration A", acceleration),
-        level("A/2", acceleration / 2),
+        curve("speedup", AES_ON_T2.speedup(SIZES), floor=0.01),
+        level("acceleration A", AES_ON_T2.acceleration),
+        level("A/2", AES_ON_T2.acceleration / 2),
         level("break-even", 1.0),
     )
-    return (panel("AES on UltraSPARC T2", series, milestones(device)),)
+    return (panel("AES on UltraSPARC T2", series, milestones(AES_ON_T2)),)
 
 
 def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
     """Bounds of a compute-bound and of a latency-bound kernel."""
-    compute = table5.logca("ultrasparc_t2", "aes")
-    latency = replace(compute, latency=15.0, latency_per_byte=True, exponent=1.0)
+    latency = replace(AES_ON_T2, latency=15.0, latency_per_byte=True, exponent=1.0)
     panels = []
-    for title, device in (("(a) compute-bound", compute), ("(b) latency-bound", latency)):
+    for title, device in (("(a) compute-bound", AES_ON_T2), ("(b) latency-bound", latency)):
         base = replace(device, acceleration=np.inf)
         if device.latency_per_byte:
             base = replace(base, latency=0.0)
@@ -83,7 +158,6 @@ def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
 
 def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
     """Each parameter improved tenfold."""
-    device = table5.logca("ultrasparc_t2", "aes")
     titles = (
         "(a) latency L / 10",
         "(b) overhead o / 10",
@@ -93,19 +167,13 @@ def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
     panels = []
     for title, name in zip(titles, PARAMETERS, strict=True):
         change = 0.1 if name in ("latency", "overhead") else 10.0
-        improved = replace(device, **{name: getattr(device, name) * change})
+        improved = replace(AES_ON_T2, **{name: getattr(AES_ON_T2, name) * change})
         series = (
-            curve("base", device.speedup(SIZES), floor=0.01),
+            curve("base", AES_ON_T2.speedup(SIZES), floor=0.01),
             curve("improved tenfold", improved.speedup(SIZES), floor=0.01),
         )
         panels.append(panel(title, series))
     return tuple(panels)
-
-
-def _figure_6(_: Laboratory) -> tuple[Panel, ...]:
-    """Optimisation regions of one device."""
-    device = table5.logca("ultrasparc_t2", "aes")
-    return (optimisation_panel("AES on UltraSPARC T2", device),)
 
 
 def _on_devices(benchmark: str) -> tuple[Panel, ...]:
@@ -177,7 +245,7 @@ figures: tuple[Figure, ...] = (
         name="logca-6",
         source=f"{PAPER}, figure 6",
         caption=f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}",
-        draw=_figure_6,
+        draw=lambda _: (optimisation_panel("AES on UltraSPARC T2", AES_ON_T2),),
     ),
     Figure(
         name="logca-7",
