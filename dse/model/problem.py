@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.expression import Expression
 from dse.contract import Column, Objective, Requirement
 from dse.model import host
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import (
     Evaluation,
-    Goal,
     Ledger,
     full_column,
     matrix_of,
     rounded,
     shape_of,
 )
-from dse.model.fleet import offered
-from dse.model.graph import EVALUATED, Failures, Graph, Step, missed_by
+from dse.model.graph import EVALUATED, Failures, Step, missed_by
 from dse.model.host import HostAlone
 from dse.model.judge import judged, judged_measured
 from dse.model.levels import losses_with
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
-from dse.model.stage import Groups, Stage
+from dse.model.space import Block, Boxes, Index, Points, as_index, product_text
+from dse.model.stage import Groups, Wired
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Problem:
+class Problem(Wired):
     """A study as a search sees it: rows of indices in, losses and violations out.
 
     Attributes
@@ -64,13 +61,6 @@ class Problem:
         Whether the host alone is compared where that is possible.
     """
 
-    space: Space
-    stages: tuple[Stage, ...]
-    graph: Graph
-    goals: tuple[Goal, ...]
-    constraints: tuple[Expression, ...] = ()
-    requirements: tuple[Requirement, ...] = field(default=())
-    tolerant: bool = False
     measured: MeasuredColumns | None = None
     not_measured: int = 0
     lost: int = 0
@@ -162,23 +152,6 @@ class Problem:
         return tuple(sorted(self.graph.objectives, key=lambda quantity: quantity.name not in goals))
 
     @cached_property
-    def partial_in_use(self) -> tuple[str, ...]:
-        """Quantities in use that may not exist."""
-        used, known = [goal.name for goal in self.goals], self.graph.quantities
-        used += [name for rule in self.constraints for name in sorted(rule.names)]
-        return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
-
-    @cached_property
-    def requirement_steps(self) -> tuple[Step, ...]:
-        """The requirements whose columns the study provides."""
-        return tuple(filter(None, map(self.graph.bind, self.requirements)))
-
-    @cached_property
-    def offered(self) -> tuple[str, ...]:
-        """Stage columns that every stage has figures for."""
-        return offered(stage.designs for stage in self.stages)
-
-    @cached_property
     def available(self) -> frozenset[str]:
         """Names of all columns: what the study sets, stages and objectives."""
         names = set(self.space.constants).union(*(axis.columns for axis in self.space.axes))
@@ -219,14 +192,6 @@ class Problem:
         """Why machine code could not evaluate designs; empty where it could."""
         compiled = self._taped.__dict__.get("compiled")
         return "" if compiled is None else compiled.refused
-
-    @cached_property
-    def search_plan(self) -> tuple[Step, ...]:
-        """The quantities that losses and violations need, in order."""
-        wanted = {goal.name for goal in self.goals}
-        wanted |= {name for rule in self.constraints for name in rule.names}
-        wanted |= {name for step in self.requirement_steps for name in step.arguments}
-        return self.graph.closure(wanted)
 
     def evaluate(
         self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
@@ -371,11 +336,3 @@ class Problem:
                 made = step if failures is None else partial(failures.column, step)
                 columns[step.name] = made(columns)
         return columns
-
-    def stage_columns(
-        self, columns: Mapping[str, Any], wanted: Collection[str]
-    ) -> dict[str, tuple[Any, ...]]:
-        """Return what stages offer of what is wanted, from columns or enclosures of inputs."""
-        fleets = [stage.fleet(columns) for stage in self.stages]
-        names = [name for name in self.offered if name in wanted]
-        return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure
 from dse.algebra.expression import Expression
-from dse.contract import Column
+from dse.contract import Column, Requirement
 from dse.model.designs import Designs
 from dse.model.evaluation import Goal, full_column
-from dse.model.fleet import Fleet
+from dse.model.fleet import Fleet, offered
 from dse.model.graph import Graph, Step
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.space import Index, Space
@@ -160,51 +161,54 @@ def dependent_streams(columns: Mapping[str, Column]) -> Column:
     return np.where(chained > 0, streams, np.inf)
 
 
-class Wired(Protocol):
-    """What a problem is made of: what its bounds and its tape depend on."""
+@dataclass(frozen=True)
+class Wired:
+    """What a `dse.model.problem.Problem` is made of: what its bounds and its tape depend on."""
 
-    @property
-    def space(self) -> Space:
-        """Axes and constants."""
+    space: Space
+    stages: tuple[Stage, ...]
+    graph: Graph
+    goals: tuple[Goal, ...]
+    constraints: tuple[Expression, ...] = ()
+    requirements: tuple[Requirement, ...] = field(default=())
+    tolerant: bool = False
 
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """The chain."""
-
-    @property
-    def graph(self) -> Graph:
-        """The quantities that the study can feed."""
-
-    @property
-    def goals(self) -> Sequence[Goal]:
-        """Quantities that are minimised or maximised."""
-
-    @property
-    def constraints(self) -> Sequence[Expression]:
-        """Constraints of the study."""
-
-    @property
-    def tolerant(self) -> bool:
-        """Whether designs that cannot be evaluated are infeasible."""
-
-    @property
+    @cached_property
     def search_plan(self) -> tuple[Step, ...]:
-        """Functions of quantities, in order."""
+        """The quantities that losses and violations need, in order."""
+        wanted = {goal.name for goal in self.goals}
+        wanted |= {name for rule in self.constraints for name in rule.names}
+        wanted |= {name for step in self.requirement_steps for name in step.arguments}
+        return self.graph.closure(wanted)
 
-    @property
+    @cached_property
     def requirement_steps(self) -> tuple[Step, ...]:
-        """Functions of requirements."""
+        """The requirements whose columns the study provides."""
+        return tuple(filter(None, map(self.graph.bind, self.requirements)))
 
-    @property
+    @cached_property
     def partial_in_use(self) -> tuple[str, ...]:
-        """Quantities that may not exist."""
+        """Quantities in use that may not exist."""
+        used, known = [goal.name for goal in self.goals], self.graph.quantities
+        used += [name for rule in self.constraints for name in sorted(rule.names)]
+        return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
 
-    @property
+    @cached_property
     def offered(self) -> tuple[str, ...]:
-        """Columns of stages."""
+        """Stage columns that every stage has figures for."""
+        return offered(stage.designs for stage in self.stages)
+
+    def stage_columns(
+        self, columns: Mapping[str, Any], wanted: Collection[str]
+    ) -> dict[str, tuple[Any, ...]]:
+        """Return what stages offer of what is wanted, from columns or enclosures of inputs."""
+        fleets = [stage.fleet(columns) for stage in self.stages]
+        names = [name for name in self.offered if name in wanted]
+        return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
     def search_columns(self, index: Index) -> dict[str, Any]:
-        """Return the columns that losses and violations are made of."""
+        """Return the columns of losses and violations, those of stages as tuples."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
