@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends
 from dse.errors import ContractError
 from dse.model.evaluation import matrix_of, rounded, shape_of
-from dse.model.graph import Step, missed_by
+from dse.model.graph import Step
 from dse.model.problem import Problem
 from dse.model.space import Points, Space, cell_spread, coarsened
 
@@ -65,14 +65,8 @@ class Cells:
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         with np.errstate(all="ignore"):
             columns = self._columns(points, changed or {})
-            violation = [
-                missed_by(step, _made(step, columns)) for step in problem.requirement_steps
-            ]
-            violation += [
-                np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
-            ]
-            place = len(violation)
-            violation += [np.full(1, -1.0)] if problem.tolerant else []
+            violation = problem.missed(columns, _made)
+            place = len(violation) - 1  # of the last, which is that none fails
             violation += [] if problem.measured is None else [_ANYTHING]
             violation += [rule.enclosed_violation(columns) for rule in problem.constraints]
         goals = problem.goals

@@ -21,7 +21,7 @@ from dse.model.evaluation import (
     rounded,
     shape_of,
 )
-from dse.model.graph import EVALUATED, Failures, Step, missed_by
+from dse.model.graph import EVALUATED, Failures, Step
 from dse.model.host import HostAlone
 from dse.model.judge import judged, judged_measured
 from dse.model.levels import losses_with
@@ -220,13 +220,8 @@ class Problem(Wired):
         if before is not None and changed is None and draws == 1:
             excluded = before.ask(points)
         columns = self._columns(points, self.search_plan, self.requirement_steps, changed, failures)
-        violation = [
-            missed_by(step, failures.column(step, columns)) for step in self.requirement_steps
-        ]
-        violation += [
-            np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
-        ]
-        violation += [np.full(1, -1.0)] * (self.tolerant + (self.measured is not None))
+        violation = self.missed(columns, failures.column)
+        violation += [np.full(1, -1.0)] * (self.measured is not None)
         violation += [rule.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = shape_of(points) if draws == 1 else (draws, len(points))

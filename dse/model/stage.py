@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from dse.contract import Column, Requirement
 from dse.model.designs import Designs
 from dse.model.evaluation import Goal, full_column
 from dse.model.fleet import Fleet, offered
-from dse.model.graph import Graph, Step
+from dse.model.graph import Graph, Step, missed_by
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.space import Index, Space
 
@@ -205,6 +205,15 @@ class Wired:
         fleets = [stage.fleet(columns) for stage in self.stages]
         names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
+
+    def missed(self, columns: Mapping[str, Any], made: Callable[[Step, Any], Any]) -> list[Any]:
+        """Return by how much requirements are missed, whose functions are `made` of columns.
+
+        Then whether quantities in use exist, and, as if it could, that a design can be evaluated.
+        """
+        found = [missed_by(step, made(step, columns)) for step in self.requirement_steps]
+        found += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use]
+        return found + [np.full(1, -1.0)] * self.tolerant
 
     def search_columns(self, index: Index) -> dict[str, Any]:
         """Return the columns of losses and violations, those of stages as tuples."""

@@ -14,7 +14,7 @@ from dse.algebra.expression import Expression
 from dse.contract import Column
 from dse.errors import FOREIGN
 from dse.model.evaluation import SPLIT
-from dse.model.graph import Step, missed_by
+from dse.model.graph import Step
 from dse.model.stage import SHARED_COLUMNS, Stage, Wired
 from dse.model.tape.traced import Recorder, Tape, Traced, floats
 
@@ -42,17 +42,13 @@ class Tracer:
             columns = self._inputs()
             for step in problem.search_plan:
                 columns[step.name] = self._made(step, columns)
-            steps = problem.requirement_steps
-            violation = [missed_by(step, self._made(step, columns)) for step in steps]
-            violation += [
-                np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
-            ]
-            violation += [np.full(1, -1.0)] if problem.tolerant else []
+            violation = problem.missed(columns, self._made)
             violation += [self._violation(rule, columns) for rule in problem.constraints]
             goals = problem.goals
             loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
             feasible = reduce(np.logical_and, [one <= 0 for one in violation], np.ones(1, bool))
-            nan = map(np.isnan, violation[: len(steps)])  # what the study writes is never NaN
+            required = len(problem.requirement_steps)
+            nan = map(np.isnan, violation[:required])  # what the study writes is never NaN
             undefined = reduce(np.logical_or, nan, np.zeros(1, bool))
         position = self.recorder.position
         return Tape(
