@@ -1,7 +1,7 @@
 """Kernels on the devices of Table 5: granularities, speedups, what bounds them, and implications.
 
 Sections 1, 2 and 5.1 to 5.4, equation 13, Table 4, figures 7 to 9.  Granularities are in bytes.
-Printed cells are read within their rounding where it is asked for.  ``discrete_gpu_per_offload`` is
+Functions of `printed` read cells within their rounding.  ``discrete_gpu_per_offload`` is
 the discrete GPU with its latency read per offload, where section 4 has it per byte.
 """
 
