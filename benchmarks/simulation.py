@@ -12,8 +12,7 @@ from benchmarks.timing import table
 from dse.contract import PCIE_LINKS
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.events import one_after_the_other
+from dse.simulation.events import arrivals, kinds, one_after_the_other
 from dse.simulation.measures import Seen, measure
 from dse.simulation.pipeline import Traffic
 from dse.simulation.traffic import traffic_of

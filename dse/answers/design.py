@@ -14,8 +14,8 @@ from dse.algebra import units
 from dse.contract import Limit, Objective, Requirement, Threshold
 from dse.model import invariants, tables
 from dse.model.evaluation import loss_errors
-from dse.model.noise import chance_less
 from dse.model.problem import Problem
+from dse.model.repeats import chance_less
 from dse.model.space import Index
 from dse.reports.text import in_words, listed, relative_change
 from dse.study.scenario import field_path

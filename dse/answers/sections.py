@@ -12,8 +12,8 @@ from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, pi
 from dse.answers.trade import Trade
 from dse.files.document import Document
 from dse.model.evaluation import LACKING, Goal, ledger_of, remedy_of
-from dse.model.noise import SURE
 from dse.model.preference import Preference
+from dse.model.repeats import SURE
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import (

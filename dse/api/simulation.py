@@ -68,7 +68,7 @@ def simulate(
     dse.errors.DseError
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.simulation.compare import simulated
+    from dse.simulation.report import simulated
 
     if design is None:
         prepared, index = _recommended(source, prefer, tolerance, overrides)

@@ -281,7 +281,8 @@ def _call(cell: str, functions: Functions) -> tuple[Callable[..., ClaimValue], l
     name, inside = call.groups()
     if name not in functions:
         raise ClaimTableError(f"{name!r} is not a known function; {_nearest_of(name, functions)}")
-    arguments = [_argument(part.strip()) for part in inside.split(",")] if inside.strip() else []
+    parts = [part.strip() for part in inside.split(",")] if inside.strip() else []
+    arguments = [float(one) if _NUMBER.fullmatch(one) or one == "inf" else one for one in parts]
     signature = inspect.signature(functions[name])
     takes = [parameter for key, parameter in signature.parameters.items() if key not in _LENT]
     try:
@@ -290,10 +291,6 @@ def _call(cell: str, functions: Functions) -> tuple[Callable[..., ClaimValue], l
         wanted = ", ".join(map(str, takes)) or "nothing"
         raise ClaimTableError(f"{cell}: {error}; {name} takes {wanted}") from None
     return functions[name], arguments
-
-
-def _argument(text: str) -> float | str:
-    return float(text) if _NUMBER.fullmatch(text) or text == "inf" else text
 
 
 def _nearest_of(name: str, known: Iterable[str]) -> str:

@@ -139,7 +139,8 @@ class Influence:
         bounds = self.bounds
         with np.errstate(all="ignore"):
             most = bounds.enclosed(columns)
-            level = bounds.floor({name: _highest(most[name]) for name in most})
+            highest = (one if isinstance(one, tuple) else ends(one)[1] for one in most.values())
+            level = bounds.floor(dict(zip(most, highest, strict=True)))
             level = level * (1.0 + MARGIN)
             carrying = {}
             for name in self.capacities:
@@ -211,10 +212,6 @@ def beside_stages(bounds: Bounds, columns: Columns) -> dict[str, Column]:
 def _between(low: Column, high: Column) -> Any:
     """Return the enclosure of two ends; a column where they are one."""
     return low if low is high else Enclosure(low, high)
-
-
-def _highest(value: Any) -> Any:
-    return value if isinstance(value, tuple) else ends(value)[1]
 
 
 def directions(expression: Expression) -> list[tuple[str, bool, bool]]:

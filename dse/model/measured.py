@@ -224,29 +224,22 @@ class Bench:
         while left:
             count = self.spending.affordable(self.cost, left, free)
             some = {one: left.pop(one) for one in [*left][:count]}
-            missing = {one: design for one, design in some.items() if one not in known}
+            missing = [one for one in some if one not in known]
+            coming = ask([plain(some[one]) for one in missing]) if missing else ()
             try:
-                for one, measurement in self._measured(ask, missing):
+                for position, measurement in coming:  # kept as soon as it is there
+                    one = missing[position]
+                    self.shelf.keep({one: measurement}, {one: some[one]})
+                    self.measured_count += 1
                     found[one] = measurement
+                    if measurement.failed:
+                        self._refuse(some[one], measurement)
             finally:  # what was measured counts, whatever ends the rest
                 for one in filter(found.__contains__, some):
                     self.spending.count(self.cost, one, some[one], found[one])
                     self.taken.add(one)
                     take(one, some[one], found[one])
         return found
-
-    def _measured(
-        self, ask: Ask, missing: Mapping[str, Design]
-    ) -> Iterator[tuple[str, Measurement]]:
-        """Measure designs, keep what comes of each as soon as it is there, and yield it."""
-        keys, designs = list(missing), list(missing.values())
-        for position, measurement in ask([*map(plain, designs)]) if designs else ():
-            one = keys[position]
-            self.shelf.keep({one: measurement}, {one: designs[position]})
-            self.measured_count += 1
-            yield one, measurement
-            if measurement.failed:
-                self._refuse(designs[position], measurement)
 
     def _refuse(self, design: Design, measurement: Measurement) -> None:
         if self.on_failure == "abort":

@@ -87,7 +87,7 @@ class FrontView:
         goals = [name for name, _ in self.objectives]
         if self.repeats == 1 or self.sweep is not None or not self.size:
             return {}
-        from dse.model.noise import folded  # only where there is noise
+        from dse.model.repeats import folded  # only where there is noise
 
         columns = {name: error_column(name) for name in goals}
         errors = {name: self.front[one] for name, one in columns.items() if one in self.front}

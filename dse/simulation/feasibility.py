@@ -17,12 +17,10 @@ from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import in_words, listed, percent
 from dse.runs.solved import REFUSED, KnownFront
-from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.compare import both_sides
-from dse.simulation.events import one_after_the_other
+from dse.simulation.events import arrivals, kinds, one_after_the_other
 from dse.simulation.measures import enough
 from dse.simulation.pipeline import Traffic
-from dse.simulation.report import BothSides
+from dse.simulation.report import BothSides, both_sides
 from dse.simulation.traffic import traffic_of
 
 OFFLOADS, CROWD = 50_000, 20_000

@@ -90,17 +90,15 @@ def _check_designs(model: Model, where: str) -> None:
         return
     require(bool(_free(model)), f"{where}: has neither designs nor a design parameter")
     drawn = _drawn(model)
-    points = {tuple(drawn[parameter.name][row] for parameter in _free(model)) for row in _all()}
-    names = {_name(model, drawn, row) for row in _all()}
+    points = {
+        tuple(drawn[parameter.name][row] for parameter in _free(model)) for row in range(_ROWS)
+    }
+    names = {_name(model, drawn, row) for row in range(_ROWS)}
     require(
         len(names) == len(points),
         f"{where}: design_name {model.design_name!r} names two designs alike; "
         f"use every parameter in it, such as '{{{_free(model)[0].name}}}'",
     )
-
-
-def _all() -> range:
-    return range(_ROWS)
 
 
 def _drawn(model: Model) -> Arguments:

@@ -1,7 +1,7 @@
-"""Least squares of the energy roofline over runs, any parameters held: the closest model.
+"""Runs on one platform, and least squares of the energy roofline over them: the closest model.
 
-It minimises the logarithms of the ratios of model to measured time and energy, so that large and
-small runs count alike.
+Any parameters may be held.  It minimises the logarithms of the ratios of model to measured time and
+energy, so that large and small runs count alike.
 """
 
 from __future__ import annotations
@@ -13,8 +13,52 @@ import numpy as np
 from scipy.optimize import least_squares, nnls
 
 from dse.contract import Column
-from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import EnergyRoofline
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measurements:
+    """Runs on one platform, one per row.
+
+    Attributes
+    ----------
+    operations, traffic_byte
+        Work and memory traffic of each run (W and Q); zero is allowed, but not in both.
+    time_s, energy_j
+        Measured duration and energy, constant power included; above zero.
+
+    Raises
+    ------
+    ValueError
+        Columns differ in length, fewer than seven rows, no row with traffic or none with
+        operations, or a value that is out of range or not finite.
+    """
+
+    operations: Column
+    traffic_byte: Column
+    time_s: Column
+    energy_j: Column
+
+    def __post_init__(self) -> None:
+        """Keep float64 columns."""
+        for item in fields(self):
+            values = np.array(getattr(self, item.name), dtype=np.float64)
+            object.__setattr__(self, item.name, values)
+            positive = item.name in ("time_s", "energy_j")
+            wrong = ~np.isfinite(values) | (values <= 0 if positive else values < 0)
+            if values.ndim != 1 or np.any(wrong):
+                rule = "finite and above zero" if positive else "finite and not negative"
+                raise ValueError(f"{item.name} must be one column, {rule}; got {values[wrong]}")
+        lengths = {item.name: len(getattr(self, item.name)) for item in fields(self)}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns must be equally long, one value per run; got {lengths}")
+        if len(self.time_s) < 7:
+            raise ValueError(f"{len(self.time_s)} runs cannot fix six parameters; give 7 or more")
+        if not np.any(self.operations) or not np.any(self.traffic_byte):
+            raise ValueError("no run has operations, or none has traffic; give runs with both")
+        if np.any((self.operations == 0) & (self.traffic_byte == 0)):
+            raise ValueError("a run has neither operations nor traffic; leave it out")
+
 
 _CAP_STARTS = (0.75, 1.0)
 """Quantiles of observed active power from which the cap is sought; the closer fit is kept.

@@ -19,13 +19,13 @@ from scipy import stats
 from dse.contract import Column
 from dse.objectives.roofline.closest import (
     TINY,
+    Measurements,
     Solution,
     closest_roofline,
     intensities,
     most_possible,
     time_and_energy,
 )
-from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
 _LIMITS = ("power_cap", "time_per_op", "time_per_byte")

@@ -13,8 +13,8 @@ import numpy as np
 
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
+from dse.objectives.roofline.closest import Measurements
 from dse.objectives.roofline.fit import RooflineFit, fit_roofline
-from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import REGIMES
 
 _ENERGIES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.model.noise import chance_less, folded
+from dse.model.repeats import chance_less, folded
 
 
 @pytest.mark.parametrize("repeats", [3, 10])

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from dse.contract import Platform
 from dse.objectives.catalogue import platforms, vendor_peak
-from dse.objectives.roofline.closest import closest_roofline
+from dse.objectives.roofline.closest import Measurements, closest_roofline
 from dse.objectives.roofline.fit import fit_roofline
-from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
 TABLE = {platform.name: EnergyRoofline.of(platform) for platform in platforms}

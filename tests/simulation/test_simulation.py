@@ -13,8 +13,7 @@ import pytest
 import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
-from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.events import Passage, one_after_the_other, pass_through
+from dse.simulation.events import Passage, arrivals, kinds, one_after_the_other, pass_through
 from dse.simulation.measures import enough, measure
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation

@@ -104,7 +104,8 @@ class Recorder:
         if set(np.geterr().values()) & {"raise", "call", "print", "log"}:
             raise self.refusal("numbers that are not finite are an error")
         arguments = tuple(map(self.position, inputs))
-        empty = [self._empty(one) for one in arguments]
+        found = [self.nodes[one] for one in arguments]
+        empty = [np.empty(0, one.dtype) if one.value is None else one.value for one in found]
         with np.errstate(all="ignore"):
             dtype = np.asarray(function(*empty)).dtype
         if dtype.kind not in "fiub":
@@ -132,11 +133,6 @@ class Recorder:
         """Return the error that says what cannot be written down; a function may not hide it."""
         self.refused = self.refused or what
         return UntracedError(what)
-
-    def _empty(self, node: int) -> Any:
-        """Return what has the type of a node, and no rows."""
-        found = self.nodes[node]
-        return np.empty(0, found.dtype) if found.value is None else found.value
 
     def _node(self, key: Any, node: Node) -> int:
         if key not in self._known:
