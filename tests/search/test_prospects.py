@@ -80,14 +80,14 @@ def test_fronts_are_those_of_all_designs_where_all_parts_are_bounded(
     monkeypatch.setattr(prospects, "PAYS", 1.0)
     monkeypatch.setattr(prospects, "MANY", 20)
     monkeypatch.setattr(fleets, "WHOLE", whole)
-    pruned, opened = [], prospects.Prospects.open
+    pruned, opened = [], prospects.Lists.open
 
     def examined(*given: object) -> np.ndarray:
         found = opened(*given)
         pruned.append(len(found) - found.sum())
         return found
 
-    monkeypatch.setattr(prospects.Prospects, "open", examined)
+    monkeypatch.setattr(prospects.Lists, "open", examined)
     for seed in seeds:
         for written in (random_study, without_rate(random_study), offload_study, waiting_study):
             problem = random_problem(seed, tmp_path, written)

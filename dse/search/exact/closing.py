@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +15,11 @@ from dse.model.evaluation import distinct
 from dse.model.front import dominated
 from dse.model.space import Index
 from dse.model.stage import StageParts
-from dse.search.exact.groups import Group, capacity_enough, sharing_fleets
+from dse.search.exact.groups import capacity_enough, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.limits import boxes_of
-from dse.search.exact.prospects import Prospects
+from dse.search.exact.prospects import Group
 from dse.search.exact.shortlists import Box, Case, Together, cases
 from dse.search.exact.ties import close, equals
 from dse.search.exact.work import NotComposedError, portions
@@ -65,8 +64,7 @@ class Replacing:
 
     def close(self, scenarios: Index) -> Index:
         """Close scenarios; return those that stay open, in their order."""
-        compared = partial(Prospects, self.incumbents)
-        self._groups = sharing_fleets(self.bounds, self.parts, scenarios, compared)
+        self._groups = sharing_fleets(self.bounds, self.parts, scenarios, self.incumbents)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
             few = (

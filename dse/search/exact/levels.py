@@ -37,9 +37,10 @@ from dse.model.space import Index
 from dse.model.stage import Columns
 from dse.search.exact.chains import PartialChains
 from dse.search.exact.fleets import Shortlist
-from dse.search.exact.groups import Ends, Group, Lists, bounds_of
+from dse.search.exact.groups import bounds_of, with_empty
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
+from dse.search.exact.prospects import Ends, Group, Lists, lists_of
 from dse.search.exact.shortlists import Case
 from dse.search.exact.work import CALL, ROW, NotComposedError, spend
 
@@ -68,7 +69,7 @@ class LevelSweep:
         self._columns: Columns = group.influence.bounds.problem.space.columns(scenario)
         self._capacity, *self._same = sorted(group.influence.capacities)
         fleets = tuple(replace(one, floor=max(one.floor, one.smallest)) for one in group.fleets)
-        self._group = replace(group, fleets=fleets, _lists={})
+        self._group = replace(group, fleets=fleets, lists={})
         self._kinds: dict[Directions, Lists] = {}
         self._found: list[tuple[Index, NDArray[np.float64]]] = []
 
@@ -116,7 +117,7 @@ class LevelSweep:
     def _check_empty(self) -> None:
         """Make sure that no design with a fleet that carries nothing is of interest."""
         for stage, fleets in enumerate(self._all.fleets):
-            offer = self._all.with_empty(stage, self._scenario)
+            offer = with_empty(self._all, stage, self._scenario)
             [(loss, violation)] = bounds_of([self._all], [offer])
             open_ = ~(violation > 0).any(axis=1)
             if (open_ & ~self._incumbents.dominated(loss)).any():
@@ -142,7 +143,7 @@ class LevelSweep:
         high = dict(wanted) | {self._capacity: (False, True)}
         directions = tuple((bool(a), bool(b)) for a, b in high.values())
         if directions not in self._kinds:
-            lists = self._group.lists(directions, np.inf)
+            lists = lists_of(self._group, directions, np.inf)
             if lists is None:
                 raise NotComposedError("fleets that none can replace are too many")
             self._kinds[directions] = lists

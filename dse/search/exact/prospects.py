@@ -1,4 +1,4 @@
-"""Which fleets and partial chains may still lead to the front of a scenario of a group.
+"""Shortlisted fleets of scenarios that share them, and which may lead to the front of one.
 
 A fleet of a list, or a part of one, stands for all that are no better in the directions in which
 the list wants traits, and so does a partial chain.  All of these are enclosed: by its own traits
@@ -12,26 +12,32 @@ these do not exceed the losses of D, which is feasible, and which nothing domina
 replaced a part stands for all that this part stood for, so nothing is lost with a part that was
 replaced first.  Nor does it matter whether f' itself reaches the demand.  As this holds for the
 fleets of all stages of D together, D is also among what lists that are pruned stand for, so these
-serve as the other stages (`narrowed`).
+serve as the other stages (`_others`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.model.bounds import Bounds
 from dse.model.fleet import Traits
 from dse.model.front import nondominated
-from dse.model.stage import Columns
-from dse.search.exact.groups import Ends, Group, Made
-from dse.search.exact.incumbents import Incumbents
-from dse.search.exact.measures import Directions
-from dse.search.exact.work import CALL, ROW, spend
+from dse.model.influence import Influence
+from dse.model.space import Index
+from dse.model.stage import Columns, StageParts
+from dse.search.exact.chains import Chains, PartialChains, chains, part_of
+from dse.search.exact.fleets import Fleets, Shortlist
+from dse.search.exact.growing import TooManyPartsError
+from dse.search.exact.measures import Directions, Measure, in_each_measure
+from dse.search.exact.work import CALL, ROW, NotComposedError, spend
 
 FEW = 256
 PAYS = 0.9
@@ -47,36 +53,170 @@ TOGETHER = 16_384
 """Parts that are bounded together."""
 
 
+ROUNDS = 3
+"""Times that shortlists are shortened by bounds, which the shorter ones sharpen."""
+
+Made = Callable[[NDArray[np.int64], NDArray[np.intp]], Index]
+"""Returns the designs of a scenario whose chains are in some rows."""
+
+
+Ends = Mapping[int, tuple[Traits, Traits]]
+"""Least and largest values of the traits of what is known, by stage."""
+
+
+class Comparison(Protocol):
+    """The designs evaluated so far; see `dse.search.exact.incumbents`."""
+
+    def begin(self, bounds: Bounds, parts: tuple[StageParts, ...], scenarios: Index) -> None:
+        """Evaluate some designs of each scenario (s, d), once."""
+
+    def improve(self) -> None:
+        """Evaluate neighbours of the best designs."""
+
+    def evaluate_reference(self, index: Index) -> None:
+        """Evaluate designs only to have something to compare bounds with."""
+
+    def dominated(self, loss: Column) -> NDArray[np.bool_]:
+        """Return which losses (n, m) an evaluated design dominates."""
+
+
 @dataclass(frozen=True)
-class Prospects:
-    """What the fleets and chains of some lists are compared with.
+class Group:
+    """Scenarios that share fleets.
 
     Attributes
     ----------
+    influence
+        Which traits there are.
+    rows
+        Which of the scenarios.
+    fleets
+        Of each stage.
+    scenarios
+        These, as designs (s, d).
     incumbents
-        The designs evaluated so far.
-    group
-        Whose lists.
-    directions, useful
-        In which directions the lists want traits, and from which capacity of each stage on more
-        is no better.
-    ends
-        Of the traits of what the fleets of each stage stand for; None: of the whole stage.
+        The designs evaluated so far, with which bounds of fleets and chains are compared.
+    lists
+        What is listed so far, by directions and by what capacity is enough; None: it is too much.
+    wants
+        In which directions traits matter in each, (s, 2 answers, traits, 2 ends).  The answers
+        are those of `Influence.wants`.
     """
 
-    incumbents: Incumbents
+    influence: Influence
+    rows: NDArray[np.intp]
+    fleets: tuple[Fleets, ...]
+    scenarios: Index
+    incumbents: Comparison
+    lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
+    wants: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 2, 0, 2), dtype=bool))
+
+    @cached_property
+    def hulls(self) -> list[tuple[Traits, Traits]]:
+        """Ends of the traits of each stage; fewer than stages when one has no fleet."""
+        return [hull for stage in self.fleets if (hull := stage.hull) is not None]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The traits."""
+        return tuple(self.hulls[0][0])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every stage has a fleet."""
+        return len(self.hulls) == len(self.fleets)
+
+    def useful(self, stage: int, enough: float) -> float:
+        """Return from which capacity of a stage on more of it changes nothing.
+
+        What is `enough`, or the most that another stage can carry: the chain has the least.
+        """
+        others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
+        most = [float(high[name][0]) for name in self.influence.capacities for high in others]
+        return min([enough, *most])
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Shortlisted fleets of each stage, chains of them, and which of these lead to the front.
+
+    Attributes
+    ----------
+    group
+        Whose scenarios.
+    directions, useful
+        In which directions traits are wanted, and from which capacity of each stage on more is no
+        better.
+    found
+        The fleets listed so far, by stage.
+    """
+
     group: Group
     directions: Directions
     useful: Sequence[float]
-    ends: Sequence[tuple[Traits, Traits]] | None = None
+    found: Mapping[int, Shortlist] = field(default_factory=dict)
 
-    def narrowed(self, stage: int, traits: Traits) -> Prospects:
-        """Return the same where a stage has no fleets but those that these stand for."""
-        low = {name: one.min(keepdims=True) for name, one in traits.items()}
-        high = {name: one.max(keepdims=True) for name, one in traits.items()}
-        ends = list(self._others)
-        ends[stage] = self._stood_for(stage, low, high)
-        return replace(self, ends=ends)
+    @cached_property
+    def shortlists(self) -> tuple[Shortlist, ...]:
+        """The fleets of each stage, once all of them are listed."""
+        return tuple(self.found[stage] for stage in range(len(self.group.fleets)))
+
+    @cached_property
+    def wanted(self) -> tuple[Measure, ...]:
+        """What is to be low in a chain."""
+        influence, stages = self.group.influence, range(len(self.group.fleets))
+        found = []
+        for name, ends in zip(self.group.names, self.directions, strict=True):
+            for high in (False, True):
+                if ends[high] and name in influence.joined:
+                    join = _join(influence.over_stages(name), high)
+                    found.append(Measure(name, high, None, join))
+                elif ends[high]:
+                    found += [Measure(name, high, stage, "sum") for stage in stages]
+        return tuple(found)
+
+    def measured(self, traits: Traits, stage: int) -> Column:
+        """Return the measures of fleets of one stage."""
+        capacities, useful = self.group.influence.capacities, self.useful[stage]
+        capped = {name: np.minimum(traits[name], useful) for name in capacities}
+        return in_each_measure(self.wanted, dict(traits) | capped, stage)
+
+    @cached_property
+    def by_capacity(self) -> tuple[PartialChains, ...]:
+        """The fleets of each stage, where more capacity is wanted, with the levels of their use."""
+        level = [one.name for one in self.wanted].index(min(self.group.influence.capacities))
+        return tuple(
+            part_of(np.arange(len(some))[:, np.newaxis], self.measured(some.traits, stage), level)
+            for stage, some in enumerate(self.shortlists)
+        )
+
+    @cached_property
+    def chains(self) -> Chains | None:
+        """Chains of which one is as good as any; None when they are too many."""
+        try:
+            return chains(
+                self.wanted,
+                [self.measured(some.traits, stage) for stage, some in enumerate(self.shortlists)],
+                self._hopeful,
+            )
+        except NotComposedError:
+            return None
+
+    def _hopeful(self, stages: Sequence[int], picks: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which chains of some stages may lead to the front, by which fleets they pick."""
+        known = {}
+        for stage, picked in zip(stages, picks.T, strict=True):
+            known[stage] = self.shortlists[stage].taken(picked).ends
+
+        def made(scenario: NDArray[np.int64], rows: NDArray[np.intp]) -> Index:
+            index = np.repeat(scenario[np.newaxis], len(rows), axis=0)
+            for stage, picked in zip(stages, picks[rows].T, strict=True):
+                places = self.group.fleets[stage].part.places
+                index[:, places] = self.shortlists[stage].positions[picked]
+            return index
+
+        whole = len(stages) == len(self.shortlists)
+        return self.open(known, len(picks), made if whole else None)
 
     def open(self, known: Ends, count: int, made: Made | None = None) -> NDArray[np.bool_]:
         """Return which of `count` parts may lead to the front; few are not examined.
@@ -88,7 +228,7 @@ class Prospects:
         if count <= FEW:
             return found
         if count > MANY:
-            self.incumbents.improve()
+            self.group.incumbents.improve()
         ends = {stage: self._stood_for(stage, *own) for stage, own in known.items()}
         if made is None:
             sample = np.arange(0, count, count // FEW)
@@ -99,9 +239,15 @@ class Prospects:
             found[rows] = self._open(ends, rows, made)
         return found
 
-    @property
-    def _others(self) -> Sequence[tuple[Traits, Traits]]:
-        return self.group.hulls if self.ends is None else self.ends
+    @cached_property
+    def _others(self) -> list[tuple[Traits, Traits]]:
+        """Ends of the traits of what the fleets of each stage stand for."""
+        ends = [*self.group.hulls]
+        for stage, some in self.found.items():
+            low = {name: one.min(keepdims=True) for name, one in some.traits.items()}
+            high = {name: one.max(keepdims=True) for name, one in some.traits.items()}
+            ends[stage] = self._stood_for(stage, low, high)
+        return ends
 
     def _stood_for(self, stage: int, low: Traits, high: Traits) -> tuple[Traits, Traits]:
         """Return the ends of the traits of all that fleets between two ends stand for."""
@@ -131,8 +277,8 @@ class Prospects:
             left, loss = left[kept], loss[kept]
             if made is not None and len(left):
                 best = np.flatnonzero(nondominated(np.clip(loss, -MOST, MOST)))
-                self.incumbents.evaluate_reference(made(scenario, rows[left[best]]))
-                left = left[~self.incumbents.dominated(loss)]
+                self.group.incumbents.evaluate_reference(made(scenario, rows[left[best]]))
+                left = left[~self.group.incumbents.dominated(loss)]
             found[left] = True
         return found
 
@@ -144,7 +290,7 @@ class Prospects:
         columns = columns | self.group.influence.enclosed_chain(*zip(*offered, strict=True))
         loss, violation = self.group.influence.bounds.best(columns, count)
         kept = np.asarray((violation <= 0).all(axis=1))
-        kept[kept] = ~self.incumbents.dominated(loss[kept])
+        kept[kept] = ~self.group.incumbents.dominated(loss[kept])
         return kept, loss
 
     @cached_property
@@ -152,10 +298,50 @@ class Prospects:
         """The scenarios that may have a design of the front, with their columns."""
         group, bounds = self.group, self.group.influence.bounds
         parts = tuple(fleets.part for fleets in group.fleets)
-        self.incumbents.begin(bounds, parts, group.scenarios)
+        self.group.incumbents.begin(bounds, parts, group.scenarios)
         columns, scenarios = bounds.problem.space.columns, group.scenarios
         kept, _ = self._bounded(columns(scenarios), self._others, len(scenarios))
         return [(one, columns(one[np.newaxis])) for one in scenarios[kept]]
+
+
+def lists_of(group: Group, directions: Directions, enough: float) -> Lists | None:
+    """Return what is listed for directions, up to what is enough; None when it is too much."""
+    key = directions, enough
+    if key not in group.lists:
+        try:
+            group.lists[key] = _listed(group, directions, enough)
+        except NotComposedError:
+            group.lists[key] = None
+    return group.lists[key]
+
+
+def _listed(group: Group, directions: Directions, enough: float) -> Lists:
+    """Return shortlisted fleets, without those that cannot lead to the front."""
+    stages = group.fleets
+    useful = [group.useful(stage, enough) for stage in range(len(stages))]
+    lists = Lists(group, directions, useful)
+
+    def hopeful(stage: int, low: Traits, high: Traits) -> NDArray[np.bool_]:
+        return lists.open({stage: (low, high)}, len(next(iter(low.values()))))
+
+    def shortened(stage: int, turn: int) -> Shortlist:
+        likely, before = partial(hopeful, stage), lists.found.get(stage)
+        if before is not None:
+            return before.taken(likely(*before.ends))
+        return stages[stage].shortlist(directions, useful[stage], likely, banded=turn > 1)
+
+    order = sorted(range(len(stages)), key=lambda stage: stages[stage].count)
+    for turn, stage in itertools.product(range(1 + ROUNDS), order):
+        try:
+            some = shortened(stage, turn)
+        except TooManyPartsError:
+            if turn > 1:
+                raise
+            continue  # the lists of the others narrow its bounds first
+        if not len(some):  # no design leads to the front
+            return replace(lists, found={k: fleets.none for k, fleets in enumerate(stages)})
+        lists = replace(lists, found={**lists.found, stage: some})
+    return lists
 
 
 def _rows(ends: tuple[Traits, Traits], rows: NDArray[np.intp]) -> tuple[Traits, Traits]:
@@ -164,3 +350,10 @@ def _rows(ends: tuple[Traits, Traits], rows: NDArray[np.intp]) -> tuple[Traits, 
         {name: one if len(one) == 1 else one[rows] for name, one in end.items()} for end in ends
     )
     return low, high
+
+
+def _join(over_stages: str, high: bool) -> str:
+    """Return how stages join a trait or its negative of which low values are wanted."""
+    if over_stages == "sum":
+        return "sum"
+    return "worst" if (over_stages == "least") == high else "best"

@@ -28,9 +28,9 @@ from dse.model.space import Index
 from dse.model.stage import Columns
 from dse.search.exact.chains import Chains
 from dse.search.exact.fleets import Fleets, signed_traits
-from dse.search.exact.groups import Group, Lists
 from dse.search.exact.measures import Directions, Matrix
 from dse.search.exact.partial import PartialDesigns, ends_by_scenario
+from dse.search.exact.prospects import Group, Lists, lists_of
 from dse.search.exact.work import NotComposedError
 
 NEAR = 1e-11
@@ -219,7 +219,7 @@ def cases(group: Group, enough: Column | None) -> Iterator[tuple[NDArray[np.intp
         wanted, helping = (
             tuple((bool(low), bool(high)) for low, high in answer) for answer in table[some[0]]
         )
-        lists = group.lists(wanted if enough is None else helping, most)
+        lists = lists_of(group, wanted if enough is None else helping, most)
         if lists is not None:
             rows = np.array(some, dtype=np.intp)
             yield rows, Case(lists, lists.chains, wanted, helping, group.scenarios[rows])
