@@ -127,19 +127,15 @@ def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
         counts = {axis.name: number for number, axis in enumerate(axes) if axis.name in names}
         if not stage.mixed or not 1 < len(counts) <= MOST_CHOICES:
             continue
+        used = [name for name in answer.counts if name.startswith(f"{stage.name}.")]
         none = {name: _zero(axes[number]) for name, number in counts.items()}
         for name, number in counts.items():
             design = name.removeprefix(f"{stage.name}.")
             if none[name] and name in answer.counts:
                 yield stage.name, f"without {design}", {number: none[name]}
             others = {counts[other]: none[other] for other in counts if other != name}
-            if all(others.values()) and not _alone(stage.name, name, answer):
+            if all(others.values()) and used != [name]:
                 yield stage.name, f"only {design}", others
-
-
-def _alone(stage: str, name: str, answer: Pick) -> bool:
-    """Return whether the answer has no other design in a stage."""
-    return [used for used in answer.counts if used.startswith(f"{stage}.")] == [name]
 
 
 def _chosen(axis: Axis, label: str, answer: Pick) -> bool:

@@ -219,7 +219,9 @@ def recommend_swept(
         pick(problem, rows[0], preference.quantity) if len(rows) else None
         for problem, rows in zip(problems, best, strict=True)
     )
-    designs = [*map(_distinguishing, problems, best)]
+    pairs = zip(problems, best, strict=True)
+    named = [design_parts(problem, rows, counts=False) for problem, rows in pairs]
+    designs = [one[0] if one else () for one in named]
     lacking = [_lacking(entry.study) for entry in points]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
@@ -248,11 +250,6 @@ def _lacking(study: Study) -> str:
         return "none is measured"
     few = COMPUTE_ALONE in study.notes
     return "none is feasible" + " with the least instances: give `instances` a range" * few
-
-
-def _distinguishing(problem: Problem, best: Index) -> tuple[str, ...]:
-    """Return what tells the answer from those at other values of a sweep; empty for none."""
-    return next(iter(design_parts(problem, best, counts=False)), ()) if len(best) else ()
 
 
 def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:

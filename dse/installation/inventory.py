@@ -37,7 +37,9 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         print("\n`dse list KIND` has all of a kind, with sources; `dse show NAME` the figures.")
     else:
         for name in kinds:
-            _print_kind(name, provides)
+            headers, rows = table_of(name, provides)
+            table = table_text(rows, headers) if rows or provides is None else ""
+            print(f"{name} ({len(rows)})\n{table or _closest(str(provides), name)}\n")
     for name in kinds:
         listed = KINDS[name]
         for found in registry.survey(listed) if listed else ():
@@ -45,13 +47,6 @@ def list_(kind: str | None, provides: str | None = None) -> None:
                 print(f"omitted: {found.error}", file=sys.stderr)
     for fault in records.own_records()[1]:
         print(f"omitted: {fault}", file=sys.stderr)
-
-
-def _print_kind(name: str, provides: str | None) -> None:
-    headers, rows = table_of(name, provides)
-    print(f"{name} ({len(rows)})")
-    print(table_text(rows, headers) if rows or provides is None else _closest(provides, name))
-    print()
 
 
 def _short(names: Iterable[str]) -> str:

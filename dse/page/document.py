@@ -19,17 +19,8 @@ LIBRARY = "echarts/echarts.min.js"
 LICENCES = ("echarts/NOTICE.txt", "echarts/LICENSE.txt", "echarts/LICENSE-d3.txt")
 
 SCRIPTS = (
-    *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js"),
-    *(
-        "winners.js",
-        "save.js",
-        "table.js",
-        "controls.js",
-        "tornado.js",
-        "roofs.js",
-        "growth.js",
-        "main.js",
-    ),
+    *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js", "winners.js"),
+    *("save.js", "table.js", "controls.js", "tornado.js", "roofs.js", "growth.js", "main.js"),
 )
 """In the order in which they are read; together they are one function."""
 

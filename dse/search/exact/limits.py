@@ -190,6 +190,4 @@ def _moved(enclosed: Any, one: Measure, values: Column) -> Any:
 def _taken(value: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(value, tuple):
         return tuple(_taken(part, rows) for part in value)
-    if isinstance(value, Enclosure):
-        return Enclosure(_taken(value.low, rows), _taken(value.high, rows))
-    return value if len(value) == 1 else value[rows]
+    return value if value.shape == (1,) else value[rows]

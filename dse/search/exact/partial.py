@@ -200,22 +200,13 @@ class Batch:
         return {name: hull([part[name] for part in every]) for name in self._wanted}
 
 
-@dataclass(frozen=True)
 class Pair:
     """The same scenarios at two values of a number (`dse.search.exact.interval`)."""
 
-    one: Batch
-    other: Batch
-
-    @property
-    def index(self) -> Index:
-        """Scenarios as design points (s, d)."""
-        return self.one.index
-
-    @property
-    def rows(self) -> PartialDesigns:
-        """The scenarios as partial designs that choose nothing else."""
-        return self.one.rows
+    def __init__(self, one: Batch, other: Batch) -> None:
+        """Take both: scenarios as design points (s, d), which are the same."""
+        self.one, self.other = one, other
+        self.index, self.rows = one.index, one.rows
 
     def bound(
         self, rows: PartialDesigns, stages: Mapping[int, Both]

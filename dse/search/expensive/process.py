@@ -79,13 +79,9 @@ class Process:
 
     def mean(self, features: Matrix) -> Column:
         """Return the posterior mean, (q,), of designs (q, d): eq. 2.25, block by block."""
-        starts = range(0, len(features), BLOCK)
-        parts = [self.covariance(features[at : at + BLOCK]) @ self.weights for at in starts]
+        blocks = (features[at : at + BLOCK] for at in range(0, len(features), BLOCK))
+        parts = [self.between(block, self.features) @ self.weights for block in blocks]
         return self.constant + np.concatenate([np.empty(0), *parts])
-
-    def covariance(self, features: Matrix) -> Matrix:
-        """Return the prior covariances, (q, n), of designs with those observed."""
-        return self.between(features, self.features)
 
     def between(self, first: Matrix, second: Matrix) -> Matrix:
         """Return the prior covariances, (p, q), of designs (p, f) with others (q, f)."""
@@ -93,7 +89,8 @@ class Process:
 
     def whitened(self, features: Matrix) -> Matrix:
         """Return V (n, q), whose V.T @ V is the covariance that the observations explain."""
-        solved: Matrix = solve_triangular(self.factor, self.covariance(features).T, lower=True)
+        prior = self.between(features, self.features).T
+        solved: Matrix = solve_triangular(self.factor, prior, lower=True)
         return solved
 
     @property
