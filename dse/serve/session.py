@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ class Session:
     def study_text(self, request: Mapping[str, str]) -> str:
         """Return the study with what was set, below its own first comment."""
         document = override(self._moves.study.document, [*request.items()])
-        leading = document.text.splitlines()[: _leading(document.text)]
+        leading = takewhile(lambda line: line.startswith("#"), document.text.splitlines())
         return "\n".join([*leading, block_yaml(document.data)])
 
     def status(self) -> dict[str, Any]:
@@ -159,9 +160,3 @@ class Session:
         """End a run as Ctrl-C does."""
         stop_run(self.source)
         return {}
-
-
-def _leading(text: str) -> int:
-    """Return how many lines of comment a text begins with."""
-    lines = text.splitlines()
-    return next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))

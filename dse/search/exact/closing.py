@@ -189,7 +189,12 @@ class Replacing:
                 boxes = boxes_of(designs, loss[some])
                 found = (part for box in boxes for part in self._equals(box))
                 for parts in portions(found, CHUNK):
-                    self._take_equals(*map(np.concatenate, zip(*parts, strict=True)))
+                    every, wanted = map(np.concatenate, zip(*parts, strict=True))
+                    evaluation = self.incumbents.archive.problem.evaluate(every)
+                    near = evaluation.feasible & close(evaluation.loss, wanted)
+                    equal = distinct(every[near])
+                    self.incumbents.evaluate(equal)
+                    self.incumbents.pruned.dominated -= len(equal)
 
     def _equals(self, box: Box) -> Iterator[tuple[Index, NDArray[np.float64]]]:
         """Yield designs that may have certain losses, with these, or by halves where too many."""
@@ -204,14 +209,6 @@ class Replacing:
             known = [self.incumbents.was_evaluated(design) for design in designs]
             new = ~np.array(known, dtype=bool)
             yield designs[new], box.loss[rows[new]]
-
-    def _take_equals(self, designs: Index, loss: NDArray[np.float64]) -> None:
-        """Evaluate those of some designs that have losses (n, m)."""
-        evaluation = self.incumbents.archive.problem.evaluate(designs)
-        near = evaluation.feasible & close(evaluation.loss, loss)
-        found = distinct(designs[near])
-        self.incumbents.evaluate(found)
-        self.incumbents.pruned.dominated -= len(found)
 
 
 def _whose(

@@ -250,7 +250,8 @@ class Fleets:
     def empty(self) -> Traits:
         """Traits of the fleets that carry nothing, as far as such are not omitted."""
         if not self.grown:
-            some = (one.taken(one.traits[self._capacity] <= 0) for one in self._blocks())
+            capacity = min(self.influence.capacities)
+            some = (one.taken(one.traits[capacity] <= 0) for one in self._blocks())
             return reduce(_both, some).traits
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
@@ -265,10 +266,6 @@ class Fleets:
     def none(self) -> Shortlist:
         """No fleets."""
         return self._listed(self.point[np.newaxis][:0])
-
-    @property
-    def _capacity(self) -> str:
-        return min(self.influence.capacities)
 
     def shortlist(
         self, directions: Directions, enough: float, hopeful: Hopeful, *, banded: bool

@@ -20,6 +20,7 @@ from dse.model.fleet import Traits
 from dse.model.space import Index
 from dse.model.stage import Columns
 from dse.search.exact.measures import Matrix, Measure, joined
+from dse.search.exact.partial import at_rows
 from dse.search.exact.shortlists import NEAR, Box, Case, Together
 from dse.search.exact.work import CALL, ROW, spend
 
@@ -164,7 +165,7 @@ def _bounds(
 ) -> tuple[Matrix, Matrix]:
     """Return bounds of the losses and violations when one measure of each design changes."""
     spend(ROW * len(moves.rows) + CALL)
-    some: Columns = {name: _taken(value, moves.rows) for name, value in columns.items()}
+    some = at_rows(columns, moves.rows)
     for column in np.unique(moves.columns):
         one = wanted[column]
         values = np.where(moves.columns == column, one.of(moves.values), np.nan)
@@ -185,9 +186,3 @@ def _moved(enclosed: Any, one: Measure, values: Column) -> Any:
     if one.high:
         return Enclosure(low, np.where(np.isnan(values), high, values))
     return Enclosure(np.where(np.isnan(values), low, values), np.fmax(high, values))
-
-
-def _taken(value: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_taken(part, rows) for part in value)
-    return value if value.shape == (1,) else value[rows]

@@ -90,9 +90,9 @@ class Batch:
 
         `stages` encloses the stages that are chosen in part or whole; others may be anything.
         """
-        columns: Columns = _of_all(self.columns, rows.scenario)
+        columns: Columns = at_rows(self.columns, rows.scenario)
         known = [
-            stages.get(place) or _of_all(hull, rows.scenario)
+            stages.get(place) or at_rows(hull, rows.scenario)
             for place, hull in enumerate(self.hulls)
         ]
         for name in self._wanted if known else ():
@@ -126,11 +126,11 @@ class Batch:
             name: Enclosure(np.minimum.reduceat(column, first), np.maximum.reduceat(column, first))
             for name, column in self.exact(stage, rows).items()
         }
-        return lambda some: _of_all(hulls, cast(NDArray[np.intp], some.block))
+        return lambda some: at_rows(hulls, cast(NDArray[np.intp], some.block))
 
     def floor(self, scenario: NDArray[np.intp]) -> Column:
         """Return what every stage has to carry in the given scenarios."""
-        return self.bounds.floor(_of_all(self.columns, scenario))
+        return self.bounds.floor(at_rows(self.columns, scenario))
 
     def _hull(self, part: StageParts) -> StageColumns:
         """Return the enclosures of a stage of which nothing is chosen, a row per scenario."""
@@ -253,12 +253,15 @@ def ends_by_scenario(
     return low, high
 
 
-def _of_all(columns: Mapping[str, Any], scenario: NDArray[np.intp]) -> Columns:
-    """Return the rows of columns that belong to scenarios; a constant stays one row."""
-    return {
-        name: column if column.shape == (1,) else column[scenario]
-        for name, column in columns.items()
-    }
+def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:
+    """Return some rows of columns, or of tuples of them; a constant stays one row."""
+
+    def some(column: Any) -> Any:
+        if isinstance(column, tuple):
+            return tuple(map(some, column))
+        return column if column.shape == (1,) else column[rows]
+
+    return {name: some(column) for name, column in columns.items()}
 
 
 def weighed(

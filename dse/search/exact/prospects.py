@@ -37,6 +37,7 @@ from dse.search.exact.chains import Chains, PartialChains, chains, part_of
 from dse.search.exact.fleets import Fleets, Shortlist
 from dse.search.exact.growing import TooManyPartsError
 from dse.search.exact.measures import Directions, Measure, in_each_measure
+from dse.search.exact.partial import at_rows
 from dse.search.exact.work import CALL, ROW, NotComposedError, spend
 
 FEW = 256
@@ -269,10 +270,8 @@ class Lists:
             left = np.flatnonzero(~found)
             if not len(left):
                 break
-            offered = [
-                _rows(ends.get(stage, other), rows[left])
-                for stage, other in enumerate(self._others)
-            ]
+            every = [ends.get(stage, other) for stage, other in enumerate(self._others)]
+            offered = [(at_rows(a, rows[left]), at_rows(b, rows[left])) for a, b in every]
             kept, loss = self._bounded(columns, offered, len(left))
             left, loss = left[kept], loss[kept]
             if made is not None and len(left):
@@ -342,14 +341,6 @@ def _listed(group: Group, directions: Directions, enough: float) -> Lists:
             return replace(lists, found={k: fleets.none for k, fleets in enumerate(stages)})
         lists = replace(lists, found={**lists.found, stage: some})
     return lists
-
-
-def _rows(ends: tuple[Traits, Traits], rows: NDArray[np.intp]) -> tuple[Traits, Traits]:
-    """Return some rows of traits; a single one is that of all."""
-    low, high = (
-        {name: one if len(one) == 1 else one[rows] for name, one in end.items()} for end in ends
-    )
-    return low, high
 
 
 def _join(over_stages: str, high: bool) -> str:

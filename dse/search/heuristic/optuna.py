@@ -52,7 +52,10 @@ def ask_and_tell(
     """
     substitutes = np.random.default_rng(seed)
     axes = _Parameters(search)
-    study = _study(search.objective_count, sampler)
+    with quiet():
+        study = optuna.create_study(
+            directions=["minimize"] * search.objective_count, sampler=sampler
+        )
     for design in axes.parameters(start[~search.seen(start)]):
         study.enqueue_trial(design)
     while search.room:
@@ -130,12 +133,6 @@ def _distribution(size: int, ordered: bool, real: bool) -> BaseDistribution:
     if real:
         return FloatDistribution(0.0, 1.0)
     return IntDistribution(0, size - 1) if ordered else CategoricalDistribution(range(size))
-
-
-def _study(objectives: int, sampler: BaseSampler) -> optuna.Study:
-    """Create a study in memory, without its greeting."""
-    with quiet():
-        return optuna.create_study(directions=["minimize"] * objectives, sampler=sampler)
 
 
 @contextmanager
