@@ -66,6 +66,7 @@ _FLEET_QUANTITIES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
     "area": lambda fleet: float(fleet["area_m2"]),
     "power": lambda fleet: float(fleet["power_w"]),
     "leakage": lambda fleet: float(fleet["leakage_power_w"]),
+    "leakage_share": lambda fleet: float(fleet["leakage_power_w"] / fleet["power_w"]),
     "cycle_ns": lambda fleet: 1e9 / float(fleet["clock_hz"]),
     "clock_mhz": lambda fleet: 1e-6 * float(fleet["clock_hz"]),
     "rate_mtask": lambda fleet: 1e-6 * float(fleet["task_throughput_task_per_s"]),
@@ -116,16 +117,12 @@ def fleets_with_least(
 
 
 @functions
-def one_instance_is_enough(laboratory: Laboratory, use_case: str) -> bool:
-    """Return whether one instance of any design carries the rate."""
-    return all(fleet["instances"] == 1 for fleet in _fleets(laboratory, use_case).values())
-
-
-@functions
-def leakage_dominates(laboratory: Laboratory, use_case: str) -> bool:
-    """Return whether leakage is more than half of the power of every design."""
-    fleets = _fleets(laboratory, use_case).values()
-    return all(fleet["leakage_power_w"] > fleet["dynamic_power_w"] for fleet in fleets)
+def fleet_order(
+    laboratory: Laboratory, use_case: str, quantity: str, order: str, bound: float
+) -> bool:
+    """Return whether a quantity of the fleet of each design stands in an order to a number."""
+    of, holds = _FLEET_QUANTITIES[quantity], single_cores.ORDERS[order]
+    return all(holds(of(fleet), bound) for fleet in _fleets(laboratory, use_case).values())
 
 
 @functions

@@ -11,7 +11,6 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,16 +21,13 @@ from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import PrintedNumbers
 from dse.contract.published import read_published
 from dse.cores import characterised, des, fft, jacobi
-from dse.cores._table import full_power_w, full_rate_task_per_s
+from dse.cores._table import TABLES, full_power_w, full_rate_task_per_s
 
 functions = ClaimFunctions()
 
 _CORES = {"des": des.core, "fft": fft.core, "jacobi": jacobi.core}
 _ROWS = {
-    name: {
-        row["design"]: row
-        for row in read_published(files("dse.cores") / "tables" / f"{name}.csv").rows
-    }
+    name: {row["design"]: row for row in read_published(TABLES / f"{name}.csv").rows}
     for name in _CORES
 }
 PaperCore = str | Path
@@ -73,7 +69,7 @@ QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
 }
 
 _ENDS: Mapping[str, Callable[..., str]] = {"least": min, "most": max}
-_ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 _EQUATIONS: Mapping[int, Callable[[Callable[[str], float], float], float]] = {
     2: lambda number, n: number("3500") * n + number("4600"),
@@ -171,7 +167,7 @@ def core_order(
     """
     values = values_of(printed, core, quantity)
     right = [values[name] for name in others.split()] if isinstance(others, str) else [others]
-    holds = _ORDERS[order]
+    holds = ORDERS[order]
     return all(holds(values[name], share * other) for name in designs.split() for other in right)
 
 

@@ -78,7 +78,7 @@ class PlatformFit(Printable):
                 _least(self, name) or "not identified"
                 if name in found.unidentified
                 else units.show(getattr(found.platform, name), name),
-                _interval(self, name),
+                interval(*found.intervals[name], name),
             )
             for name in found.intervals
         ]
@@ -178,7 +178,9 @@ def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     origin["residuals"] = _residuals(done)
     found = done.found
-    origin["intervals"] = {FIELDS[name]: _interval(done, name) for name in found.intervals}
+    origin["intervals"] = {
+        FIELDS[name]: interval(*ends, name) for name, ends in found.intervals.items()
+    }
     if found.unidentified:
         origin["not_identified"] = {FIELDS[name]: _why(done, name) for name in found.unidentified}
     return {records.KINDS[Platform]: platform}, origin
@@ -202,10 +204,6 @@ def _sureness(done: PlatformFit) -> dict[str, Any]:
     return kept
 
 
-def _interval(done: PlatformFit, column: str) -> str:
-    return interval(*done.found.intervals[column], column)
-
-
 def _least(done: PlatformFit, column: str) -> str:
     """Return in words from where on a figure is possible; nothing when it has an upper end."""
     low, high = done.found.intervals[column]
@@ -219,14 +217,12 @@ def _why(done: PlatformFit, column: str) -> str:
 
 def _residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
     """Return how far the model is from each measured quantity: half of the runs, and the worst."""
-    return {
-        name: {
-            "median_of_size": percent(float(np.median(np.abs(errors)))),
-            "largest": f"{signed(errors[_worst(errors)])} at {done.runs[_worst(errors)]}",
+    found = {}
+    for name, errors in done.found.errors.items():
+        sizes = np.abs(errors)
+        worst = int(np.argmax(sizes))
+        found[name] = {
+            "median_of_size": percent(float(np.median(sizes))),
+            "largest": f"{signed(errors[worst])} at {done.runs[worst]}",
         }
-        for name, errors in done.found.errors.items()
-    }
-
-
-def _worst(errors: Column) -> int:
-    return int(np.argmax(np.abs(errors)))
+    return found

@@ -14,7 +14,7 @@ from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
 from dse.errors import Fault, StudyError, nearest, refuse
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
-from dse.silicon.clock_gates import gated_counts, sized_gates
+from dse.silicon.clocks import gated_counts, sized_gates
 from dse.silicon.description import Reading
 from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of

@@ -175,12 +175,9 @@ class _Builder:
             delays = [self._delay(position, causes[name], pin) for name in names]
             for name, delay in zip(names, delays, strict=True):
                 if delay is None or min(delay.rise_s, delay.fall_s) < 0:
-                    where, written = (
-                        f"{instance.name} ({instance.cell})",
-                        f"from {causes[name]} to {pin}",
-                    )
+                    where, written = f"{instance.name} ({instance.cell})", f"from {causes[name]}"
                     rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
-                    self.faults.append(Fault(where, written, rule, remedy))
+                    self.faults.append(Fault(where, f"{written} to {pin}", rule, remedy))
             known = tuple(delay for delay in delays if delay is not None)
             function = NetFunction(net, tuple(nets[name] for name in names), table)
             self.gates.append(_Gate(function, known))

@@ -63,12 +63,9 @@ def _unit(library: LibertyGroup, text: LibertyText, name: str, example: str, wha
 def _volt(library: LibertyGroup, text: LibertyText) -> float:
     found = re.fullmatch(r"(10*) *(m?)V", library.get("voltage_unit"))
     if found is None:
-        rule, remedy = (
-            "the library needs a voltage_unit in mV or V",
-            "write 'voltage_unit : \"1V\";'",
-        )
-        written = repr(library.get("voltage_unit"))
-        text.fault(library.place("voltage_unit"), (), written, rule, remedy)
+        at, written = library.place("voltage_unit"), repr(library.get("voltage_unit"))
+        remedy = "write 'voltage_unit : \"1V\";'"
+        text.fault(at, (), written, "the library needs a voltage_unit in mV or V", remedy)
         return 1.0
     return float(found[1]) * (1e-3 if found[2] else 1.0)
 
@@ -113,11 +110,8 @@ class TableReader:
         if len(values) == 1 and (template is None or group.last("index_1") is None):
             return LookupTable(np.zeros(1), np.zeros(1), values.reshape(1, 1) * unit)
         if template is None:
-            rule, remedy = (
-                f"{name!r} is not a template of this library",
-                nearest(name, self.templates),
-            )
-            self.text.fault(group.at, path, f"{group.kind} ({name})", rule, remedy)
+            written, rule = f"{group.kind} ({name})", f"{name!r} is not a template of this library"
+            self.text.fault(group.at, path, written, rule, nearest(name, self.templates))
             return None
         return self._shaped(group, template, values * unit, found[1], path)
 

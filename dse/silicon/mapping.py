@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.errors import Fault, refuse
-from dse.silicon.clock_gates import ENABLES, enables, gating
+from dse.silicon.clocks import ENABLES, enables, gating
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.fan_out import MOST_FAN_OUT
 from dse.silicon.figures import Conditions

@@ -110,15 +110,13 @@ def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) 
         ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
     instances = []
     for name, cell in module["cells"].items():
-        buses = (
-            library.cells[cell["type"]].buses if library and cell["type"] in library.cells else {}
-        )
-        faults += _split(name, cell, buses)
-        faults += (
-            fault
-            for pin, bits in cell["connections"].items()
-            for fault in (*_unknown_bits(f"{name}.{pin}", bits), *_wide(name, pin, bits))
-        )
+        if library and cell["type"] in library.cells:
+            faults += _split(name, cell, library.cells[cell["type"]].buses)
+        for pin, bits in cell["connections"].items():
+            faults += _unknown_bits(f"{name}.{pin}", bits)
+            if len(bits) > 1:
+                rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
+                faults.append(Fault(f"{name}.{pin}", "", rule, remedy))
         nets = {pin: _net(bits[0]) for pin, bits in cell["connections"].items() if bits}
         instances.append(Instance(visible(name), cell["type"], nets, _source(cell)))
     refuse(faults)
@@ -194,12 +192,6 @@ def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
             rule = "a bit without a value that nothing drives"
             yield Fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
             return
-
-
-def _wide(name: str, pin: str, bits: list[Any]) -> Iterator[Fault]:
-    if len(bits) > 1:
-        rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
-        yield Fault(f"{name}.{pin}", "", rule, remedy)
 
 
 def _split(

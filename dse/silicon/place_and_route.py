@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -134,7 +134,9 @@ def with_registers(mapped: str, device: Device, *, top: str, clock: str) -> tupl
     module = json.loads(mapped)["modules"][top]
     (clock_net,) = module["ports"][clock]["bits"]
     cells, registers = dict(module["cells"]), 0
-    free = 1 + max(net for net in _nets(module))
+    joined = [cell["connections"].values() for cell in cells.values()]
+    joined.append(port["bits"] for port in module["ports"].values())
+    free = 1 + max(bit for each in joined for bits in each for bit in bits if isinstance(bit, int))
     for port, said in module["ports"].items():
         if port == clock:
             continue
@@ -149,14 +151,6 @@ def with_registers(mapped: str, device: Device, *, top: str, clock: str) -> tupl
             registers += 1
     alone = {**module, "cells": cells, "ports": {clock: module["ports"][clock]}}
     return json.dumps({"modules": {top: alone}}), registers
-
-
-def _nets(module: Mapping[str, Any]) -> Iterator[int]:
-    for bits in (
-        *(port["bits"] for port in module["ports"].values()),
-        *(bits for cell in module["cells"].values() for bits in cell["connections"].values()),
-    ):
-        yield from (bit for bit in bits if isinstance(bit, int))
 
 
 def _written(one: Primitive, nets: Mapping[str, int | str]) -> dict[str, Any]:

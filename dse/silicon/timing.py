@@ -119,7 +119,8 @@ def analyse(
         for edges in (starts + RISE, starts + FALL):
             run.slew[edges] = run.arrival[edges] = 0.0
         run.arrival[2 * clocks.net + FALL] = fall_s
-        run.propagate()
+        for first, end in pairwise(graph.arcs.levels.tolist()):
+            run.propagate(slice(first, end))
         return run
 
     fall_s = 0.0
@@ -179,11 +180,8 @@ class _Run:
         self.delay = np.zeros(len(graph.arcs.source))
         self.clipped = 0
 
-    def propagate(self) -> None:
-        for first, end in pairwise(self.graph.arcs.levels.tolist()):
-            self._level(slice(first, end))
-
-    def _level(self, these: slice) -> None:
+    def propagate(self, these: slice) -> None:
+        """Let edges arrive through the arcs of a level."""
         arcs, tables = self.graph.arcs, self.graph.tables
         source, target = arcs.source[these], arcs.target[these]
         known = np.maximum(self.slew[source], 0.0)

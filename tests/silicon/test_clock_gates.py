@@ -10,7 +10,7 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon.clock_gates import gated_counts, sized_gates
+from dse.silicon.clocks import gated_counts, sized_gates
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import LookupTable
 from dse.silicon.netlist import Netlist, read_netlist
