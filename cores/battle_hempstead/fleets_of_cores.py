@@ -61,15 +61,15 @@ def designs_of_fleets(found: Fleets, stage: str) -> list[str]:
     return [designs[row] for row in np.argmax(np.column_stack(list(counts.values())), axis=1)]
 
 
-_FLEET_QUANTITIES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
-    "instances": lambda fleet: float(fleet["instances"]),
-    "area": lambda fleet: float(fleet["area_m2"]),
-    "power": lambda fleet: float(fleet["power_w"]),
-    "leakage": lambda fleet: float(fleet["leakage_power_w"]),
-    "leakage_share": lambda fleet: float(fleet["leakage_power_w"] / fleet["power_w"]),
-    "cycle_ns": lambda fleet: 1e9 / float(fleet["clock_hz"]),
-    "clock_mhz": lambda fleet: 1e-6 * float(fleet["clock_hz"]),
-    "rate_mtask": lambda fleet: 1e-6 * float(fleet["task_throughput_task_per_s"]),
+_FLEET_QUANTITIES: Mapping[str, Callable[[Fleets], NDArray[Any]]] = {
+    "instances": lambda of: of["instances"],
+    "area": lambda of: of["area_m2"],
+    "power": lambda of: of["power_w"],
+    "leakage": lambda of: of["leakage_power_w"],
+    "leakage_share": lambda of: of["leakage_power_w"] / of["power_w"],
+    "cycle_ns": lambda of: 1e9 / of["clock_hz"],
+    "clock_mhz": lambda of: 1e-6 * of["clock_hz"],
+    "rate_mtask": lambda of: 1e-6 * of["task_throughput_task_per_s"],
 }
 
 
@@ -79,15 +79,13 @@ def _fleets_of(use_case: str, core: PaperCore) -> str:
     return DES_FLEETS.format(rate=_RATES[use_case], source=source)
 
 
-def _fleets(
-    laboratory: Laboratory, use_case: str, core: PaperCore = "des"
-) -> dict[str, Mapping[str, Any]]:
-    """Return, by DES design, the quantities of the fleet that carries a rate."""
+def _values_of(
+    laboratory: Laboratory, use_case: str, quantity: str, core: PaperCore = "des"
+) -> dict[str, float]:
+    """Return, by DES design, a quantity of the fleet that carries a rate."""
     found = laboratory.designs(_fleets_of(use_case, core))
-    return {
-        design: {name: values[row] for name, values in found.items()}
-        for row, design in enumerate(designs_of_fleets(found, "des"))
-    }
+    values = map(float, _FLEET_QUANTITIES[quantity](found))
+    return dict(zip(designs_of_fleets(found, "des"), values, strict=True))
 
 
 @functions
@@ -95,7 +93,7 @@ def fleet_value(
     laboratory: Laboratory, use_case: str, quantity: str, design: str, core: PaperCore = "des"
 ) -> float:
     """Return a quantity of the fleet of one design in a use case."""
-    return _FLEET_QUANTITIES[quantity](_fleets(laboratory, use_case, core)[design])
+    return _values_of(laboratory, use_case, quantity, core)[design]
 
 
 @functions
@@ -112,8 +110,8 @@ def fleets_with_least(
     laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: PaperCore = "des"
 ) -> str:
     """Return the design, or the few designs, whose fleets take the least of a quantity."""
-    fleets, of = _fleets(laboratory, use_case, core), _FLEET_QUANTITIES[quantity]
-    return " and ".join(sorted(fleets, key=lambda name: of(fleets[name]))[: int(count)])
+    values = _values_of(laboratory, use_case, quantity, core)
+    return " and ".join(sorted(values, key=values.__getitem__)[: int(count)])
 
 
 @functions
@@ -121,8 +119,8 @@ def fleet_order(
     laboratory: Laboratory, use_case: str, quantity: str, order: str, bound: float
 ) -> bool:
     """Return whether a quantity of the fleet of each design stands in an order to a number."""
-    of, holds = _FLEET_QUANTITIES[quantity], single_cores.ORDERS[order]
-    return all(holds(of(fleet), bound) for fleet in _fleets(laboratory, use_case).values())
+    values, holds = _values_of(laboratory, use_case, quantity), single_cores.ORDERS[order]
+    return all(holds(value, bound) for value in values.values())
 
 
 @functions
