@@ -19,12 +19,11 @@ from dse.silicon.description import Reading
 from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.flow import Flow, Routed, placed_and_routed, platform_of, with_routed
-from dse.silicon.full_adders import count_adders
 from dse.silicon.handover import write_design
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.macros import macros_of, opened_macros, with_macros
-from dse.silicon.mapping import FASTEST_S, Mapped, map_description
+from dse.silicon.mapping import FASTEST_S, Mapped, count_adders, map_description
 from dse.silicon.memories import Memory, memories_in, too_large
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
@@ -259,9 +258,8 @@ class LibraryCharacteriser(Characteriser):
 
     def _counts(self, netlist: Netlist, buffers: int, clock: str) -> dict[str, float]:
         used = [self.library.cells[one.cell] for one in netlist.instances]
-        flip_flops = sum(cell.flip_flop is not None for cell in used)
         counts: dict[str, float] = {"cells": len(used), "buffers": buffers}
-        counts["flip_flops"] = flip_flops
+        counts["flip_flops"] = sum(cell.flip_flop is not None for cell in used)
         if self.conditions.gate_clocks:
             counts |= gated_counts(netlist, self.library, clock)
         if self.conditions.full_adders:
