@@ -22,16 +22,11 @@ from dse.cores.rtl.verilog import cut, reversed_bytes
 _BLOCK_BYTE, _DIGEST_BYTE = 8, 32
 _SQUEEZED = bytes(_DIGEST_BYTE - _BLOCK_BYTE)
 """Blocks of zeros after a message: each brings eight more bytes of the digest."""
-_START = 0x0000080100CC0002
-"""What a state begins with (SP 800-232, section 5.1)."""
+START = text_of(ascon_permuted([0x0000080100CC0002, 0, 0, 0, 0], ROUNDS))
+"""The state that each message begins with (SP 800-232, section 5.1): constant, and no cycles."""
 _UNROLL = Choice(
     name="unroll", description="Rounds in a cycle; a block takes 12 / unroll", values=(1, 2, 3, 4)
 )
-
-
-def hash_start() -> bytes:
-    """Return the state that each message begins with: constant, and thus no cycles."""
-    return text_of(ascon_permuted([_START, 0, 0, 0, 0], ROUNDS))
 
 
 def hash_absorbed(state: bytes, block: bytes) -> bytes:
@@ -65,7 +60,7 @@ PUBLISHED = tuple(
         message_vectors,
         published=[message for message, _ in PUBLISHED],
         padded=hash_steps,
-        start=hash_start(),
+        start=START,
         after=hash_absorbed,
         digest=lambda state: state[:_BLOCK_BYTE],
     ),
@@ -101,7 +96,7 @@ def ascon_hash(*, unroll: int) -> Design:
 def _module(core: RoundCore) -> Iterator[str]:
     yield "// Ascon-Hash256, NIST SP 800-232: texts with the first byte leftmost."
     yield from ascon_rounds(core.unroll)
-    start = "".join(f"{word:016x}" for word in words_of(hash_start()))
+    start = "".join(f"{word:016x}" for word in words_of(START))
     before = f"(first ? 320'h{start} : state_{core.layers})"
     yield from core.text(
         {"state": f"{before} ^ {{{reversed_bytes('block', 1, _BLOCK_BYTE)}, 256'd0}}"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from functools import cache, partial
+from functools import partial
 from itertools import count, islice
 from math import isqrt
 
@@ -26,18 +26,6 @@ _TURNS = {
 """Turns to the right; a negative one is a shift (FIPS 180-4, section 4.1.2)."""
 
 
-@cache
-def round_constants() -> tuple[int, ...]:
-    """Return the first 32 bits after the point of cube roots of primes (section 4.2.2)."""
-    return tuple(_cube_root(prime << 96) & _WORD for prime in islice(_primes(), _ROUNDS))
-
-
-@cache
-def start() -> tuple[int, ...]:
-    """Return the first hash value: those of square roots (section 5.3.3)."""
-    return tuple(isqrt(prime << 64) & _WORD for prime in islice(_primes(), 8))
-
-
 def _primes() -> Iterator[int]:
     return (one for one in count(2) if all(one % below for below in range(2, isqrt(one) + 1)))
 
@@ -48,6 +36,12 @@ def _cube_root(value: int) -> int:
         if (found | 1 << bit) ** 3 <= value:
             found |= 1 << bit
     return found
+
+
+_CONSTANTS = tuple(_cube_root(prime << 96) & _WORD for prime in islice(_primes(), _ROUNDS))
+"""The first 32 bits after the point of cube roots of primes (section 4.2.2)."""
+START = tuple(isqrt(prime << 64) & _WORD for prime in islice(_primes(), 8))
+"""The first hash value: those of square roots (section 5.3.3)."""
 
 
 def _turned(word: int, name: str) -> int:
@@ -64,7 +58,7 @@ def compressed(chain: tuple[int, ...], block: bytes) -> tuple[int, ...]:
         near = _turned(words[at - 2], "sigma_1") + _turned(words[at - 15], "sigma_0")
         words.append((near + words[at - 7] + words[at - 16]) & _WORD)
     a, b, c, d, e, f, g, h = chain
-    for constant, word in zip(round_constants(), words, strict=True):
+    for constant, word in zip(_CONSTANTS, words, strict=True):
         first = h + _turned(e, "sum_1") + (e & f ^ ~e & g) + constant + word
         second = _turned(a, "sum_0") + (a & b ^ a & c ^ b & c)
         a, b, c, d, e, f, g, h = first + second & _WORD, a, b, c, d + first & _WORD, e, f, g
@@ -86,7 +80,7 @@ PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
         message_vectors,
         published=PUBLISHED,
         padded=sha2_padded,
-        start=start(),
+        start=START,
         after=compressed,
         digest=lambda words: b"".join(word.to_bytes(4, "big") for word in words),
     ),
@@ -129,9 +123,9 @@ def _text(core: RoundCore) -> Iterator[str]:
         yield f"  assign to = {' ^ '.join(terms)};"
         yield "endmodule"
     for number in range(core.unroll):
-        table = [0, *round_constants()[number :: core.unroll]]
+        table = [0, *_CONSTANTS[number :: core.unroll]]
         yield from decision_diagram(f"constants_{number}", table, 32)
-    begin = ", ".join(f"32'd{word}" for word in start())
+    begin = ", ".join(f"32'd{word}" for word in START)
     chained = f"first ? {{{begin}}} : answer"
     entry = {"chain": chained, "state": chained, "words": "block"}
 

@@ -72,7 +72,7 @@ def test_xts_is_that_of_the_standard_and_of_openssl() -> None:
 
 
 def sha256_of(message: bytes) -> bytes:
-    chain, text = sha2.start(), sha2.sha2_padded(message)
+    chain, text = sha2.START, sha2.sha2_padded(message)
     for at in range(0, len(text), 64):
         chain = sha2.compressed(chain, text[at : at + 64])
     return b"".join(word.to_bytes(4, "big") for word in chain)
@@ -131,7 +131,7 @@ def ascon_encrypted(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes
 
 def ascon_hashed(message: bytes) -> bytes:
     """Return the digest of 32 bytes (section 5.1)."""
-    state, digest, steps = ascon_hash.hash_start(), b"", ascon_hash.hash_steps(message)
+    state, digest, steps = ascon_hash.START, b"", ascon_hash.hash_steps(message)
     for at in range(0, len(steps), 8):
         state = ascon_hash.hash_absorbed(state, steps[at : at + 8])
         digest += state[:8]
@@ -155,7 +155,7 @@ def test_ascon_hash_is_that_of_its_designers() -> None:
 
     Also in the known answers of 0 to 256 bytes.
     """
-    assert ascon_hash.hash_start()[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
+    assert ascon_hash.START[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
     for message, digest in ascon_hash.PUBLISHED:
         assert ascon_hashed(message) == digest
     digests = (ascon_hashed(bytes(range(256))[:length]) for length in range(257))
