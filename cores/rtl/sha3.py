@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from functools import cache, partial
+from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.frames import message_vectors
@@ -20,28 +20,28 @@ _UNROLL = Choice(
 )
 
 
-@cache
-def iota_constants() -> tuple[int, ...]:
-    """Return what iota adds to lane (0, 0) in each round (FIPS 202, algorithms 5 and 6)."""
-    found, register = [], 1
+def _iota_constants() -> Iterator[int]:
+    """Yield what iota adds to lane (0, 0) in each round (FIPS 202, algorithms 5 and 6)."""
+    register = 1
     for _ in range(_ROUNDS):
         constant = 0
         for place in range(7):
             constant |= (register & 1) << ((1 << place) - 1)
             register <<= 1
             register ^= 0x171 if register >> 8 else 0
-        found.append(constant)
-    return tuple(found)
+        yield constant
 
 
-@cache
-def turns() -> dict[tuple[int, int], int]:
+def _turns() -> dict[tuple[int, int], int]:
     """Return by how much rho turns each lane (algorithm 2)."""
     found, x, y = {(0, 0): 0}, 1, 0
     for step in range(24):
         found[x, y] = (step + 1) * (step + 2) // 2 % 64
         x, y = y, (2 * x + 3 * y) % 5
     return found
+
+
+_CONSTANTS, _TURNS = tuple(_iota_constants()), _turns()
 
 
 def _turned(lane: int, turn: int) -> int:
@@ -54,13 +54,13 @@ def keccak(state: bytes) -> bytes:
         at: int.from_bytes(state[8 * place : 8 * place + 8], "little")
         for place, at in enumerate(_LANES)
     }
-    for constant in iota_constants():
+    for constant in _CONSTANTS:
         parity = [
             lanes[x, 0] ^ lanes[x, 1] ^ lanes[x, 2] ^ lanes[x, 3] ^ lanes[x, 4] for x in range(5)
         ]
         moved = {
             (y, (2 * x + 3 * y) % 5): _turned(
-                lanes[x, y] ^ parity[x - 1] ^ _turned(parity[(x + 1) % 5], 1), turns()[x, y]
+                lanes[x, y] ^ parity[x - 1] ^ _turned(parity[(x + 1) % 5], 1), _TURNS[x, y]
             )
             for x, y in _LANES
         }
@@ -140,7 +140,7 @@ def _text(core: RoundCore) -> Iterator[str]:
         near = f"parity_{(x + 1) % 5}"
         yield f"    theta_{x} = parity_{(x - 1) % 5} ^ {{{near}[62:0], {near}[63]}};"
     for x, y in _LANES:
-        turn, mixed = turns()[x, y], f"mixed_{x}_{y}"
+        turn, mixed = _TURNS[x, y], f"mixed_{x}_{y}"
         yield f"    {mixed} = {_lane('from', x, y)} ^ theta_{x};"
         ends = f"{{{mixed}[{63 - turn}:0], {mixed}[63:{64 - turn}]}}" if turn else mixed
         yield f"    moved_{y}_{(2 * x + 3 * y) % 5} = {ends};"
@@ -151,9 +151,7 @@ def _text(core: RoundCore) -> Iterator[str]:
     yield "  end"
     yield "endmodule"
     for number in range(core.unroll):
-        yield from decision_diagram(
-            f"constants_{number}", iota_constants()[number :: core.unroll], 64
-        )
+        yield from decision_diagram(f"constants_{number}", _CONSTANTS[number :: core.unroll], 64)
     before = f"(first ? 1600'd0 : state_{core.layers})"
     block = reversed_bytes("block", 1, _BLOCK_BYTE)
     yield from core.text(

@@ -289,9 +289,7 @@ def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
             yield name, own.get(name, bundle), bundle
 
 
-def _clock_gate(
-    cell: LibertyGroup, pins: Sequence[tuple[str, LibertyGroup, LibertyGroup]]
-) -> ClockGate | None:
+def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | None:
     """Return the pins of a clock gate for rising edges; None where it is another cell."""
     if cell.get("clock_gating_integrated_cell") not in _CLOCK_GATES:
         return None

@@ -17,6 +17,8 @@ from dse.silicon.library import Cell, CellLibrary
 Numbers = NDArray[np.intp]
 PinNets = Mapping[str, Numbers]
 
+_LATCH = "a latch, which has no clock", "assign the signal on every path through its process"
+
 CONSTANT_0, CONSTANT_1 = 0, 1
 """Two nets that never change; every other net has a number from 2."""
 
@@ -167,18 +169,17 @@ def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[
     for kind, names in first.items():
         source = _source(module["cells"][names[0]])
         if kind in modules and "blackbox" not in modules[kind].get("attributes", {}):
-            yield _kind(kind, names, "a module, not a cell", "flatten the netlist", source)
+            rule, remedy = "a module, not a cell", "flatten the netlist"
         elif not kind.startswith("$"):
             continue
         elif "latch" in kind.lower() or "_SR_" in kind:
-            remedy = "assign the signal on every path through its process"
-            yield _kind(kind, names, "a latch, which has no clock", remedy, source)
+            rule, remedy = _LATCH
         elif kind.startswith("$mem"):
             rule, remedy = "a memory that is not mapped", "run 'memory_map'"
-            yield _kind(kind, names, rule, remedy, source)
         else:
+            rule = "a generic cell, which no library has"
             remedy = "map it: 'dfflibmap' for flip-flops, 'abc' for logic"
-            yield _kind(kind, names, "a generic cell, which no library has", remedy, source)
+        yield _kind(kind, names, rule, remedy, source)
 
 
 def _kind(kind: str, names: list[str], rule: str, remedy: str, source: str) -> Fault:
@@ -257,8 +258,7 @@ def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
             remedy = nearest(kind, library.cells)
             yield _kind(kind, names, f"no cell of {library.name}", remedy, source)
         elif library.cells[kind].latch:
-            remedy = "assign the signal on every path through its process"
-            yield _kind(kind, names, "a latch, which has no clock", remedy, source)
+            yield _kind(kind, names, *_LATCH, source)
     for instance in netlist.instances:
         cell = library.cells.get(instance.cell)
         if cell is None:

@@ -111,19 +111,14 @@ def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
     shown_pure = "host" if found.pure else "host without offset"
     named |= {} if found.pure else {shown_pure: checks.pure}
     for name, curve in named.items():
+        of_pure = (checks.pure_p, checks.pure_fits)
         yield (
             name,
             percent(curve.noise),
             f"{percent(curve.worst)} at {units.show(curve.worst_byte, 'size_byte')}",
             percent(curve.held_out),
             percent(curve.held_out_worst),
-            _adequacy(
-                *(
-                    (checks.pure_p, checks.pure_fits)
-                    if name == shown_pure
-                    else (curve.p, curve.fits)
-                )
-            ),
+            _adequacy(*(of_pure if name == shown_pure else (curve.p, curve.fits))),
         )
 
 
