@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames
+from dse.cores.rtl.frames import Frames, text_of, turned, words_of
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
@@ -28,16 +28,6 @@ _UNROLL = Choice(
 _MESSAGE_BYTE = 250
 
 
-def words_of(text: bytes) -> list[int]:
-    """Return the words of a text, the first byte of each lowest."""
-    return [int.from_bytes(text[at : at + 8], "little") for at in range(0, len(text), 8)]
-
-
-def text_of(words: Sequence[int]) -> bytes:
-    """Return the text of words."""
-    return b"".join(word.to_bytes(8, "little") for word in words)
-
-
 def ascon_permuted(state: Sequence[int], rounds: int) -> list[int]:
     """Return Ascon-p of five words (SP 800-232, section 3)."""
     x = [*state]
@@ -47,14 +37,10 @@ def ascon_permuted(state: Sequence[int], rounds: int) -> list[int]:
         x = [x[at] ^ ~x[(at + 1) % 5] & x[(at + 2) % 5] for at in range(5)]
         x[0], x[1], x[2], x[3] = x[0] ^ x[4], x[1] ^ x[0], ~x[2] & _WORD, x[3] ^ x[2]
         x = [
-            word ^ _turned(word, a) ^ _turned(word, b)
+            word ^ turned(word, -a) ^ turned(word, -b)
             for word, (a, b) in zip(x, _TURNS, strict=True)
         ]
     return x
-
-
-def _turned(word: int, turn: int) -> int:
-    return (word >> turn | word << 64 - turn) & _WORD
 
 
 class _Step(NamedTuple):

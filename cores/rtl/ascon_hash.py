@@ -12,10 +12,8 @@ from dse.cores.rtl.ascon import (
     ascon_permuted,
     ascon_round,
     ascon_rounds,
-    text_of,
-    words_of,
 )
-from dse.cores.rtl.frames import message_vectors
+from dse.cores.rtl.frames import message_vectors, text_of, words_of
 from dse.cores.rtl.rounds import RoundCore
 from dse.cores.rtl.verilog import cut, reversed_bytes
 

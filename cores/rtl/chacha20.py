@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, added
+from dse.cores.rtl.frames import Frames, added, text_of, turned, words_of
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut, reversed_bytes
 
@@ -26,28 +26,22 @@ _MESSAGE_BLOCKS = 16
 """So many random blocks have one key and nonce: 1 KiB."""
 
 
-def _words(text: bytes) -> list[int]:
-    return [int.from_bytes(text[at : at + 4], "little") for at in range(0, len(text), 4)]
-
-
 def key_stream(key: bytes, counter: int, nonce: bytes) -> bytes:
     """Return 64 bytes of key stream (RFC 8439, section 2.3)."""
-    begin = [*_words(_CONSTANT), *_words(key), counter, *_words(nonce)]
+    begin = [*words_of(_CONSTANT + key, 4), counter, *words_of(nonce, 4)]
     state = [*begin]
     for number in range(_ROUNDS):
         for column in range(4):
             places = [4 * row + (column + row * (number % 2)) % 4 for row in range(4)]
             _quarter_round(state, *places)
-    added = (a + b & _WORD for a, b in zip(begin, state, strict=True))
-    return b"".join(word.to_bytes(4, "little") for word in added)
+    return text_of((a + b & _WORD for a, b in zip(begin, state, strict=True)), 4)
 
 
 def _quarter_round(state: list[int], a: int, b: int, c: int, d: int) -> None:
     """Change four words as in section 2.1."""
     for turn, (to, other, mixed) in zip(_TURNS, 2 * ((a, b, d), (c, d, b)), strict=True):
         state[to] = state[to] + state[other] & _WORD
-        changed = state[mixed] ^ state[to]
-        state[mixed] = (changed << turn | changed >> 32 - turn) & _WORD
+        state[mixed] = turned(state[mixed] ^ state[to], turn, 32)
 
 
 PUBLISHED = (
@@ -148,7 +142,7 @@ def _text(core: RoundCore) -> Iterator[str]:
     yield "endmodule"
     base = [reversed_bytes("key", 8, 4), "counter", reversed_bytes("nonce", 3, 4)]
     joined = f"{{{', '.join(base)}}}"
-    constant = f"128'd{sum(word << 96 - 32 * at for at, word in enumerate(_words(_CONSTANT)))}"
+    constant = f"128'd{sum(word << 96 - 32 * at for at, word in enumerate(words_of(_CONSTANT, 4)))}"
 
     def answer(state: State) -> Iterator[str]:
         yield f"  wire [511:0] begun = {{{constant}, {state['base']}}};"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -108,6 +108,22 @@ class Frames:
 def added(a: bytes, b: bytes) -> bytes:
     """Return the exclusive or of two texts of one length."""
     return bytes(x ^ y for x, y in zip(a, b, strict=True))
+
+
+def words_of(text: bytes, octets: int = 8) -> list[int]:
+    """Return the words of a text, the first byte of each lowest."""
+    return [int.from_bytes(text[at : at + octets], "little") for at in range(0, len(text), octets)]
+
+
+def text_of(words: Iterable[int], octets: int = 8) -> bytes:
+    """Return the text of words."""
+    return b"".join(word.to_bytes(octets, "little") for word in words)
+
+
+def turned(word: int, turn: int, width: int = 64) -> int:
+    """Return a word turned left, or to the right where `turn` is negative."""
+    turn %= width
+    return (word << turn | word >> width - turn) & (1 << width) - 1
 
 
 def port_bits(values: Sequence[bytes] | Sequence[int], width: int = 1) -> Bits:

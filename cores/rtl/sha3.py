@@ -6,13 +6,12 @@ from collections.abc import Generator, Iterator
 from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.frames import message_vectors
+from dse.cores.rtl.frames import message_vectors, text_of, turned, words_of
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
 _ROUNDS = 24
 _BLOCK_BYTE = 136
-_LANE = (1 << 64) - 1
 _LANES = [(x, y) for y in range(5) for x in range(5)]
 """Of the state, the lowest first: lane (x, y) has bits 64 (x + 5 y) and following."""
 _UNROLL = Choice(
@@ -44,23 +43,16 @@ def _turns() -> dict[tuple[int, int], int]:
 _CONSTANTS, _TURNS = tuple(_iota_constants()), _turns()
 
 
-def _turned(lane: int, turn: int) -> int:
-    return (lane << turn | lane >> 64 - turn) & _LANE
-
-
 def keccak(state: bytes) -> bytes:
     """Return Keccak-f[1600] of 200 bytes (FIPS 202, section 3)."""
-    lanes = {
-        at: int.from_bytes(state[8 * place : 8 * place + 8], "little")
-        for place, at in enumerate(_LANES)
-    }
+    lanes = dict(zip(_LANES, words_of(state), strict=True))
     for constant in _CONSTANTS:
         parity = [
             lanes[x, 0] ^ lanes[x, 1] ^ lanes[x, 2] ^ lanes[x, 3] ^ lanes[x, 4] for x in range(5)
         ]
         moved = {
-            (y, (2 * x + 3 * y) % 5): _turned(
-                lanes[x, y] ^ parity[x - 1] ^ _turned(parity[(x + 1) % 5], 1), _TURNS[x, y]
+            (y, (2 * x + 3 * y) % 5): turned(
+                lanes[x, y] ^ parity[x - 1] ^ turned(parity[(x + 1) % 5], 1), _TURNS[x, y]
             )
             for x, y in _LANES
         }
@@ -68,7 +60,7 @@ def keccak(state: bytes) -> bytes:
             (x, y): moved[x, y] ^ ~moved[(x + 1) % 5, y] & moved[(x + 2) % 5, y] for x, y in _LANES
         }
         lanes[0, 0] ^= constant
-    return b"".join(lanes[at].to_bytes(8, "little") for at in _LANES)
+    return text_of(lanes.values())
 
 
 def sha3_padded(message: bytes) -> bytes:
