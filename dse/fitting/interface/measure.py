@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -179,17 +180,13 @@ def measure_sizes(
 
     In turn and several times over, so that a machine that slows down slows both.
     """
-    mask = instructions(algorithm).mask
-    software: list[str] = []
-    hardware: list[str] = []
-    total = 2 * repetitions * len(sizes)
-    for _ in range(repetitions):
-        for size in sizes:
-            for outputs, hidden in ((software, mask), (hardware, None)):
-                outputs.append(speed(openssl, algorithm, size, seconds, hidden))
-                if progress is not None:
-                    progress(len(software) + len(hardware), total)
-    return "".join(software), "".join(hardware)
+    runs = [*product(range(repetitions), sizes, (instructions(algorithm).mask, None))]
+    outputs = []
+    for _, size, hidden in runs:
+        outputs.append(speed(openssl, algorithm, size, seconds, hidden))
+        if progress is not None:
+            progress(len(outputs), len(runs))
+    return "".join(outputs[::2]), "".join(outputs[1::2])
 
 
 def measured_table(

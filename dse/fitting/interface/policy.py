@@ -35,7 +35,8 @@ def break_even_text(found: InterfaceReport) -> str:
 def measured_text(found: InterfaceReport) -> str:
     """Say at which sizes the measured offload is faster."""
     ranges = found.pays.of_data
-    return _where(ranges, _as_is) + ", interpolated" * any(range_ends(ranges))
+    said = _where(ranges, lambda size, _: units.show(size, "size_byte"))
+    return said + ", interpolated" * any(range_ends(ranges))
 
 
 def doubt(found: InterfaceReport) -> str:
@@ -62,10 +63,6 @@ def _where(found: Ranges, show: Callable[[float, bool], str]) -> str:
         pair += [f"up to {show(stop, False)}"] if stop < math.inf else []
         parts.append(" ".join(pair))
     return listed(parts)
-
-
-def _as_is(size: float, start: bool) -> str:
-    return units.show(size, "size_byte")
 
 
 def policy(found: InterfaceReport) -> str:
