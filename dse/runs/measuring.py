@@ -206,17 +206,13 @@ class _Asking:
         StopError, FailingError, BudgetError
             Before all of them are measured.
         """
-        with self.working.spending.measuring():
-            yield from self._measured(designs)
-
-    def _measured(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
         self._stop_if_failing()
-        spending, done = self.working.spending, 0
-        stop, before = self.working.stop or (lambda: False), len(self.bench.taken)
-        failed, kept = len(self.bench.failures), self.working.options.folder is not None
         from dse.evaluators import attempts
         from dse.evaluators.limits import FOLDERS_KEPT
 
+        spending, done = self.working.spending, 0
+        stop, before = self.working.stop or (lambda: False), len(self.bench.taken)
+        failed, kept = len(self.bench.failures), self.working.options.folder is not None
         found = attempts.measured(
             self.bench.evaluator,
             designs,
@@ -228,13 +224,14 @@ class _Asking:
             watch=self._watch,
             most_kept=FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir()) if kept else 0,
         )
-        for done, (position, measurement) in enumerate(found, 1):
-            failed += measurement.failed
-            spending.took(measurement)
-            spending.met(measurement, self.said.stop_at_failures)
-            self._show(before + done, len(designs) - done, failed)
-            yield position, measurement
-            self._stop_if_failing()
+        with spending.measuring():
+            for done, (position, measurement) in enumerate(found, 1):
+                failed += measurement.failed
+                spending.took(measurement)
+                spending.met(measurement, self.said.stop_at_failures)
+                self._show(before + done, len(designs) - done, failed)
+                yield position, measurement
+                self._stop_if_failing()
         if stop():
             raise StopError("it was interrupted")
         if done < len(designs):

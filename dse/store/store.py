@@ -149,10 +149,9 @@ class Store:
         for name in found:
             if name != key(identity, designs[name]):
                 raise ContractError(f"{name} is not the key of {dict(designs[name])}; use `key`")
-        with self._writing():
+        with self._writing() as rows:
             last = database.count_rows(self._connection)
             stored = {row.key: row for row in self._having([*found])}
-            rows = []
             for name, measurement in found.items():
                 old = stored.get(name)
                 if old and not old.again:
@@ -173,24 +172,14 @@ class Store:
                     again=False,
                     kept_at=datetime.now(UTC).isoformat(),
                 )
-                rows.append(stored_cells(row))
-            changes = self._insert(rows)
-        self._count_up(changes)
+                rows.append(row)
 
     def measure_again(self, kinds: Collection[str] = FAILURES) -> int:
         """Let designs be measured again of these kinds, ``""`` for values; return how many."""
-        with self._writing():
-            rows = [row for row in self.rows() if not row.again and row.measurement.kind in kinds]
-            cells = [stored_cells(replace(row, again=True)) for row in rows]
-            changes = self._insert(cells)
-        self._count_up(changes)
-        return len(cells)
-
-    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> int:
-        """Write rows within a transaction; return how many were ever written."""
-        before = database.changes_in(self._connection)
-        self._connection.executemany(_INSERT, rows)
-        return database.count_changes(self._connection, self.name, before, len(rows))
+        with self._writing() as rows:
+            kept = [row for row in self.rows() if not row.again and row.measurement.kind in kinds]
+            rows += [replace(row, again=True) for row in kept]
+        return len(rows)
 
     @property
     def removed(self) -> bool:
@@ -238,19 +227,20 @@ class Store:
             flush(folder)
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            with database.errors_of(self.path), database.transaction(self._connection):
-                yield
-        except StoreError:
-            self.close()
-            raise
-
-    def _count_up(self, count: int) -> None:
+    def _writing(self) -> Iterator[list[StoredMeasurement]]:
+        """Yield a list of rows, which are written when the block ends, and then counted."""
+        rows: list[StoredMeasurement] = []
         tally = self.path.with_name(TALLY)
         try:
+            with database.errors_of(self.path), database.transaction(self._connection):
+                yield rows
+                if not rows:
+                    return
+                before = database.changes_in(self._connection)
+                self._connection.executemany(_INSERT, map(stored_cells, rows))
+                changes = database.count_changes(self._connection, self.name, before, len(rows))
             with database.errors_of(tally), locked(tally) as handle:
-                raise_tally(handle, Tally(self.name, count))
+                raise_tally(handle, Tally(self.name, changes))
         except StoreError:
             self.close()
             raise
