@@ -7,7 +7,7 @@ A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of colu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     axes = {path: one for path, one in study.axes.items() if _stands(path, one, reader, own=own)}
     _workload(study, axes, scenario, reader)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):
-        _interface(study.interface or schema.InterfaceSection(), axes, scenario, reader)
+        _interface(study, axes, scenario, reader)
     platforms, axis = _named(PLATFORM, study.budget.platform, axes, scenario, reader)
     reader.notes += scenario.sureness.keep(platforms, study.budget, axis)
     _override(study.budget, scenario)
@@ -78,20 +78,20 @@ def _workload(
 
 
 def _interface(
-    written: schema.InterfaceSection, axes: dict[str, Any], scenario: Scenario, reader: Reader
+    study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> None:
+    written = study.interface or schema.InterfaceSection()
     found, axis = _named(DEVICE, written.device, axes, scenario, reader)
     if not (found or axis):
         nameless = "the interface of the study"
         found = [contract.Interface(name=nameless, unspecified=tuple(UNWRITTEN))]
         scenario.constants.update(interface_columns(found[0]))
     scenario.interfaces = found
-    _note_unspecified(written, axes, axis, scenario, reader)
-    powered = written.host_power is not None or "interface.host_power" in axes
-    _note_hosts(written, axis, scenario, reader, powered=powered)
+    _note_unspecified(study, axis, scenario, reader)
+    _note_hosts(study, axis, scenario, reader)
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
-    if "workload_granularity_byte" not in scenario.names and "workload.granularity" not in axes:
+    if not study.gives("workload.granularity"):
         reader.fault(
             ("interface",),
             "a study with an interface needs workload.granularity, the size of one offload",
@@ -159,42 +159,28 @@ def _override(section: StudySection, scenario: Scenario) -> None:
 
 
 def _note_unspecified(
-    written: schema.InterfaceSection,
-    axes: Collection[str],
-    axis: str,
-    scenario: Scenario,
-    reader: Reader,
+    study: schema.StudyFile, axis: str, scenario: Scenario, reader: Reader
 ) -> None:
     """Note what is taken for granted because neither record nor study nor an axis gives it."""
-    given = {name for name in type(written).model_fields if getattr(written, name) is not None}
-    given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
+    names = schema.InterfaceSection.model_fields
+    omitted = unspecified_fields({name for name in names if study.gives(f"interface.{name}")})
     silent: dict[str, list[str]] = {}
     for row, record in enumerate(scenario.interfaces):
-        assumed = {
-            name: UNWRITTEN[name]
-            for name in unspecified_fields(given)
-            if name in record.unspecified
-        }
+        assumed = {name: UNWRITTEN[name] for name in omitted if name in record.unspecified}
         if assumed:
             scenario.sureness.unspecified[axis, row] = assumed
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
     reader.notes += [
-        f"interface: not specified by {', '.join(names)}, so assumed: {words}"
-        for words, names in silent.items()
+        f"interface: not specified by {', '.join(records)}, so assumed: {words}"
+        for words, records in silent.items()
     ]
 
 
-def _note_hosts(
-    written: schema.InterfaceSection,
-    axis: str,
-    scenario: Scenario,
-    reader: Reader,
-    *,
-    powered: bool,
-) -> None:
-    records = scenario.interfaces
+def _note_hosts(study: schema.StudyFile, axis: str, scenario: Scenario, reader: Reader) -> None:
+    records, powered = scenario.interfaces, study.gives("interface.host_power")
+    own = None if study.interface is None else study.interface.host
     for kernel in scenario.kernels:
-        hosts = {record.name: written.host or record.host for record in records}
+        hosts = {record.name: own or record.host for record in records}
         others = [name for name, host in hosts.items() if host and host != kernel.host]
         if kernel.host and others:
             reader.notes.append(

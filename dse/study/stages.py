@@ -252,8 +252,6 @@ def _clock(
 
 NAME = "accelerator"
 
-ACCELERATION = "interface.acceleration"
-
 PART = "computing included: a stage would count it twice"
 
 
@@ -263,7 +261,7 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
     With stages they are faults, and so are interfaces that hold no computing beside some that do.
     """
     section = study.interface or schema.InterfaceSection()
-    faster = ACCELERATION in study.axes or section.acceleration is not None
+    faster = study.gives("interface.acceleration")
     inside = [section.includes or record.includes for record in scenario.interfaces]
     speeds = [faster or record.acceleration is not None for record in scenario.interfaces]
     if not any(inside) and not any(speeds):
@@ -274,7 +272,7 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
     on_axis = "interface.device" in study.axes
     for row, record in enumerate(scenario.interfaces):
         path: Path = ("axes", "interface.device", row) if on_axis else ("interface", "device")
-        if not on_axis and (study.interface is None or study.interface.device is None):
+        if not study.gives("interface.device"):
             path = ("interface", "includes" if section.includes else "acceleration")
         if inside[row] and speeds[row]:
             rule = f"{record.name} holds the device's computing already, and has an acceleration"
@@ -296,19 +294,18 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
 
 def check_presence(written: schema.StudyFile, reader: Reader, *, whole: bool) -> None:
     """Refuse a study without stages that says nothing in their place, and what excludes them."""
-    platforms = written.budget.platform is not None or "budget.platform" in written.axes
-    if not (written.stages or whole or platforms or written.evaluate is not None):
+    own = written.stages or written.evaluate is not None
+    if not (own or whole or written.gives("budget.platform")):
         reader.fault(
             ("stages",),
             "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
-    for name in ("copies", "cap_divisor"):
-        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
-            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
+    for path in ("budget.copies", "budget.cap_divisor"):
+        if written.stages and written.gives(path):
             rule = "it describes platforms that are compared, and this study has stages"
-            reader.fault(path, rule, "remove it, or the stages")
+            reader.fault(written.place(path), rule, "remove it, or the stages")
 
 
 def whole_accelerator() -> Built:
