@@ -174,8 +174,9 @@ def _runner_up(
 def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:
     found = implausible(study, design)
     if found is not None:
-        line = f"{found.text[0].upper()}{found.text[1:]}."
-        yield Section("plausible", lines=(line,), facts=found.to_dict(), brief=(line,))
+        text, facts = found
+        line = f"{text[0].upper()}{text[1:]}."
+        yield Section("plausible", lines=(line,), facts=facts, brief=(line,))
 
 
 def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +60,11 @@ def page_text(
     from dse.page.page_run import read_page_runs
     from dse.reports.sections import Section
     from dse.runs.design_names import exact_name
-    from dse.runs.unfinished import all_readable
+    from dse.runs.unfinished import readable
 
     options = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
-    with all_readable(folders) as readable:
-        shown = read_page_runs(readable)
+    with ExitStack() as opened:
+        shown = read_page_runs([opened.enter_context(readable(folder)) for folder in folders])
         answers = [
             answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options) for run in shown
         ]

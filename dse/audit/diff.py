@@ -287,7 +287,7 @@ def _compared(between: StudiesBetween, value: float | str | None) -> ComparedFro
     for known in {**before, **after}:
         old = first.numbers(before[known]) if known in before else None
         new = second.numbers(after[known]) if known in after else None
-        if old and new and _equal(old, new):
+        if old and new and all(math.isclose(old[one], new[one], rel_tol=SAME) for one in old):
             continue
         cause = between.cause_of_move(before[known]) if old and new else between.cause(known)
         side, row = (second, after[known]) if new else (first, before[known])
@@ -312,10 +312,3 @@ def _volumes(
         for side in (first, second)
     )
     return objective_values(first.prepared.problem, corner), (old, new)
-
-
-def _equal(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
-    return all(
-        math.isclose(value, after[name], rel_tol=SAME, abs_tol=0.0)
-        for name, value in before.items()
-    )

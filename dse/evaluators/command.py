@@ -109,7 +109,7 @@ class Command:
                 if name in places:
                     text += places[name]
                 elif name is not None:
-                    text += _text(_number(design[name], unit or self.units.get(name, "")))
+                    text += str(_number(design[name], unit or self.units.get(name, "")))
             found.append(text)
         program = found[0]
         if "/" in program:
@@ -230,7 +230,3 @@ def _number(value: Value, unit: str) -> int | float | str:
         return value
     exact = Fraction(repr(float(value))) / factor(unit)[0]
     return int(exact) if exact.denominator == 1 and abs(exact) < 2**53 else float(exact)
-
-
-def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else repr(value)

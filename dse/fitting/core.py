@@ -76,10 +76,9 @@ def _parameterised_designs(
     """Return the chosen designs of the table, and the values of their parameters."""
     every = stage.model_copy(update={"parameters": {}, "designs": None})
     found = core_tables.table_designs(every, Scenario(), reader)
-    read = tables.read_input(str(stage.table), reader.below("table"))
-    if found is None or read is None:
+    table = tables.read_input(str(stage.table), reader.below("table"))
+    if found is None or table is None:
         return None
-    table = read[1]
     columns = tables.called(table, stage.columns, reader.below("columns"))
     kept = tables.restricted(table, columns, stage.parameters, reader.below("parameters"))
     for number, name in enumerate(stage.designs or ()):

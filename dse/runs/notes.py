@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,7 @@ def _implausible(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
         if len(part.front):
             best = part.study.preference.first(part.study.problem, part.front)[0]
             if found := implausible(part.study, best):
-                yield found.text + ("" if sweep is None else _at(sweep, [place]))
+                yield found[0] + ("" if sweep is None else _at(sweep, [place]))
                 return
 
 
@@ -163,31 +163,12 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
             yield f"failed, and nothing is known of them: {line}"
 
 
-@dataclass(frozen=True)
-class Implausible:
-    """What of a design is beyond what any chip has, and which written figures to check.
+def implausible(study: Study, design: NDArray[np.int64]) -> tuple[str, dict[str, Any]] | None:
+    """Return which written figures to check where a design (d,) is out of all proportion.
 
-    Attributes
-    ----------
-    text
-        Both in a sentence without a capital and a full stop.
-    beyond
-        Quantities in SI and the number of instances, as far as they are beyond.
-    check
-        Dotted names of the figures that decide the first of them.
+    As a sentence without a capital and a full stop; and as facts: the quantities in SI that are
+    beyond what any chip has, and the dotted names of the figures that decide the first of them.
     """
-
-    text: str
-    beyond: Mapping[str, float]
-    check: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return {"beyond": dict(self.beyond), "check": list(self.check)}
-
-
-def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
-    """Return which written figures to check where a design (d,) is out of all proportion."""
     problem = study.problem
     if not problem.stages:
         return None
@@ -201,7 +182,7 @@ def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
     fields = [*_mattering(study, design, next(iter(beyond)))][:FIGURES]
     checked = listed([f"{name} ({written})" for name, written in fields]) or "all figures"
     text = f"check the units of {checked}: no chip has {listed(sizes)}"
-    return Implausible(text, beyond, tuple(name for name, _ in fields))
+    return text, {"beyond": beyond, "check": [name for name, _ in fields]}
 
 
 def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -226,10 +226,3 @@ def readable(folder: Path) -> Iterator[Path]:
         shown.mkdir()
         Result(so_far).write(shown)
         yield shown
-
-
-@contextmanager
-def all_readable(folders: Sequence[Path]) -> Iterator[list[Path]]:
-    """Yield each of several folders as `readable` does."""
-    with ExitStack() as opened:
-        yield [opened.enter_context(readable(folder)) for folder in folders]

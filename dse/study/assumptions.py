@@ -283,9 +283,7 @@ def growing_stages(study: Study) -> frozenset[str]:
     return frozenset(
         prefix(written, position)
         for position, written in enumerate(validate(study.document).stages)
-        if written.fleet == "mixed"
-        and written.counts is None
-        and written.instances in (None, "least")
+        if written.fleet == "mixed" and written.takes_least
     )
 
 

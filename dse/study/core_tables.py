@@ -43,10 +43,10 @@ def table_designs(
 ) -> Designs | None:
     """Return the designs of a stage that names a table; what is wrong goes to `reader`."""
     before = len(reader.faults)
-    found = tables.read_input(str(written.table), reader.below("table"))
-    if found is None:
+    file = str(written.table)
+    table = tables.read_input(file, reader.below("table"))
+    if table is None:
         return None
-    entry, table = found
     places = tables.called(table, written.columns, reader.below("columns"))
     figures = Figures(table, places, reader)
     figures.give(written.values)
@@ -59,11 +59,10 @@ def table_designs(
     kept = tables.restricted(table, places, written.parameters, reader.below("parameters"))
     if len(reader.faults) > before:
         return None
-    reader.inputs[entry.written] = entry
-    reader.notes.append(entry.note)
+    reader.notes.append(reader.inputs[file].note)
     if figures.assumed:
-        file = FilePath(entry.written).name
-        reader.notes.append(f"{file}: assumed for every design: {', '.join(figures.assumed)}")
+        assumed = ", ".join(figures.assumed)
+        reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
     if figures.unleaking is not None:
         scenario.sureness.unleaking[str(stage_name(vars(written)))] = figures.unleaking
     return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))

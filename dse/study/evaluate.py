@@ -309,16 +309,14 @@ def rows_of(
 
 
 def _read(written: schema.StudyFile, reader: Reader) -> Columns:
-    """Return the columns of the table; what is read is kept with the run."""
+    """Return the columns of the table."""
     section = written.designs
     if isinstance(section, schema.DesignsSection):
         reader.fault(PATH, "a pool is the name of a CSV file", "write `designs: pool.csv`", "")
         return {}
-    found = read_input(str(section), reader.below(*PATH))
-    if found is None:
+    table = read_input(str(section), reader.below(*PATH))
+    if table is None:
         return {}
-    entry, table = found
-    reader.inputs[entry.written] = entry
     places = {header: place for place, header in enumerate(table.headers)}
     return {
         units.stem(header.name): (header.name, cells)

@@ -51,10 +51,9 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
         where = here.below("table")
     else:
         section = schema.DesignsSection(table=str(section), uncertainty={})
-    found = tables.read_input(section.table, where)
-    if found is None:
+    table = tables.read_input(section.table, where)
+    if table is None:
         raise StudyError(reader.faults)
-    entry, table = found
     places = tables.called(table, section.columns, here.below("columns"))
     columns, quantities = _quantities(table, places, written.objectives, reader)
     candidates = _candidates(places, written.objectives)
@@ -65,8 +64,7 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
     reader.raise_any()
     shares = _uncertainty(section, quantities, reader)
     reader.raise_any()
-    reader.inputs[entry.written] = entry
-    reader.notes.append(entry.note)
+    reader.notes.append(reader.inputs[section.table].note)
     rows = np.flatnonzero(kept)
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])

@@ -167,9 +167,7 @@ def evaluator_of(
         reader.fault(("settings",), rule, "remove them, or name one: `using: NAME`", "")
     if section.command is not None:
         return _command(section, section.command, declared, axis_units, reader)
-    if section.infeasible is not None and section.infeasible.exit:
-        rule = "a function has no exit status"
-        reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
+    _refuse_exits(section, reader)
     if section.timeout is not None and function is None:
         rule = "a function cannot be ended when its time is over"
         reader.fault(("timeout",), rule, "remove it, or write a command")
@@ -246,6 +244,12 @@ def _declared(section: schema.MeasuringSection, outputs: Outputs) -> Declared:
         for name, value in said.output.items()
     }
     return Declared(ranges=outputs.ranges, infeasible=words, exits=tuple(exits))
+
+
+def _refuse_exits(section: schema.MeasuringSection, reader: Reader) -> None:
+    if section.infeasible is not None and section.infeasible.exit:
+        rule = "a function has no exit status"
+        reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
 
 
 def _note_unused(section: schema.MeasuringSection, axis_units: AxisUnits, reader: Reader) -> None:

@@ -152,7 +152,7 @@ def _check(stage: schema.StageSection, section: schema.EvaluateSection, reader: 
     if section.repeats > 1:
         rule = "each design of a core is measured once"
         reader.fault(("core", "repeats"), rule, "remove it, or give the study an `evaluate:`")
-    if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
+    if stage.fleet == "mixed" and stage.takes_least:
         rule = "how many instances are needed is not known before designs are measured"
         remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
         reader.fault(("instances",), rule, remedy, "" if stage.instances else "it is missing")

@@ -254,8 +254,3 @@ def must_compare(expression: Expression) -> Expression:
     if not expression.is_constraint:
         raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
     return expression
-
-
-def reportable(inputs: Collection[str]) -> set[str]:
-    """Return the input columns that an expression may name: not the internal choices."""
-    return {name for name in inputs if "." not in name}

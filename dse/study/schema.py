@@ -169,6 +169,11 @@ class StageSection(StudySection):
         "Whether the clock of idle pipelines is gated, or they switch like busy", "gated"
     )
 
+    @property
+    def takes_least(self) -> bool:
+        """Whether it has the fewest instances that carry the rate."""
+        return self.counts is None and self.instances in (None, "least")
+
     @field_validator("designs", mode="before")
     @classmethod
     def _one_design(cls, written: Any) -> Any:

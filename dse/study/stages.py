@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,14 +39,8 @@ COMPUTE_ALONE = (
 """What is noted where the least instances that carry the rate may be too few for all else."""
 
 
-@dataclass(frozen=True)
-class Built:
-    """A stage ready for evaluation, the axes it opens, and whether compute alone sets its count."""
-
-    stage: Stage
-    axes: tuple[Axis, ...]
-    counts_compute_alone: bool = False
-
+Built = tuple[Stage, Sequence[Axis]]
+"""A stage ready for evaluation, and the axes that it opens."""
 
 Chosen = Callable[[schema.StageSection, Scenario, Reader], Designs | None]
 """What returns the designs that a stage chooses from."""
@@ -75,7 +68,7 @@ def build(
         part = _stage(name, written, designs, scenario, here, alone=alone)
         if part is not None:
             built.append(part)
-    if any(part.counts_compute_alone for part in built) and (
+    if any(written.takes_least for written in study.stages) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
         reader.notes.append(COMPUTE_ALONE)
@@ -136,7 +129,7 @@ def _stage(
     if written.counts is not None:
         stage = Stage(name, designs, mixed=True, **policy)
         axes += [scaled(f"{name}.{one}", [count]) for one, count in written.counts.items()]
-        return Built(stage, tuple(axes))
+        return stage, axes
     if written.fleet == "mixed":
         with reader.at(("fleet",)):
             axes += mixed_axes(name, designs, instances, rate, clock)
@@ -146,7 +139,7 @@ def _stage(
         if instances is not None:
             axes.append(scaled(f"{name}.instances", instances))
     stage = Stage(name, designs, written.fleet == "mixed", **policy)
-    return Built(stage, tuple(axes), counts_compute_alone=instances is None)
+    return stage, axes
 
 
 def mixed_axes(
@@ -204,7 +197,7 @@ def _instances(
 ) -> list[float] | None:
     """Return the instance counts to try; None stands for as many as the rate needs."""
     least = 0 if written.fleet == "mixed" else 1
-    if written.instances is None or written.instances == "least":
+    if written.takes_least:
         if rate is None:
             rule = "without workload.rate the number of instances is open"
             example = f"`instances: {{from: {least}, to: 8}}`"
@@ -322,4 +315,4 @@ def whole_accelerator() -> Built:
         extrapolated=none,
     )
     stage = Stage(NAME, Designs((NAME,), metrics), mixed=True, alone=True)
-    return Built(stage, (scaled(f"{NAME}.{NAME}", [1.0]),))
+    return stage, [scaled(f"{NAME}.{NAME}", [1.0])]

@@ -38,7 +38,6 @@ from dse.study.quantities import (
     check_cap,
     constraints_of,
     goals_of,
-    reportable,
     without_figures,
 )
 from dse.study.reader import Reader
@@ -66,7 +65,7 @@ def parts_of(
     check_presence(as_written, reader, whole=whole)
     check_search_section(as_written, reader)
     _raise_any(reader)
-    check_cap(offered(part.stage.designs for part in built), scenario, reader)
+    check_cap(offered(stage.designs for stage, _ in built), scenario, reader)
     return written, cores, built
 
 
@@ -85,7 +84,7 @@ def workload_of(
     """Return the constants of a scenario, with what stages and sizes of offloads say together."""
     constants = {name: constant(value) for name, value in scenario.constants.items()}
     meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
-        part.stage.common for part in built
+        stage.common for stage, _ in built
     )
     check_mix(scenario, meet=meet, reader=reader)
     check_arrivals(written, scenario, meet=meet, reader=reader)
@@ -310,14 +309,14 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     settle_policy(written, scenario, reader)
     written, cores, built = parts_of(written, scenario, reader)
     constants = workload_of(written, scenario, built, reader)
-    stages = tuple(part.stage for part in built)
-    space = Space((*(axis for part in built for axis in part.axes), *scenario.axes), constants)
+    stages = tuple(stage for stage, _ in built)
+    space = Space((*(axis for _, own in built for axis in own), *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     measured, outputs = measured_columns(written, space, reader)
     inputs |= outputs.keys()
     graph = wired({*inputs, *offered(stage.designs for stage in stages)}, outputs, scenario, like)
     names = {*registry.names(contract.Objective), *outputs}
-    named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
+    named = Named(graph, names, {n for n in inputs if "." not in n}, axes_labels(scenario.axes))
     goals = goals_of(written, named, reader)
     constraints = constraints_of(written, named.expression, reader)
     _raise_any(reader)

@@ -29,16 +29,16 @@ Places = dict[str, int]
 """Header, as the study calls it -> position of the column."""
 
 
-def read_input(written: str, reader: Reader) -> tuple[Input, CsvTable] | None:
-    """Return a table that the study names there; what is wrong with it goes to `reader`."""
+def read_input(written: str, reader: Reader) -> CsvTable | None:
+    """Return a table that the study names, which is kept with the run; None where it is wrong."""
     document = reader.document
     place = locate(document, written)
-    content = document.contents.get(written)
+    content, file = document.contents.get(written), f"{dotted(reader.path)} as CSV"
     try:
-        if content is not None:
-            return Input(written, content), parse_csv(content, f"{dotted(reader.path)} as CSV")
-        content = read_regular(place, TABLE_BYTE + 1)
-        return Input(written, content), parse_csv(content, str(place))
+        if content is None:
+            content, file = read_regular(place, TABLE_BYTE + 1), str(place)
+        reader.inputs[written] = Input(written, content)
+        return parse_csv(content, file)
     except StudyError as error:
         reader.faults.extend(fault for fault in error.faults if fault not in reader.faults)
     except FileNotFoundError:
