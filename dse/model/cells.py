@@ -15,7 +15,7 @@ from dse.errors import ContractError
 from dse.model.evaluation import matrix_of, rounded, shape_of
 from dse.model.graph import Step
 from dse.model.problem import Problem
-from dse.model.space import Points, Space, cell_spread, coarsened
+from dse.model.space import Points, Space, coarsened
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,15 @@ class Cells:
 
         The mean of (most - least) / most; 1 for an axis without an order.
         """
-        if not self.problem.ordered[axis]:
+        own = self.problem.space.axes[axis]
+        if not own.ordered:
             return 1.0
-        return cell_spread(self.problem.space.axes[axis], step)
+        found = [0.0]
+        for name in own.columns if step > 1 else ():
+            low, high = own.cell_ends(name, step)
+            most = np.maximum(np.abs(low), np.abs(high))
+            found.append(float(((high - low) / np.where(most > 0, most, 1.0)).mean()))
+        return max(found)
 
 
 _ANYTHING = Enclosure(np.full(1, np.nan), np.full(1, np.nan))

@@ -18,10 +18,9 @@ from dse.algebra.expression import Expression
 from dse.contract import Column, Ending
 from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
 from dse.errors import MeasurementError
-from dse.model.design_text import design_text
 from dse.model.evaluation import Ledger, shape_of
 from dse.model.repeats import TRIED, TWICE, Trial, combined, numbered, plain
-from dse.model.space import Index, Points, Space, as_index
+from dse.model.space import Index, Points, Space, as_index, design_text
 from dse.model.spending import Cost, Spending
 
 Design = Mapping[str, Value]

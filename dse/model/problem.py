@@ -249,7 +249,8 @@ class Problem(Wired):
 
         None where `evaluate` must be called: a number may be none, or there is no machine code.
         """
-        return None if self.measured is not None else self._taped.candidates(points, pivots)
+        compiled = None if self.measured is not None else self._taped.compiled
+        return None if compiled is None else compiled.candidates(points, pivots)
 
     def expected(self, index: Index) -> NDArray[np.float64]:
         """Return the losses (n, m) that designs are expected to have before they are measured.

@@ -19,6 +19,7 @@ from dse.algebra import units
 from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.contract import Index as Index
+from dse.contract.evaluators import Value
 
 HOST, NOWHERE = "host", -1
 """The device where the host does the work alone, and its position on axes that it does without."""
@@ -324,16 +325,6 @@ def _coarse_axis(axis: Axis, step: int) -> Axis:
     return replace(axis, columns=columns, labels=axis.labels[::step])
 
 
-def cell_spread(axis: Axis, step: int) -> float:
-    """Return the mean of (most - least) / largest magnitude over cells of `step` values."""
-    found = [0.0]
-    for name in axis.columns if step > 1 else ():
-        low, high = axis.cell_ends(name, step)
-        most = np.maximum(np.abs(low), np.abs(high))
-        found.append(float(((high - low) / np.where(most > 0, most, 1.0)).mean()))
-    return max(found)
-
-
 def constant(value: float) -> Column:
     """Return a column of one row, which broadcasts against any other."""
     return np.array([value], dtype=np.float64)
@@ -344,3 +335,22 @@ def product_text(sizes: Sequence[int]) -> str:
     factors = [str(size) for size in sizes if size > 1]
     total = f"{math.prod(sizes):,}"
     return f"{' x '.join(factors)} = {total}" if len(factors) > 1 else total
+
+
+def unit_names_of(axes: Sequence[Axis]) -> dict[str, str]:
+    """Return the column of each axis whose values have a unit."""
+    return {axis.name: axis.unit_name for axis in axes if units.suffix(axis.unit_name)}
+
+
+def design_text(design: Mapping[str, Value], unit_names: Mapping[str, str]) -> str:
+    """Return a design as ``name = value`` pairs, numbers in the units of `unit_names`."""
+    return ", ".join(
+        f"{name} = {axis_value_text(v, unit_names.get(name))}" for name, v in design.items()
+    )
+
+
+def axis_value_text(value: Value, unit_name: str | None) -> str:
+    """Return the value of an axis, a number in the unit of `unit_name` if there is one."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.12g}" if unit_name is None else units.show_exactly(value, unit_name)

@@ -14,8 +14,7 @@ from dse.algebra import units
 from dse.algebra.expression import TOLERANCE, Expression
 from dse.contract.evaluators import Measurement, Value
 from dse.errors import BudgetError, MeasurementError
-from dse.model.design_text import design_text, unit_names_of
-from dse.model.space import Axis
+from dse.model.space import Axis, design_text, unit_names_of
 
 Design = Mapping[str, Value]
 

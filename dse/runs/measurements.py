@@ -14,10 +14,9 @@ from dse.errors import MeasurementError, OutputError, dotted, shortened, visible
 from dse.files.document import CHEAPER, EVALUATE, Document
 from dse.files.json import json_text, read_json
 from dse.files.yaml import flow_yaml
-from dse.model.design_text import design_text
 from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.problem import Problem
-from dse.model.space import Index
+from dse.model.space import Index, design_text
 from dse.reports.text import plural
 from dse.runs.limits import ALIKE_CHARACTERS, CAUSE_DESIGNS, CAUSES
 from dse.store.rows import STORE_FILES

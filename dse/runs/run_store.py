@@ -15,8 +15,8 @@ from dse.contract.evaluators import FAILURES, Measurement, Ranges, Shelf, Value
 from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
 from dse.files.document import EVALUATE, Document
 from dse.files.whole_folders import WorkingFolder
-from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
+from dse.model.space import design_text
 from dse.reports.text import plural
 from dse.runs.measurements import MEASURING
 from dse.runs.measuring import FailingError

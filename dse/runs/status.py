@@ -16,10 +16,10 @@ from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
 from dse.files.whole_folders import under_way
-from dse.model.design_text import design_text
 from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of, remedy_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.repeats import gathered
+from dse.model.space import design_text
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.front_view import plain_axes

@@ -27,9 +27,8 @@ from dse.contract.evaluators import (
 from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.model.beforehand import MOST_CODES
-from dse.model.design_text import unit_names_of
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
-from dse.model.space import Axis, Space
+from dse.model.space import Axis, Space, unit_names_of
 from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.search.settings import SearchSettings

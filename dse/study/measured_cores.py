@@ -14,10 +14,9 @@ from typing import Any
 from dse.algebra.units import stem
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
-from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design, MeasuredColumns
 from dse.model.problem import Problem
-from dse.model.space import Axis, Space
+from dse.model.space import Axis, Space, axis_value_text
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import free_axis

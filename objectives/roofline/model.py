@@ -141,16 +141,6 @@ class EnergyRoofline:
         operations, traffic = _task(intensity)
         return operations / self.energy(operations, traffic)
 
-    def energy_per_traffic(self, intensity: Values) -> Column:
-        """Return joules per byte at `intensity`, operations and constant power included.
-
-        At intensity 0 (a stream) this is the energy per byte of section V-C; it grows without
-        bound with intensity.
-        """
-        operations, traffic = _task(intensity)
-        with np.errstate(divide="ignore"):
-            return np.divide(self.energy(operations, traffic), traffic)
-
     def power(self, intensity: Values) -> Column:
         """Return average watts at `intensity`: energy over time, what (7) expands.
 
@@ -245,13 +235,6 @@ class EnergyRoofline:
             constant_power=np.multiply(self.constant_power, copies),
             power_cap=np.multiply(self.power_cap, copies),
         )
-
-    def match_power(self, other: EnergyRoofline) -> Column:
-        """Return how many of these draw the peak power of `other`.
-
-        Not a whole number: round it as the question asks.  The paper takes the nearest.
-        """
-        return np.divide(other.peak_power, self.peak_power)
 
 
 def _task(intensity: Values) -> tuple[Column, Column]:

@@ -78,7 +78,7 @@ def test_every_quantity_is_the_rooflines(precision: str, intensity: float):
             "platform_memory_limit_op_per_s": intensity / model.time_per_byte,
             "platform_compute_limit_op_per_s": 1 / model.time_per_op,
             "platform_efficiency_op_per_j": model.efficiency(intensity),
-            "platform_energy_j_per_byte": model.energy_per_traffic(intensity),
+            "platform_energy_j_per_byte": model.power(intensity) / model.bandwidth(intensity),
         }
         for name, value in expected.items():
             assert got[name][row] == pytest.approx(value), (name, record.name)

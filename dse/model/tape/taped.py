@@ -7,16 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.contract import CoreMetrics
 from dse.errors import DseError
 from dse.model.evaluation import Evaluation
-from dse.model.space import Block, Boxes, Index, Points
+from dse.model.space import Index, Points
 
 if TYPE_CHECKING:
     from dse.model.stage import Wired
-    from dse.model.tape.compiled import Candidates, Compiled
+    from dse.model.tape.compiled import Compiled
     from dse.model.tape.layout import Layout
     from dse.model.tape.traced import Tape
 
@@ -54,10 +53,6 @@ class Taped:
             return evaluated(self.layout, points)
         except DseError:  # which design it is that fails, the functions tell
             return None
-
-    def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
-        """Return what machine code finds of designs; None where numpy must evaluate."""
-        return None if self.compiled is None else self.compiled.candidates(points, pivots)
 
     @cached_property
     def compiled(self) -> Compiled | None:
