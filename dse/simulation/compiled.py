@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from dse.contract import Column
 from dse.model.tape.kernel import machine_code
-from dse.model.tape.operations import LONG, NUMBER
+from dse.model.tape.operations import LONG, NUMBER, loop
 from dse.simulation.pipeline import Kinds, Pipeline
 
 POINTED = (LONG, *[NUMBER] * 6)
@@ -50,17 +50,7 @@ def _code(wholes: tuple[bool, ...], sync: bool) -> tuple[Any, Any]:
     parameters = (LONG, LONG, LONG, *(one.as_pointer() for one in POINTED))
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), parameters), NAME)
     b = ir.IRBuilder(function.append_basic_block())
-    before, body, after = b.block, *(function.append_basic_block() for _ in range(2))
-    count = function.args[0]
-    b.cbranch(b.icmp_signed(">", count, LONG(0)), body, after)
-    b.position_at_end(body)
-    number = b.phi(LONG)
-    number.add_incoming(LONG(0), before)
-    _one(b, function.args, number, wholes, sync)
-    following = b.add(number, LONG(1))
-    number.add_incoming(following, body)
-    b.cbranch(b.icmp_signed("<", following, count), body, after)
-    b.position_at_end(after)
+    loop(b, function.args[0], 1, lambda number: _one(b, function.args, number, wholes, sync))
     b.ret_void()
     return machine_code(str(module), NAME, CALLED)
 

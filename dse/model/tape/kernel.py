@@ -32,6 +32,7 @@ from dse.model.tape.operations import (
     as_bool,
     as_number,
     known_value,
+    loop,
     operation,
     power,
     splatted,
@@ -88,10 +89,10 @@ class Writer:
         """Return the kernel as text of LLVM."""
         b = self._b
         self._values = {node: known_value(value) for node, value in self._layout.known.items()}
-        padded = b.mul(b.sdiv(b.add(self._count, _long(LANES - 1)), _long(LANES)), _long(LANES))
+        padded = b.mul(b.sdiv(b.add(self._count, LONG(LANES - 1)), LONG(LANES)), LONG(LANES))
         self._strides: dict[int, Any] = {}
         inside = padded
-        self._step = {axis: self._load(self._steps, _long(axis)) for axis in self._order}
+        self._step = {axis: self._load(self._steps, LONG(axis)) for axis in self._order}
         for axis in reversed(range(len(self._sizes))):
             self._strides[axis] = inside
             inside = b.mul(inside, self._step[axis])
@@ -108,7 +109,7 @@ class Writer:
         left = self._splat(b.sub(self._count, lane), lanes.type)
         self._real = b.icmp_signed("<", lanes, left)
         for axis in self._order:
-            at = b.add(b.mul(self._padded, _long(axis)), lane)
+            at = b.add(b.mul(self._padded, LONG(axis)), lane)
             if self._varied >> axis & 1:
                 place = b.bitcast(b.gep(self._corners, [at]), PLACES.as_pointer())
                 self._places[axis] = b.load(place, align=4)
@@ -145,20 +146,9 @@ class Writer:
                 self._values[call.node] = self._operation(call)
 
     def _loop(self, count: Any, step: int, body: Callable[[Any], None]) -> None:
-        """Write a loop over 0, step, ... below a count; values of the body end with it."""
-        b = self._b
+        """Write a loop; values of the body end with it."""
         values, places = dict(self._values), dict(self._places)
-        before = b.block
-        head, after = (self._function.append_basic_block() for _ in range(2))
-        b.cbranch(b.icmp_signed(">", count, _long(0)), head, after)
-        b.position_at_end(head)
-        index = b.phi(LONG)
-        index.add_incoming(_long(0), before)
-        body(index)
-        more = b.add(index, _long(step))
-        index.add_incoming(more, b.block)
-        b.cbranch(b.icmp_signed("<", more, count), head, after)
-        b.position_at_end(after)
+        loop(self._b, count, step, body)
         self._values, self._places = values, places
 
     def _table(self, node: int, values: Any) -> ir.GlobalVariable:
@@ -211,7 +201,7 @@ class Writer:
             b.store(b.zext(flags, BYTES), place, align=1)
         with b.if_then(self._any(candidate)):
             for goal, loss in enumerate(losses):
-                at = b.add(b.mul(self._total, _long(goal)), row)
+                at = b.add(b.mul(self._total, LONG(goal)), row)
                 place = b.bitcast(b.gep(self._losses, [at]), NUMBERS.as_pointer())
                 b.store(loss, place, align=8)
 
@@ -223,19 +213,19 @@ class Writer:
         b, goals = self._b, len(losses)
         before = b.block
         head, after = (self._function.append_basic_block() for _ in range(2))
-        some = b.icmp_signed(">", self._pivot_count, _long(0))
+        some = b.icmp_signed(">", self._pivot_count, LONG(0))
         b.cbranch(b.and_(some, self._any(feasible)), head, after)
         b.position_at_end(head)
         index, left = b.phi(LONG), b.phi(BITS)
         worse = better = splatted(BITS, 0)
         for goal, loss in enumerate(losses):
-            at = b.add(b.mul(index, _long(goals)), _long(goal))
+            at = b.add(b.mul(index, LONG(goals)), LONG(goal))
             pivot = self._splat(self._load(self._pivots, at), NUMBERS)
             worse = b.or_(worse, b.fcmp_ordered(">", loss, pivot))
             better = b.or_(better, b.fcmp_ordered("<", loss, pivot))
         still = b.and_(left, b.or_(better, b.not_(worse)))
-        more = b.add(index, _long(1))
-        for phi, first, later in ((index, _long(0), more), (left, feasible, still)):
+        more = b.add(index, LONG(1))
+        for phi, first, later in ((index, LONG(0), more), (left, feasible, still)):
             phi.add_incoming(first, before)
             phi.add_incoming(later, head)
         again = b.and_(b.icmp_signed("<", more, self._pivot_count), self._any(still))
@@ -267,10 +257,6 @@ class Writer:
         one = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(SHORT, 0))
         zeros = ir.Constant(PLACES, [0] * LANES)
         return b.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
-
-
-def _long(value: int) -> Any:
-    return ir.Constant(LONG, value)
 
 
 def _ordered(layout: Layout) -> tuple[int, ...]:

@@ -21,6 +21,21 @@ NUMBER = ir.DoubleType()
 BITS, BYTES, PLACES, NUMBERS = (ir.VectorType(one, LANES) for one in (BIT, BYTE, SHORT, NUMBER))
 
 
+def loop(b: ir.IRBuilder, count: Any, step: int, body: Callable[[Any], None]) -> None:
+    """Write a loop over 0, step, ... below a count."""
+    before = b.block
+    head, after = (b.function.append_basic_block() for _ in range(2))
+    b.cbranch(b.icmp_signed(">", count, LONG(0)), head, after)
+    b.position_at_end(head)
+    index = b.phi(LONG)
+    index.add_incoming(LONG(0), before)
+    body(index)
+    more = b.add(index, LONG(step))
+    index.add_incoming(more, b.block)
+    b.cbranch(b.icmp_signed("<", more, count), head, after)
+    b.position_at_end(after)
+
+
 def operation(b: ir.IRBuilder, function: Any, given: Sequence[Any], node: Node) -> Any:
     """Write down what a function of numpy makes of values.
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import brentq
 
-from dse.contract import Column
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import PrintedNumbers, on_all
 from dse.objectives.catalogue import idle_power_w, platforms, read_catalogue, vendor_peak
@@ -27,20 +26,17 @@ _FITTED = (
     *("sustained_single_gflops", "sustained_mem_gbs", "eps_single_pj", "eps_mem_pj_per_b"),
     *("pi1_w", "delta_pi_w"),
 )
-_PLOTTED: Column = 2.0 ** np.arange(-3.0, 10.0)
+_PLOTTED = 2.0 ** np.arange(-3.0, 10.0)
 """Intensities of the figures, in flop/B."""
-
-
-def _share(printed: PrintedNumbers, name: str, column: str) -> float:
-    cells = [row[column] for row in _ROWS.values()]
-    return printed.share(f"{name} {column}", _ROWS[name][column], cells)
 
 
 def platform_within(printed: PrintedNumbers, name: str) -> EnergyRoofline:
     """Return a platform of Table I as read within its rounding."""
     of = _MODELS[name]
+    cells = {column: [row[column] for row in _ROWS.values()] for column in _FITTED}
     op, byte, op_pj, byte_pj, constant, cap = shares = [
-        _share(printed, name, column) for column in _FITTED
+        printed.share(f"{name} {column}", _ROWS[name][column], others)
+        for column, others in cells.items()
     ]
     if shares == [1.0] * len(shares):
         return of
@@ -220,18 +216,17 @@ def power_falls_by_less_than_cap(printed: PrintedNumbers) -> str:
 @functions
 def equation_7_holds(printed: PrintedNumbers) -> str:
     """Return where (7) with (5) and (6) as printed is energy over time at all intensities."""
-    return on_all({name: _equation_7_holds(of) for name, of in _all(printed).items()})
-
-
-def _equation_7_holds(of: EnergyRoofline) -> bool:
-    balance, intensity = of.time_balance, _PLOTTED
-    upper = balance * np.maximum(1.0, of.memory_power / (of.power_cap - of.op_power))
-    lower = balance * np.minimum(1.0, (of.power_cap - of.memory_power) / of.op_power)
-    compute = of.op_power + of.memory_power * balance / intensity
-    memory = of.op_power * intensity / balance + of.memory_power
-    regimes = [intensity >= upper, intensity <= lower]
-    active = np.select(regimes, [compute, memory], of.power_cap)
-    return bool(np.allclose(of.constant_power + active, of.power(intensity), rtol=1e-9))
+    found, intensity = {}, _PLOTTED
+    for name, of in _all(printed).items():
+        balance = of.time_balance
+        upper = balance * np.maximum(1.0, of.memory_power / (of.power_cap - of.op_power))
+        lower = balance * np.minimum(1.0, (of.power_cap - of.memory_power) / of.op_power)
+        compute = of.op_power + of.memory_power * balance / intensity
+        memory = of.op_power * intensity / balance + of.memory_power
+        regimes = [intensity >= upper, intensity <= lower]
+        power = of.constant_power + np.select(regimes, [compute, memory], of.power_cap)
+        found[name] = bool(np.allclose(power, of.power(intensity), rtol=1e-9))
+    return on_all(found)
 
 
 def _both(printed: PrintedNumbers) -> tuple[EnergyRoofline, EnergyRoofline]:
