@@ -21,7 +21,7 @@ from dse.plugins import registry
 from dse.testing import probe
 from dse.testing.directions import batches, check_directions, check_wiring
 from dse.testing.probe import Ranges, check_units, propose, require
-from dse.testing.systems import Systems, drawn_systems, every_stage, full, switches
+from dse.testing.systems import Systems, drawn_systems, every_stage, switches
 
 SEED = 2015
 _ROWS = 400
@@ -126,9 +126,8 @@ def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) ->
     exceeded: dict[str, str] = {}
     for systems in drawn:
         for name in filter(systems.graph.provides, tried):
-            columns = systems.columns([objective.name, name])
-            value = full(columns[objective.name])
-            for most in every_stage(columns[name]):
+            value = systems.column(objective.name)
+            for most in every_stage(systems.columns[name]):
                 tried[name] += int(np.isfinite(value).sum())
                 wrong = np.argwhere(value > most * (1 + _ROUNDING))
                 if len(wrong):
@@ -153,9 +152,9 @@ def check_growth(objective: Objective, where: str, drawn: Sequence[Systems]) -> 
     if objective.labels and not declared:
         return
     for systems in drawn:
-        before = full(systems.columns([objective.name])[objective.name])
+        before = systems.column(objective.name)
         for more in systems.with_one_more():
-            after = full(more.columns([objective.name])[objective.name])
+            after = more.column(objective.name)
             known = ~np.isnan(before) & ~np.isnan(after)
             wrong = np.argwhere(known & ~(after > before))
             tried += int(known.sum())
@@ -223,7 +222,7 @@ class _Trial:
         """Take the values of pairs of systems, whose first is to be the lower one."""
         if not (column in systems.inputs or systems.graph.provides(column)):
             return
-        positive = full(systems.columns([column])[column])[scenario, 0] > 0
+        positive = systems.column(column)[scenario, 0] > 0
         wrong = first > second + _MARGIN * np.abs(second)
         for kind in (True, False):
             rows = np.flatnonzero(wrong & (positive == kind))[:1]
@@ -252,12 +251,11 @@ def _against(objective: Objective, name: str, systems: Systems) -> tuple[Rows, C
     step = systems.graph.bind(objective)
     if step is None or name not in step.arguments:
         return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
-    columns = systems.columns([objective.name])
-    value = full(columns[objective.name])
+    value = systems.column(objective.name)
     usable = systems.feasible & ~np.isnan(value)
     ordered = usable[:, :, np.newaxis] & usable[:, np.newaxis, :]
     for argument in step.arguments:
-        for column in every_stage(columns[argument]):
+        for column in every_stage(systems.columns[argument]):
             first, second = column[:, :, np.newaxis], column[:, np.newaxis, :]
             if argument in objective.rises_with:
                 rises = first <= second

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Column, Objective, Requirement
+from dse.contract import Objective, Requirement
 from dse.model.graph import argument_names
 from dse.plugins import registry
 from dse.testing import probe
 from dse.testing.directions import batches, check_directions, check_wiring, given_arguments
 from dse.testing.probe import Ranges, code_count, propose, require
-from dse.testing.systems import Systems, calibrated_bound, drawn_systems, full
+from dse.testing.systems import Systems, calibrated_bound, drawn_systems
 
 _SEED = 2015
 SEEDS_OF_DOUBT = range(2016, 2026)
@@ -97,10 +97,6 @@ class _Evaluated:
     met: NDArray[np.bool_]
     behind: frozenset[str]
 
-    def column(self, name: str) -> Column:
-        """Return a column as it is for every system."""
-        return full(self.systems.columns([name])[name])
-
 
 def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
     """Raise AssertionError when a requirement is met without what it `implies`.
@@ -158,7 +154,7 @@ def _implied(every: Iterable[_Evaluated], name: str, column: str) -> tuple[int, 
     met, lower, otherwise = 0, "", False
     for one in every:
         if all(map(one.systems.graph.provides, (name, column))):
-            low, high = one.column(name), one.column(column)
+            low, high = one.systems.column(name), one.systems.column(column)
             below = low < high * (1 - _MARGIN)
             met += int(one.met.sum())
             otherwise |= bool((below & ~one.met).any())

@@ -10,7 +10,7 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -80,20 +80,20 @@ class Systems:
     stages: tuple[Stage, ...]
     counts: Mapping[str, Column] = field(repr=False)
 
-    def columns(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the columns `names` and what they take, among others; of stages as tuples."""
-        found, missing = self._found, [name for name in names if name not in self._found]
-        with np.errstate(all="ignore"):
-            for step in self.graph.closure(missing) if missing else ():
-                if step.name not in found:
-                    found[step.name] = step(found)
-        return found
+    @cached_property
+    def columns(self) -> _Columns:
+        """Columns by name; those of stages are tuples."""
+        given = {**self.counts, **self.inputs}
+        return _Columns(self.graph, self.inputs, [stage.fleet(given) for stage in self.stages])
+
+    def column(self, name: str) -> Column:
+        """Return a column as it is for every system, shape (scenarios, fleets)."""
+        return full(self.columns[name])
 
     def value(self, step: Step) -> Column:
         """Return what a plug-in gives, shape (scenarios, fleets)."""
-        columns = self.columns(step.arguments)
         with np.errstate(all="ignore"):
-            return full(step(columns))
+            return full(step(self.columns))
 
     @cached_property
     def feasible(self) -> Column:
@@ -111,24 +111,21 @@ class Systems:
         for name, count in self.counts.items():
             yield replace(self, counts={**self.counts, name: count + 1.0})
 
-    @cached_property
-    def _found(self) -> _Columns:
-        """Every column that is known so far."""
-        given = {**self.counts, **self.inputs}
-        return _Columns(self.inputs, [stage.fleet(given) for stage in self.stages])
-
 
 class _Columns(dict[str, Any]):
-    """Columns of systems; those of stages, tuples, are made when they are needed."""
+    """Columns of systems; each is made when it is needed."""
 
-    def __init__(self, given: Mapping[str, Column], fleets: Sequence[Fleet]) -> None:
+    def __init__(self, graph: Graph, given: Mapping[str, Column], fleets: Sequence[Fleet]) -> None:
         super().__init__(given)
-        self.fleets = fleets
+        self.graph, self.fleets = graph, fleets
 
-    def __missing__(self, name: str) -> tuple[Column, ...]:
+    def __missing__(self, name: str) -> Any:
         with np.errstate(all="ignore"):
-            self[name] = found = tuple(fleet.column(name) for fleet in self.fleets)
-        return found
+            if name in STAGE_COLUMNS:
+                self[name] = tuple(fleet.column(name) for fleet in self.fleets)
+            else:
+                self[name] = cast(Step, self.graph.bind(self.graph.quantities[name]))(self)
+        return self[name]
 
 
 def full(column: Any) -> Column:
@@ -238,9 +235,9 @@ def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
     for requirement in demands():
         column = requirement.at_least
         if all(map(systems.graph.provides, (column, requirement.quantity))):
-            drawn = full(systems.columns([column])[column])[:, :1]
+            drawn = systems.column(column)[:, :1]
             unbounded = systems.with_input(column, np.full((SCENARIOS, 1), 1e30))
-            most = full(unbounded.columns([requirement.quantity])[requirement.quantity])
+            most = unbounded.column(requirement.quantity)
             spot = rng.integers(FLEETS, size=SCENARIOS)
             reached = np.take_along_axis(np.sort(most, axis=1), spot[:, np.newaxis], axis=1)
             usable = np.isfinite(reached) & (reached > 0) & (reached < 1e29)
@@ -258,7 +255,7 @@ def calibrated_bound(systems: Systems, requirement: Requirement, seed: int) -> S
     if bound not in systems.inputs or not systems.graph.provides(requirement.quantity):
         return systems
     rng = np.random.default_rng(seed)
-    values = full(systems.columns([requirement.quantity])[requirement.quantity])
+    values = systems.column(requirement.quantity)
     spot = rng.integers(FLEETS, size=SCENARIOS)
     typical = np.take_along_axis(values, spot[:, np.newaxis], axis=1)
     usable = np.isfinite(typical) & (typical > 0)
@@ -272,6 +269,6 @@ def switches(systems: Systems) -> list[str]:
     graph = systems.graph
     pairs = {name for name, one in graph.quantities.items() if len(one.labels) == 2}
     for name in filter(graph.provides, sorted(pairs - {*systems.inputs})):
-        values = full(systems.columns([name])[name])
+        values = systems.column(name)
         found += [name] * bool((values == values[:, :1]).all())
     return found
