@@ -80,33 +80,6 @@ DEFAULT = tuple(Target(share=one) for one in SHARES.values())
 area and energy for logic that was mapped for speed."""
 
 
-def target_of(written: str) -> Target:
-    """Return a clock, or a share of the fastest.
-
-    Raises
-    ------
-    StudyError
-        It is neither.
-    """
-    if written in SHARES:
-        return Target(share=SHARES[written])
-    return Target(clock_hz=positive_quantity(written, "clock_hz", "targets"))
-
-
-def multiplier_of(written: str) -> str:
-    """Return a way to multiply.
-
-    Raises
-    ------
-    StudyError
-        There is none of this name.
-    """
-    if written in MULTIPLIERS:
-        return written
-    rule, remedy = "there is no multiplier of this name", nearest(written, MULTIPLIERS)
-    raise StudyError([Fault(MULTIPLIER, repr(written), rule, remedy)])
-
-
 def targets_of(
     clocks: Sequence[str], multipliers: Sequence[str], otherwise: Sequence[Target]
 ) -> list[Target]:
@@ -117,9 +90,22 @@ def targets_of(
     StudyError
         All that cannot be read.
     """
+
+    def known() -> Sequence[str]:
+        for text in multipliers:
+            if text not in MULTIPLIERS:
+                rule, remedy = "there is no multiplier of this name", nearest(text, MULTIPLIERS)
+                raise StudyError([Fault(MULTIPLIER, repr(text), rule, remedy)])
+        return [*dict.fromkeys(multipliers)]
+
     wanted, ways = results_of(
-        lambda: [target_of(text) for text in clocks],
-        lambda: [multiplier_of(text) for text in dict.fromkeys(multipliers)],
+        lambda: [
+            Target(share=SHARES[text])
+            if text in SHARES
+            else Target(clock_hz=positive_quantity(text, "clock_hz", "targets"))
+            for text in clocks
+        ],
+        known,
     )
     return [replace(one, multiplier=way) for way in ways or [PLAIN] for one in wanted or otherwise]
 
