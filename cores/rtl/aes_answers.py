@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Design, Vectors
 from dse.cores.rtl.aes_box import doubled, substitution
-from dse.cores.rtl.frames import Frames, added
+from dse.cores.rtl.frames import Frames, added, port_bits
 
 MESSAGE_BLOCKS = 16
 """So many blocks of the vectors have one key: messages of 256 B."""
@@ -85,11 +84,6 @@ def _mixed(column: bytes) -> bytes:
     return bytes(column[at] ^ every ^ doubled(column[at] ^ column[(at + 1) % 4]) for at in range(4))
 
 
-class _Step(NamedTuple):
-    key: bytes
-    block: bytes
-
-
 def aes_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random ones, at full rate, and the encrypted blocks.
 
@@ -99,7 +93,9 @@ def aes_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     frames = Frames.of(design, tasks + len(known))
     random, messages = np.random.default_rng(seed), -(-frames.taken // MESSAGE_BLOCKS)
     keys = [random.bytes(len(known[0][0])) for _ in range(messages)]
-    made = (_Step(keys[at // MESSAGE_BLOCKS], random.bytes(16)) for at in range(frames.taken))
-    steps = [*(_Step(*one[:2]) for one in known), *made][: frames.taken]
-    answers = [aes_encrypt(key, block) for key, block in steps]
-    return frames.fed(steps, {"answer": answers})
+    made = ((keys[at // MESSAGE_BLOCKS], random.bytes(16)) for at in range(frames.taken))
+    steps = [*((key, block) for key, block, _ in known), *made][: frames.taken]
+    key, block = map(port_bits, zip(*steps, strict=True))
+    return frames.vectors(
+        {"key": key, "block": block}, {"answer": port_bits([aes_encrypt(*step) for step in steps])}
+    )

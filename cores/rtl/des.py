@@ -48,17 +48,16 @@ _SCHEDULE = Choice(
     values=("rotate", "select"),
 )
 _LETTER = {"pipelined": "", "chained": "_chained", "two_stage": "_p2"}
-_SHIPPED = [
-    {"structure": structure, "unroll": unroll}
-    for structure in _STRUCTURE.values
-    for unroll in _UNROLL.values
-]
 
 
 @generator(
     answers=encrypted_blocks,
     parameters=(_UNROLL, _STRUCTURE, _SCHEDULE),
-    designs=tuple(_SHIPPED),
+    designs=tuple(
+        {"structure": structure, "unroll": unroll}
+        for structure in _STRUCTURE.values
+        for unroll in _UNROLL.values
+    ),
     description="DES encryption: 1 to 16 of the 16 rounds in hardware, each block with its key",
     source="FIPS 46-3; structure after Battle & Hempstead, section IV-A",
 )
