@@ -24,15 +24,6 @@ from dse.silicon.devices import (
 from dse.silicon.library import Cell, FlipFlop
 
 
-def _devices() -> dict[str, tuple[str, ...]]:
-    """Return arguments by device; without a grade it is the slowest, 6."""
-    return {
-        size + ending: (f"--{size}", "--speed", ending[1:] or "6", "--package", "CABGA381")
-        for size in ("25k", "45k", "85k")
-        for ending in ("", "-6", "-7", "-8")
-    }
-
-
 def _carry(name: str, parameters: Mapping[str, str]) -> Cell:
     """Return two tables and two stages of a carry, which a stage need not add to its sum."""
     functions, carry = {}, "CIN"
@@ -146,7 +137,11 @@ _REGISTER = Primitive(
 
 ECP5 = DeviceFamily(
     name="ecp5",
-    devices=_devices(),
+    devices={  # without a grade it is the slowest, 6
+        size + grade: (f"--{size}", "--speed", grade[1:] or "6", "--package", "CABGA381")
+        for size in ("25k", "45k", "85k")
+        for grade in ("", "-6", "-7", "-8")
+    },
     logic=(
         LogicPart("look_up_tables", ("TRELLIS_COMB", "TRELLIS_RAMW"), of_port=0),
         LogicPart("flip_flops", ("TRELLIS_FF",), of_port=1),
