@@ -6,7 +6,7 @@ fleet may also mix designs of the family.  Capacities, areas and powers of insta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
@@ -36,17 +36,11 @@ class OpenCounts:
         Full-clock bandwidth that is added: at least to carry the floor, and at most.
     """
 
-    def __init__(
-        self,
-        counts: Sequence[Any],
-        positions: Sequence[NDArray[np.int64]],
-        bandwidth: Column,
-        clock: Column,
-        floor: Column,
-        ceiling: float,
-    ) -> None:
-        """Look at the counts of a `Fleet`, whose designs have a bandwidth each."""
-        pairs = [(*ends(count), int(at[0])) for count, at in zip(counts, positions, strict=True)]
+    def __init__(self, fleet: Fleet, floor: Column) -> None:
+        """Look at the counts of a fleet that carries at least a floor."""
+        bandwidth, clock = fleet.designs.bandwidth_bit_per_s, fleet.clock
+        groups = zip(fleet.counts, fleet.positions, strict=True)
+        pairs = [(*ends(count), int(at[0])) for count, at in groups]
         self._least = [(low, at) for low, _, at in pairs]
         self._used = [at for low, _, at in pairs if np.any(low > 0)]
         self._open = np.array([at for low, high, at in pairs if np.any(high > low)], dtype=np.intp)
@@ -56,7 +50,7 @@ class OpenCounts:
         self.known = self._sum(bandwidth)
         self.least = floor / clock * (1.0 - SLACK) - self.known
         most = sum(((high - low) * bandwidth[at] for low, high, at in pairs), np.zeros(1))
-        self.most = np.minimum(most, ceiling / clock * (1.0 + SLACK) - self.known)
+        self.most = np.minimum(most, fleet.ceiling / clock * (1.0 + SLACK) - self.known)
 
     def ratios(self, metric: Column) -> Column:
         """Return a metric over the bandwidth of each design that may be added."""
@@ -218,9 +212,7 @@ class Fleet:
         """What counts that are only enclosed can add; None for a fleet that is not partial."""
         if self.floor is None or all(map(is_exact, self.counts)):
             return None
-        bandwidth = self.designs.bandwidth_bit_per_s
-        ends_ = self.floor, self.ceiling
-        return OpenCounts(self.counts, self.positions, bandwidth, self.clock, *ends_)
+        return OpenCounts(self, self.floor)
 
     @cached_property
     def _used(self) -> list[Any]:

@@ -126,12 +126,8 @@ def _regret_fields(regret: NDArray[np.float64], share: NDArray[np.float64]) -> d
     """Return the fields of a `Candidate` from its regrets where it is feasible."""
     if not regret.size:
         return {}
-    return {
-        "expected": float(regret.mean()),
-        "worst": float(regret.max()),
-        "expected_share": float(share.mean()),
-        "worst_share": float(share.max()),
-    }
+    means = {"expected": float(regret.mean()), "expected_share": float(share.mean())}
+    return means | {"worst": float(regret.max()), "worst_share": float(share.max())}
 
 
 SAMPLES = 10_000

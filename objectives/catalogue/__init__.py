@@ -10,9 +10,11 @@ May import `dse.contract`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 
 from dse.contract import Function, Interface, Kernel, Platform
@@ -93,13 +95,6 @@ def _source_of(row: Mapping[str, str]) -> str:
     return ": ".join(filter(None, (row["grade"], reference, row["conditions"])))
 
 
-def _attachments() -> Iterator[Interface]:
-    found: dict[str, list[Mapping[str, str]]] = {}
-    for row in read_catalogue("attachments.csv"):
-        found.setdefault(row["interface"], []).append(row)
-    yield from (_attachment(name, rows) for name, rows in found.items())
-
-
 def _kernel(row: Mapping[str, str]) -> Kernel:
     index = _number(row, "index_ns_per_byte", _NANO)
     if index is None:
@@ -145,9 +140,10 @@ def _platform(row: Mapping[str, str]) -> Platform:
 
 _REFERENCES = {row["reference"]: row for row in read_catalogue("references.csv")}
 
+_attachment_rows = groupby(read_catalogue("attachments.csv"), itemgetter("interface"))
 interfaces: tuple[Interface, ...] = (
     *map(_interface, read_catalogue("interfaces.csv")),
-    *_attachments(),
+    *(_attachment(name, tuple(rows)) for name, rows in _attachment_rows),
 )
 kernels: tuple[Kernel, ...] = tuple(map(_kernel, read_catalogue("kernels.csv")))
 functions: tuple[Function, ...] = tuple(map(_function, read_catalogue("functions.csv")))
@@ -174,7 +170,10 @@ def vendor_peak(platform_name: str) -> Platform:
     ValueError
         No platform has this name.
     """
-    row = _platform_row(platform_name)
+    if platform_name not in _platform_rows:
+        known = ", ".join(_platform_rows)
+        raise ValueError(f"no platform is called {platform_name!r}; known: {known}")
+    row = _platform_rows[platform_name]
     return replace(
         _platform(row),
         memory_byte_per_s=_number(row, "peak_mem_gbs", _GIGA),
@@ -182,11 +181,3 @@ def vendor_peak(platform_name: str) -> Platform:
         double_op_per_s=_number(row, "peak_double_gflops", _GIGA),
         source=f"{row['source']}; vendor's peak rates",
     )
-
-
-def _platform_row(name: str) -> Mapping[str, str]:
-    try:
-        return _platform_rows[name]
-    except KeyError:
-        known = ", ".join(_platform_rows)
-        raise ValueError(f"no platform is called {name!r}; known: {known}") from None

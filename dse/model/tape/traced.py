@@ -145,6 +145,15 @@ FILLED = (np.zeros_like, np.ones_like)
 """Functions that return one value in the shape of a column; as one row it broadcasts likewise."""
 
 
+def _refusing(what: str) -> Any:
+    """Return a method that refuses to say what a column without numbers does not know."""
+
+    def refuse(self: Traced, *_: Any, **__: Any) -> Any:
+        raise self.recorder.refusal(what)
+
+    return refuse
+
+
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     """A column without numbers, which writes down what is done with it."""
 
@@ -178,31 +187,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """Write a power down."""
         return self.recorder.call(operator.pow, (other, self))
 
-    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refuse to become an array."""
-        raise self.recorder.refusal("its numbers")
-
-    def __bool__(self) -> bool:
-        """Refuse to be a condition."""
-        raise self.recorder.refusal("whether something holds")
-
-    def __float__(self) -> float:
-        """Refuse to become a number."""
-        raise self.recorder.refusal("its number")
-
-    __int__ = __index__ = __complex__ = __float__
-
-    def __getitem__(self, chosen: Any) -> Any:
-        """Refuse to choose rows."""
-        raise self.recorder.refusal("some of its rows")
-
-    def __len__(self) -> int:
-        """Refuse to count rows."""
-        raise self.recorder.refusal("how many rows it has")
-
-    def __iter__(self) -> Any:
-        """Refuse to go through rows."""
-        raise self.recorder.refusal("each of its rows")
+    __array__ = _refusing("its numbers")
+    __bool__ = _refusing("whether something holds")
+    __float__ = __int__ = __index__ = __complex__ = _refusing("its number")
+    __getitem__ = _refusing("some of its rows")
+    __len__ = _refusing("how many rows it has")
+    __iter__ = _refusing("each of its rows")
 
     def __getattr__(self, name: str) -> Any:
         """Refuse what only arrays have."""
