@@ -12,10 +12,6 @@ from dse.model.designs import check_metrics
 from dse.testing import probe
 from dse.testing.probe import Arguments, check_function, check_units, require
 
-_ROWS = 16
-_SEED = 2015
-_ROUNDING = 1e-12
-
 
 def check_core(core: Core) -> None:
     """Raise AssertionError unless every model of `core` keeps the contract.
@@ -91,9 +87,9 @@ def _check_designs(model: Model, where: str) -> None:
     require(bool(_free(model)), f"{where}: has neither designs nor a design parameter")
     drawn = _drawn(model)
     points = {
-        tuple(drawn[parameter.name][row] for parameter in _free(model)) for row in range(_ROWS)
+        tuple(drawn[parameter.name][row] for parameter in _free(model)) for row in range(probe.FEW)
     }
-    names = {_name(model, drawn, row) for row in range(_ROWS)}
+    names = {_name(model, drawn, row) for row in range(probe.FEW)}
     require(
         len(names) == len(points),
         f"{where}: design_name {model.design_name!r} names two designs alike; "
@@ -102,10 +98,10 @@ def _check_designs(model: Model, where: str) -> None:
 
 
 def _drawn(model: Model) -> Arguments:
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(probe.SEED)
     drawn: Arguments = {}
     for parameter in model.parameters:
-        values = rng.uniform(parameter.low, parameter.high, _ROWS)
+        values = rng.uniform(parameter.low, parameter.high, probe.FEW)
         drawn[parameter.name] = np.round(values) if parameter.integer else values
     return drawn
 
@@ -123,7 +119,7 @@ def _check_metrics(core: Core, model: Model, where: str) -> None:
         repeated = all(bool(probe.same(values[name], again[name]).all()) for name in values)
         require(repeated, f"{where}: differs between two equal calls; make the function pure")
     else:
-        rows = _ROWS
+        rows = probe.FEW
         values = probe.elementwise(columns, given, rows, where)
     names = model.designs or tuple(_name(model, given, row) for row in range(rows))
     try:
@@ -176,7 +172,7 @@ def _check_residuals(core: Core, model: Model, where: str) -> None:
         for design, value in zip(designs, of_law, strict=True):
             said = _by_law(model, quantity, design)
             require(
-                said is None or bool(np.isclose(said, value, rtol=_ROUNDING, atol=0)),
+                said is None or bool(np.isclose(said, value, rtol=probe.ROUNDING, atol=0)),
                 f"{where}: residuals say {quantity} = {value:g} for {design!r}, the law {said}",
             )
 
@@ -186,7 +182,7 @@ def _tabulates(table: Model, quantity: str, designs: tuple[str, ...], values: Co
     if column is None or not set(designs) <= set(table.designs):
         return False
     rows = [table.designs.index(design) for design in designs]
-    return bool(np.allclose(column[rows], values, rtol=_ROUNDING, atol=0))
+    return bool(np.allclose(column[rows], values, rtol=probe.ROUNDING, atol=0))
 
 
 def _by_law(model: Model, quantity: str, design: str) -> float | None:

@@ -27,16 +27,7 @@ from dse.testing.probe import (
     require,
 )
 
-_ROWS = 16
-_PAIRS = 400
-_FEWEST = 50
-"""Pairs that have to have values on both sides before a direction is proposed."""
-
 _STAGES = (1, 2, 3)
-_SEED = 2015
-_ROUNDING = 1e-12
-"""Relative; powers and exponentials are not rounded monotonically."""
-
 _MIX = Parted(1.0, ((64.0, 7 / 12), (576.0, 4 / 12), (1500.0, 1 / 12)))
 """The mix with which quantities of all sizes together are tried (simple IMIX)."""
 
@@ -55,7 +46,7 @@ class _Move:
 
     def row(self, sign: float) -> int | None:
         """Return a row in which the value moves against `sign`, None when there is none."""
-        slack = _ROUNDING * np.minimum(np.abs(self.before), np.abs(self.after))
+        slack = probe.ROUNDING * np.minimum(np.abs(self.before), np.abs(self.after))
         with np.errstate(invalid="ignore"):
             wrong = np.flatnonzero(sign * self.after < sign * self.before - slack)
         return int(wrong[0]) if wrong.size else None
@@ -108,7 +99,7 @@ def _propose(plugin: Objective | Requirement, name: str, where: str, ranges: Ran
     moves = list(_moves(plugin, name, where, ranges))
     pairs = sum(int((~np.isnan(one.before) & ~np.isnan(one.after)).sum()) for one in moves)
     for sign, field, word in ((1.0, "rises_with", "falls"), (-1.0, "falls_with", "rises")):
-        holds = pairs >= _FEWEST and all(move.row(sign) is None for move in moves)
+        holds = pairs >= probe.FEWEST and all(move.row(sign) is None for move in moves)
         found = f"{where}: never {word} with {name} in {pairs} random pairs"
         propose(holds, plugin.undeclared, (name, field), found, f"{field}=({name!r},)")
 
@@ -119,12 +110,12 @@ def _moves(
     """Yield random pairs of arguments that differ in one, of one stage if it is staged."""
 
     def value(given: Arguments) -> Column:
-        return probe.evaluate_once(_result(plugin), given, _PAIRS, where)[plugin.name]
+        return probe.evaluate_once(_result(plugin), given, probe.MANY, where)[plugin.name]
 
     for names in given_arguments(plugin):
-        rng = np.random.default_rng(_SEED)
+        rng = np.random.default_rng(probe.SEED)
         for stages in stage_counts(names) if name in names else ():
-            given = probe.drawn_arguments(names, rng, _PAIRS, stages, ranges)
+            given = probe.drawn_arguments(names, rng, probe.MANY, stages, ranges)
             before = value(given)
             for stage in range(stages if name.startswith("stage_") else 1):
                 larger = given | {name: _enlarged(given[name], stage, rng, code_count(name))}
@@ -138,7 +129,7 @@ def _enlarged(value: Any, stage: int, rng: np.random.Generator, codes: int) -> A
         return (*value[:stage], grown, *value[stage + 1 :])
     if codes:
         return np.minimum(value + 1.0, codes - 1.0)
-    step = np.where(rng.random(_PAIRS) < 0.5, 0.01, 3.0)
+    step = np.where(rng.random(probe.MANY) < 0.5, 0.01, 3.0)
     times = 10 ** rng.uniform(0, step)
     return np.where(value > 0, value * times, times - 1.0)
 
@@ -170,8 +161,8 @@ def batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Iter
     """Yield what the plug-in gives for random arguments, checked to be elementwise."""
     for names in given_arguments(plugin):
         for stages in stage_counts(names):
-            rng = np.random.default_rng(_SEED)
-            given = probe.drawn_arguments(names, rng, _ROWS, stages, ranges)
-            yield probe.elementwise(_result(plugin), given, _ROWS, where)[plugin.name]
-            wide = probe.drawn_arguments(names, rng, _PAIRS, stages, ranges)
-            yield probe.evaluate_once(_result(plugin), wide, _PAIRS, where)[plugin.name]
+            rng = np.random.default_rng(probe.SEED)
+            given = probe.drawn_arguments(names, rng, probe.FEW, stages, ranges)
+            yield probe.elementwise(_result(plugin), given, probe.FEW, where)[plugin.name]
+            wide = probe.drawn_arguments(names, rng, probe.MANY, stages, ranges)
+            yield probe.evaluate_once(_result(plugin), wide, probe.MANY, where)[plugin.name]

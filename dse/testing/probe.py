@@ -27,6 +27,15 @@ from dse.contract import (
 from dse.errors import UnitError
 from dse.model.graph import argument_names
 
+SEED = 2015
+FEW, MANY = 16, 400
+FEWEST = 50
+"""Systems or pairs that have to speak for a declaration before it is proposed."""
+
+ROUNDING, MARGIN = 1e-12, 1e-9
+"""Relative: powers and exponentials are not rounded monotonically; what rounding does to quantities
+of quantities stays far below the margin."""
+
 Ranges = Mapping[str, tuple[float, float]]
 """Plausible values by argument name: ``{"kernel_exponent": (0.5, 2.0)}``, positive."""
 

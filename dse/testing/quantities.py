@@ -23,15 +23,6 @@ from dse.testing.directions import batches, check_directions, check_wiring
 from dse.testing.probe import Ranges, check_units, propose, require
 from dse.testing.systems import Systems, drawn_systems, every_stage, switches
 
-SEED = 2015
-_ROWS = 400
-_ROUNDING = 1e-12
-_MARGIN = 1e-9
-"""Relative; what rounding does to quantities of quantities stays far below it."""
-
-_FEWEST = 50
-"""Systems, or pairs of them, that have to speak for a declaration before it is proposed."""
-
 Rows = NDArray[np.intp]
 
 _JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
@@ -79,7 +70,7 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
         )
     check_directions(objective, where, ranges or {})
     check_stages(objective, where, ranges or {})
-    drawn = list(drawn_systems(objective, SEED, ranges or {}))
+    drawn = list(drawn_systems(objective, probe.SEED, ranges or {}))
     check_at_most(objective, where, drawn)
     check_growth(objective, where, drawn)
     check_settled(objective, where, drawn)
@@ -97,7 +88,7 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
         rule = f"{where}: declares over_stages, but takes no stage column"
         require(not declared, f"{rule}; remove the declaration")
         return
-    chain = probe.drawn_arguments(names, np.random.default_rng(SEED), _ROWS, 3, ranges)
+    chain = probe.drawn_arguments(names, np.random.default_rng(probe.SEED), probe.MANY, 3, ranges)
     alone = [
         objective(**chain | {name: (chain[name][stage],) for name in stages}) for stage in range(3)
     ]
@@ -129,7 +120,7 @@ def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) ->
             value = systems.column(objective.name)
             for most in every_stage(systems.columns[name]):
                 tried[name] += int(np.isfinite(value).sum())
-                wrong = np.argwhere(value > most * (1 + _ROUNDING))
+                wrong = np.argwhere(value > most * (1 + probe.ROUNDING))
                 if len(wrong):
                     text = f"{_at(value, wrong)} at a {name} of {_at(most, wrong)}"
                     exceeded.setdefault(name, text)
@@ -141,7 +132,7 @@ def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) ->
             "remove the declaration",
         )
     for name in sorted(known - {*objective.at_most}):
-        seems = tried[name] >= _FEWEST and name not in exceeded
+        seems = tried[name] >= probe.FEWEST and name not in exceeded
         found = f"{where}: never exceeds {name} in {tried[name]} random systems"
         propose(seems, objective.undeclared, ["at_most"], found, f"at_most=({name!r},)")
 
@@ -168,7 +159,7 @@ def check_growth(objective: Objective, where: str, drawn: Sequence[Systems]) -> 
             )
     found = f"{where}: grows with every instance in {tried} random systems"
     keys = ["grows_with_instances"]
-    seems = tried >= _FEWEST and not declared
+    seems = tried >= probe.FEWEST and not declared
     propose(seems, objective.undeclared, keys, found, "grows_with_instances=True")
 
 
@@ -214,7 +205,7 @@ class _Trial:
     @property
     def seems(self) -> bool:
         """Whether the argument is settled while the column is positive, and only then."""
-        return self.pairs >= _FEWEST and self.differ and [*self.wrong] == [False]
+        return self.pairs >= probe.FEWEST and self.differ and [*self.wrong] == [False]
 
     def take(
         self, systems: Systems, column: str, scenario: Rows, first: Column, second: Column
@@ -223,7 +214,7 @@ class _Trial:
         if not (column in systems.inputs or systems.graph.provides(column)):
             return
         positive = systems.column(column)[scenario, 0] > 0
-        wrong = first > second + _MARGIN * np.abs(second)
+        wrong = first > second + probe.MARGIN * np.abs(second)
         for kind in (True, False):
             rows = np.flatnonzero(wrong & (positive == kind))[:1]
             for one, other in zip(first[rows], second[rows], strict=True):

@@ -23,15 +23,9 @@ from dse.testing.directions import batches, check_directions, check_wiring, give
 from dse.testing.probe import Ranges, code_count, propose, require
 from dse.testing.systems import Systems, calibrated_bound, drawn_systems
 
-_SEED = 2015
 SEEDS_OF_DOUBT = range(2016, 2026)
 """Further systems are drawn before a declaration is requested that the first ones suggest, as they
 are and with the requirement's bound where its quantity lies."""
-
-_ROWS = 400
-_ROUNDING = 1e-12
-_MARGIN = 1e-9
-_FEWEST = 50
 
 
 def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None) -> None:
@@ -62,13 +56,15 @@ def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
     for name in pair if any(pair) else ():
         require(name in names, f"{where}: bounds {name!r}, which is not an argument")
     for given in given_arguments(requirement):
-        drawn = probe.drawn_arguments(given, np.random.default_rng(_SEED), _ROWS, 1, ranges)
-        met = np.broadcast_to(requirement(**drawn) <= 0, _ROWS)
+        drawn = probe.drawn_arguments(
+            given, np.random.default_rng(probe.SEED), probe.MANY, 1, ranges
+        )
+        met = np.broadcast_to(requirement(**drawn) <= 0, probe.MANY)
         if {*pair} <= {*given}:
             low, high = (drawn[name] for name in pair)
             word = "below" if requirement.at_least else "above"
             require(
-                not (met & (low > high * (1 + _ROUNDING))).any(),
+                not (met & (low > high * (1 + probe.ROUNDING))).any(),
                 f"{where}: is met by a {requirement.quantity} {word} "
                 f"{requirement.at_least or requirement.at_most}; prove or remove the declaration",
             )
@@ -83,8 +79,10 @@ def _propose_bound(
     for low, high in permutations(numbers, 2):
         if units.suffix(low) == units.suffix(high):
             below = drawn[low] <= drawn[high]
-            seems = met.sum() >= _FEWEST and not (met & ~below).any() and not below.all()
-            found = f"{where}: is met only by a {low} that is at most {high}, in {_ROWS} samples"
+            seems = met.sum() >= probe.FEWEST and not (met & ~below).any() and not below.all()
+            found = (
+                f"{where}: is met only by a {low} that is at most {high}, in {probe.MANY} samples"
+            )
             how = f"quantity={low!r}, at_most={high!r} (or at_least, the other way round)"
             propose(bool(seems), requirement.undeclared, ["at_most", "at_least"], found, how)
 
@@ -108,7 +106,7 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
     for name in requirement.implies:
         rule = f"{where}: implies something of {name!r}, which is an argument"
         require(name not in arguments, f"{rule}; bound it as `quantity`")
-    every = list(_evaluated(requirement, drawn_systems(requirement, _SEED, ranges)))
+    every = list(_evaluated(requirement, drawn_systems(requirement, probe.SEED, ranges)))
     for name, column in requirement.implies.items():
         met, lower, _ = _implied(every, name, column)
         require(met > 0, f"{where}: no random system tries that it implies {name} >= {column}")
@@ -124,7 +122,7 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
         for column in sorted(columns - {name}):
             if units.suffix(column) == units.suffix(name):
                 met, lower, otherwise = _implied(every, name, column)
-                seems = met >= _FEWEST and not lower and otherwise
+                seems = met >= probe.FEWEST and not lower and otherwise
                 further = _evaluated(requirement, _doubts(requirement, ranges))
                 found = f"{where}: met only by a {name} of at least {column}, in {met} systems"
                 how = f"implies={{{name!r}: {column!r}}}"
@@ -155,7 +153,7 @@ def _implied(every: Iterable[_Evaluated], name: str, column: str) -> tuple[int, 
     for one in every:
         if all(map(one.systems.graph.provides, (name, column))):
             low, high = one.systems.column(name), one.systems.column(column)
-            below = low < high * (1 - _MARGIN)
+            below = low < high * (1 - probe.MARGIN)
             met += int(one.met.sum())
             otherwise |= bool((below & ~one.met).any())
             wrong = np.argwhere(below & one.met)

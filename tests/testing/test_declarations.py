@@ -12,8 +12,8 @@ from dse.contract import Objective, Requirement, objective, requirement
 from dse.plugins import registry
 from dse.testing import check_objective, check_requirement, requirements
 from dse.testing.directions import check_directions
-from dse.testing.probe import Ranges
-from dse.testing.quantities import SEED, check_at_most, check_growth, check_settled, check_stages
+from dse.testing.probe import SEED, Ranges
+from dse.testing.quantities import check_at_most, check_growth, check_settled, check_stages
 from dse.testing.requirements import check_bounds, check_implied
 from dse.testing.systems import Systems, drawn_systems
 
