@@ -273,13 +273,11 @@ def measuring_lines(
     """
     for core in cores:
         count = f"all {len(core.designs):,} designs, before the search"
-        yield f"measured of {core.stage}: {_outputs_text(core.bench)}; {count}"
-        yield f"measured of {core.stage} by: {_measures(core.bench)}"
+        yield from _measured_by(f"measured of {core.stage}", core.bench, count)
         yield from most_spent(core.section, settings, len(core.designs), None, "")
     measured, before = problem.measured, problem.beforehand
     if measured is None or before is None:
         return
-    outputs = _outputs_text(measured.bench)
     if before.pool is not None:
         yield f"a pool of {len(before.pool):,} designs, of which rules leave {before.most:,}"
     elif before.count is None:
@@ -288,20 +286,18 @@ def measuring_lines(
         left = problem.size - before.count
         yield f"rules on axes alone leave {left:,} of {problem.size:,} designs"
     most = min(settings.budget or before.most, before.most)
-    yield f"measured: {outputs}; up to {most:,} designs{each}, chosen by {settings.method}"
-    yield f"measured by: {_measures(measured.bench)}"
+    up_to = f"up to {most:,} designs{each}, chosen by {settings.method}"
+    yield from _measured_by("measured", measured.bench, up_to)
     for number, one in enumerate(measured.cheaper, 1):
-        bench, often = one.bench, f"{most / one.cost_share:,.0f}"
-        yield f"level {number}: {_outputs_text(bench)}; up to about {often} designs, to choose by"
-        yield f"level {number} by: {_measures(bench)}"
+        up_to = f"up to about {most / one.cost_share:,.0f} designs, to choose by"
+        yield from _measured_by(f"level {number}", one.bench, up_to)
     yield from most_spent(section, settings, most, measured.bench.cost, each)
 
 
-def _outputs_text(bench: Bench) -> str:
-    outputs = bench.evaluator.outputs
-    return ", ".join(f"{stem(name) or name} [{unit or '1'}]" for name, unit in outputs.items())
-
-
-def _measures(bench: Bench) -> str:
-    parts = json.loads(bench.evaluator.identity)
-    return "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
+def _measured_by(what: str, bench: Bench, most: str) -> Iterator[str]:
+    """Yield what a bench measures, of how many designs at most, and how."""
+    outputs = bench.evaluator.outputs.items()
+    named = ", ".join(f"{stem(name) or name} [{unit or '1'}]" for name, unit in outputs)
+    parts = json.loads(bench.evaluator.identity).items()
+    yield f"{what}: {named}; {most}"
+    yield f"{what} by: {'; '.join(f'{name} {json.dumps(part)}' for name, part in parts)}"
