@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -139,7 +140,8 @@ def _state_section(
     settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
     every = [row.measurement for row in kept.rows]
     ledger = ledger_of_measured(designs, unknown=max(planned - len(designs), 0))
-    running = state == "running"
+    running, left = state == "running", planned * repeats - len(rows)
+    times = _since(rows, watch) if running else []  # what is left is as fast as these
     facts = {
         "state": state,
         "measured": len(designs),
@@ -151,7 +153,7 @@ def _state_section(
         "seconds_measuring": sum(one.seconds for one in every if one.attempts),
         "spent_s": time_measuring(kept.rows),
         "cheaper": cheaper,
-        "left_s": _left_s(rows, watch, planned * repeats) if running else None,
+        "left_s": left * max(times) / len(times) if times and left >= 0 else None,
         "process": watch.get("process") if running else None,
     }
     pairs = [
@@ -165,11 +167,10 @@ def _state_section(
         *_lacking(watch, manifest, state),
     ]
     if running:
-        pairs.append(("ETA", _left_text(facts["left_s"], rows, watch)))
+        pairs.append(("ETA", _left_text(facts["left_s"], times)))
     elif manifest is not None:
-        pairs.append(_front(manifest))
-        if remedy := remedy_of(manifest):
-            pairs.append(("failed", remedy))
+        remedy = remedy_of(manifest)
+        pairs += [_front(manifest), *[("failed", remedy)][: bool(remedy)]]
     return Section("state", rows=tuple(pairs), facts=facts)
 
 
@@ -216,31 +217,18 @@ def _lacking(
 
 
 def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:
-    """Return when what this process measured was kept, in seconds since the epoch."""
-    times = [datetime.fromisoformat(row.kept_at).timestamp() for row in rows]
-    return [each for each in times if each >= watch.get("since", float("inf"))]
+    """Return the times from the beginning of this process to each of its measurements, in s."""
+    begun = watch.get("since", math.inf)
+    times = [datetime.fromisoformat(row.kept_at).timestamp() - begun for row in rows]
+    return [each for each in times if each >= 0.0]
 
 
-def _left_s(
-    rows: Sequence[StoredMeasurement], watch: Mapping[str, Any], planned: int
-) -> float | None:
-    """Return how long the measurements take that are left, as fast as those of this process."""
-    times = _since(rows, watch)
-    left = planned - len(rows)
-    if not times or left < 0:
-        return None
-    return float(left) * (max(times) - float(watch["since"])) / len(times)
-
-
-def _left_text(
-    left_s: float | None, rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]
-) -> str:
+def _left_text(left_s: float | None, times: Sequence[float]) -> str:
     if left_s is None:
         return "unknown until the first measurement ends"
-    count = len(_since(rows, watch))
     return (
-        f"at most {duration(left_s)} (pace of the {plural(count, 'measurement')} of this process; "
-        f"without the search itself)"
+        f"at most {duration(left_s)} (pace of the {plural(len(times), 'measurement')} of this "
+        f"process; without the search itself)"
     )
 
 
