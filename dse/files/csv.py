@@ -80,8 +80,9 @@ class CsvTable:
         Each value is the float nearest to the exact product where `factor` is a power of ten.
         """
         cells = self.columns[column]
-        power = _power_of_ten(factor)
-        exponent, rest = (0, float(factor)) if power is None else (power, 1.0)
+        exponent, rest = round(math.log10(factor)), 1.0
+        if Fraction(10) ** exponent != factor:
+            exponent, rest = 0, float(factor)
         values = _plain(cells, exponent)
         if values is None:
             values = np.array([_number(cell.strip(), exponent) for cell in cells])
@@ -143,11 +144,6 @@ def _number(cell: str, exponent: int) -> float:
     return float(f"{mantissa}e{int(power) + exponent if mark else exponent}")
 
 
-def _power_of_ten(factor: Fraction) -> int | None:
-    exponent = round(math.log10(factor))
-    return exponent if Fraction(10) ** exponent == factor else None
-
-
 def _not_a_number(cell: str) -> tuple[str, str]:
     if not cell:
         return "the cell is empty", "write the number, or leave the row out"
@@ -192,7 +188,11 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
     if not at:
         raise StudyError([start.fault((), "", "the table is empty", "write a header and rows")])
     headers = tuple(column[0].strip() for column in columns)
-    _check_separator(headers, start)
+    for separator, name in _SEPARATORS.items():
+        if separator in headers[0] and len(headers) == 1:
+            rule = f"cells are separated by commas, not by {name}"
+            remedy = "export it with commas between cells and decimal points in numbers"
+            raise StudyError([start.fault((), quoted(headers[0]), rule, remedy)])
     kept = [place for place, cells in enumerate(columns) if any(cell.strip() for cell in cells)]
     faults += _header_faults(headers, kept, lines, at[0], file)
     if len(at) == 1:
@@ -258,14 +258,6 @@ def _records(lines: Sequence[str], start: Position) -> Parts:
             faults.append(start._replace(line=line).fault((), "", rule, remedy))
     columns = list(zip(*(rows[:1] if faults else rows), strict=True))
     return at, columns, faults
-
-
-def _check_separator(headers: Sequence[str], start: Position) -> None:
-    for separator, name in _SEPARATORS.items():
-        if separator in headers[0] and len(headers) == 1:
-            rule = f"cells are separated by commas, not by {name}"
-            remedy = "export it with commas between cells and decimal points in numbers"
-            raise StudyError([start.fault((), quoted(headers[0]), rule, remedy)])
 
 
 def _header_faults(

@@ -150,7 +150,9 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
     """
     try:
         found = read_json(folder / MANIFEST)
-        _require_files(folder)
+        for name in READ:
+            if os.path.lexists(folder / name) and not (folder / name).is_file():
+                raise ValueError(f"{name} is not a file")
     except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
     if not isinstance(found, dict):
@@ -168,14 +170,6 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
             f"all with: dse verify {folder}"
         )
     return found
-
-
-def _require_files(folder: Path) -> None:
-    """Refuse what is no file where a command reads one."""
-    for name in READ:
-        path = folder / name
-        if os.path.lexists(path) and not path.is_file():
-            raise ValueError(f"{name} is not a file")
 
 
 def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:

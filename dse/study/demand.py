@@ -44,7 +44,8 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         return
     rate = 8.0 * size * tasks
     stated = scenario.column(RATE)
-    if stated is not None and not _agree(stated, rate):
+    one = stated is not None and len(stated) == len(rate) == 1
+    if stated is not None and not (one and math.isclose(stated[0], rate[0], rel_tol=_SAME)):
         _contradicts(written, rate, reader)
     elif places:
         axis = axes[places[0]]
@@ -71,11 +72,6 @@ def followers(problem: Problem, column: str) -> dict[str, float]:
     if other is None or TASKS not in constants or other not in constants:
         return {}
     return {RATE: 8.0 * float(constants[other][0])}
-
-
-def _agree(stated: Column, rate: Column) -> bool:
-    same = len(stated) == len(rate) == 1
-    return same and math.isclose(float(stated[0]), float(rate[0]), rel_tol=_SAME)
 
 
 def _contradicts(written: schema.StudyFile, rate: Column, reader: Reader) -> None:
