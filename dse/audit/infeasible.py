@@ -13,7 +13,7 @@ from dse.errors import Fault, MissingLibraryError, StudyError, UnitError, neares
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import Document, no_such
-from dse.files.json import read_regular
+from dse.files.json import read_regular, reason
 from dse.files.limits import TABLE_BYTE
 from dse.reports.text import Printable
 from dse.study.study import read_study
@@ -79,8 +79,7 @@ def _content(written: str) -> bytes:
     except FileNotFoundError:
         raise no_such(Path(written), "table", "*.csv") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _fault(written, f"it cannot be read: {reason}", "name a CSV file") from error
+        raise _fault(written, f"it cannot be read: {reason(error)}", "name a CSV file") from error
 
 
 def _trials(written: str, name: str | None) -> bytes:

@@ -22,6 +22,7 @@ from dse.errors import (
     quoted,
     refuse,
 )
+from dse.files.json import reason
 from dse.files.limits import STUDY_BYTE
 from dse.files.yaml import YamlReader, check_size, flow_yaml
 
@@ -148,8 +149,7 @@ def read_document(path: str | Path) -> Document:
         fault = start.fault((), written, "a study is UTF-8 text", "save the file as UTF-8")
         raise StudyError([fault]) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        rule, remedy = f"{shown} cannot be read: {reason}", "check its name and permissions"
+        rule, remedy = f"{shown} cannot be read: {reason(error)}", "check its name and permissions"
     raise StudyError([Fault("", "", rule, remedy)])
 
 

@@ -24,6 +24,11 @@ def is_regular(path: Path) -> bool:
         return False
 
 
+def reason(error: Exception) -> str:
+    """Return why a file cannot be read or written."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def read_regular(path: Path, most: int) -> bytes:
     """Return up to `most` bytes of a file, all if -1, which must not be a pipe or a device.
 

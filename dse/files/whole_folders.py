@@ -26,6 +26,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dse.errors import OutputError
+from dse.files.json import reason
 
 try:
     import fcntl
@@ -102,7 +103,7 @@ class WorkingFolder:
             os.replace(earlier, self.place)
         except OSError as error:
             raise OutputError(
-                f"{self.target} cannot be written: {_reason(error)}; {ELSEWHERE}; "
+                f"{self.target} cannot be written: {reason(error)}; {ELSEWHERE}; "
                 f"what was there is in {earlier}"
             ) from error
 
@@ -111,7 +112,7 @@ class WorkingFolder:
         try:
             spare = Path(tempfile.mkdtemp(prefix=f"{self.place.name}-"))
         except OSError as error:
-            return f"and there is no temporary folder to keep it in: {_reason(error)}"
+            return f"and there is no temporary folder to keep it in: {reason(error)}"
         try:
             with _errors_of(spare):
                 write(spare)
@@ -167,11 +168,7 @@ def _errors_of(target: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
-        raise OutputError(f"{target} cannot be written: {_reason(error)}; {ELSEWHERE}") from error
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+        raise OutputError(f"{target} cannot be written: {reason(error)}; {ELSEWHERE}") from error
 
 
 def _free(target: Path, files: Collection[str]) -> Path:
@@ -240,7 +237,7 @@ def _recovered(place: Path) -> Iterator[str]:
         except FileNotFoundError:  # who wrote it was quicker
             continue
         except OSError as error:
-            yield f"{path} is left of a killed run, and cannot be removed: {_reason(error)}"
+            yield f"{path} is left of a killed run, and cannot be removed: {reason(error)}"
 
 
 def _tidied(path: Path, place: Path, state: str, *, sure: bool) -> Iterator[str]:

@@ -242,15 +242,10 @@ def _records(problem: Problem) -> Iterator[Assumption]:
         for row, label in enumerate(axis.labels):
             for column, values in axis.columns.items():
                 if column not in later and column not in choices:
-                    yield _record(problem, place, row, column, label, float(values[row]))
-
-
-def _record(
-    problem: Problem, place: int, row: int, column: str, label: str, value: float
-) -> Assumption:
-    of_section, _, name = column_path(column).partition(".")
-    name = f"{label}.{name or units.stem(of_section) or of_section}"
-    return replace(_of_column(name, column, value, problem), touched=(place, row))
+                    of_section, _, name = column_path(column).partition(".")
+                    name = f"{label}.{name or units.stem(of_section) or of_section}"
+                    found = _of_column(name, column, float(values[row]), problem)
+                    yield replace(found, touched=(place, row))
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:

@@ -33,21 +33,28 @@ def choose_designs(
     """Return the designs that a stage chooses from."""
     before = len(reader.faults)
     _check_source(written, reader)
+    found = None
     if written.table is not None:
         from dse.study import core_tables  # only where one is named
 
         found = core_tables.table_designs(written, scenario, reader)
-        return None if found is None else _chosen(found, written, reader)
-    if written.provides is not None:
+    elif written.provides is not None:
         from dse.study import provided  # only where a function is named
 
         found = provided.provided_designs(written, scenario, reader)
-        return None if found is None else _chosen(found, written, reader)
-    if not isinstance(written.core, str):
-        return None
-    core = model = None
+    elif isinstance(written.core, str):
+        found = _core_designs(written, scenario, reader)
+        found = None if len(reader.faults) > before else found
+    return None if found is None else _chosen(found, written, reader)
+
+
+def _core_designs(
+    written: schema.StageSection, scenario: Scenario, reader: Reader
+) -> Designs | None:
+    """Return the designs of a model of a core, and note what is assumed of them."""
+    before, core = len(reader.faults), None
     with reader.at(("core",)):
-        core = record_of(contract.Core, written.core, reader)
+        core = record_of(contract.Core, str(written.core), reader)
     if core is None:
         return None
     if "model" not in written.model_fields_set and len(core.models) == 1:
@@ -61,20 +68,6 @@ def choose_designs(
     if len(reader.faults) > before:
         return None
     designs = designs_of_model(core, model, values, written.uncertainty, reader)
-    _note_assumed(core, model, written, scenario, reader)
-    if len(reader.faults) > before:
-        return None
-    return _chosen(designs, written, reader)
-
-
-def _note_assumed(
-    core: contract.Core,
-    model: contract.Model,
-    written: schema.StageSection,
-    scenario: Scenario,
-    reader: Reader,
-) -> None:
-    """Note what a core assumes; refuse a latency that is assumed where it decides the rate."""
     if "latency_cycles" in model.assumed and scenario.chained:
         rule = f"core {core.name!r} assumes its latency, which decides the rate in a chained mode"
         remedy = "choose a core or a model whose latency is known"
@@ -84,6 +77,7 @@ def _note_assumed(
     if model.assumed:
         words = ", ".join(units.stem(name).replace("_", " ") for name in model.assumed)
         reader.notes.append(f"core {core.name}: assumed for every design: {words}")
+    return designs
 
 
 def _check_source(written: schema.StageSection, reader: Reader) -> None:

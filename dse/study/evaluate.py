@@ -42,14 +42,10 @@ from dse.study.tables import column_quantity, columns_of, read_input
 
 
 def measured_of(
-    written: schema.StudyFile,
-    section: schema.EvaluateSection,
-    outputs: Outputs,
-    space: Space,
-    reader: Reader,
+    written: schema.StudyFile, outputs: Outputs, space: Space, reader: Reader
 ) -> MeasuredColumns | None:
     """Return what measures the outputs of a study, None where a fault was added."""
-    here = reader.below("evaluate")
+    section, here = written.evaluate or schema.EvaluateSection(), reader.below("evaluate")
     before = len(reader.faults)
     own = written.axes.keys() - workload_interface_budget.DECLARED.keys()
     free = [place for place, axis in enumerate(space.axes) if axis.name in own]
@@ -187,7 +183,7 @@ def measured_quantities(
         if name in written.axes and name not in workload_interface_budget.DECLARED:
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
-    measured = measured_of(written, section, outputs, space, reader)
+    measured = measured_of(written, outputs, space, reader)
     named = section.using or section.function
     source = named or (str(section.command[0]) if section.command else "a function")
     about = {"words": "What is measured", "source": f"measured by {source}"}

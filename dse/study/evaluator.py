@@ -8,7 +8,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -23,7 +23,7 @@ from dse.evaluators.outputs import Declared
 from dse.files.document import CHEAPER
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import base_of, locate
-from dse.files.json import read_regular
+from dse.files.json import read_regular, reason
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.measurers import LARGEST_FILE_BYTE, Values, file_hashes, matching, own_files, plugged
@@ -166,13 +166,13 @@ def evaluator_of(
         rule = "settings are those of a plug-in"
         reader.fault(("settings",), rule, "remove them, or name one: `using: NAME`", "")
     if section.command is not None:
-        return _command(section, section.command, declared, axis_units, reader)
+        return _command(section, declared, axis_units, reader)
     _refuse_exits(section, reader)
     if section.timeout is not None and function is None:
         rule = "a function cannot be ended when its time is over"
         reader.fault(("timeout",), rule, "remove it, or write a command")
     if section.function is not None:
-        return _function(section, section.function, declared, axis_units, reader)
+        return _function(section, declared, axis_units, reader)
     parts: dict[str, object] = {}
     if section.using is not None:
         files = [one for each in section.files for one in matching(each, reader.document)]
@@ -186,13 +186,10 @@ def evaluator_of(
 
 
 def _function(
-    section: schema.MeasuringSection,
-    written: str,
-    declared: Outputs,
-    axis_units: AxisUnits,
-    reader: Reader,
+    section: schema.MeasuringSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
 ) -> FileFunction | None:
     """Return a function of a file beside the study, which is read here and not imported."""
+    written = str(section.function)
     name, _, function = written.rpartition(":")
     place, where = locate(reader.document, name), ("function",)
     if not (name.endswith(".py") and function.isidentifier()):
@@ -202,8 +199,7 @@ def _function(
     try:
         text = read_regular(place, LARGEST_FILE_BYTE).decode()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        reader.fault(where, f"{name} cannot be read: {reason}", base_of(reader.document), "")
+        reader.fault(where, f"{name} cannot be read: {reason(error)}", base_of(reader.document), "")
         return None
     with reader.at(where):
         require_function(text, function, axis_units)
@@ -281,13 +277,9 @@ def _require_arguments(
 
 
 def _command(
-    section: schema.MeasuringSection,
-    command: Sequence[str | int | float],
-    declared: Outputs,
-    axis_units: AxisUnits,
-    reader: Reader,
+    section: schema.MeasuringSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
 ) -> Command | None:
-    arguments = [str(argument) for argument in command]
+    arguments = [str(argument) for argument in section.command or ()]
     for name in taken_names(axis_units):
         rule = f"{{{name}}} stands for something else in a command"
         replace(reader, path=("axes",)).fault((name,), rule, "rename the axis", repr(name))

@@ -12,7 +12,7 @@ from dse.contract.evaluators import Measurer, Prepared, Setup, Value
 from dse.errors import StudyError, nearest
 from dse.files.document import Document
 from dse.files.inputs import Input, base_of, locate
-from dse.files.json import read_regular
+from dse.files.json import read_regular, reason
 from dse.plugins import registry
 from dse.study.reader import Path, Reader
 
@@ -86,8 +86,7 @@ def file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) -> 
                 content = read_regular(locate(reader.document, name), LARGEST_FILE_BYTE + 1)
             except (OSError, ValueError) as error:
                 if position is not None and not reader.document.recorded:
-                    reason = getattr(error, "strerror", None) or str(error)
-                    reader.fault(where, f"{name} cannot be read: {reason}", "check it", "")
+                    reader.fault(where, f"{name} cannot be read: {reason(error)}", "check it", "")
                 continue  # of the program and its arguments another rule tells
             if len(content) > LARGEST_FILE_BYTE:
                 reader.notes.append(

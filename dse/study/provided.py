@@ -141,14 +141,10 @@ def _reasons(refused: Mapping[str, str]) -> str:
 
 
 def refuse_function(
-    wanted: str,
-    refused: Mapping[str, str],
-    cores: Sequence[contract.Core],
-    known: Mapping[str, contract.Function],
-    reader: Reader,
+    wanted: str, refused: Mapping[str, str], cores: Sequence[contract.Core], reader: Reader
 ) -> None:
     """Report a function without cores: why none can be taken, or what is close."""
-    place = ("provides",)
+    place, known = ("provides",), registry.records(contract.Function)
     if refused:
         remedy = "ask for less, by `node`, `evidence`, `among` or the objectives"
         rule = f"no core that provides {wanted} can be taken: {_reasons(refused)}"
@@ -189,7 +185,7 @@ def provided_designs(
     if reader.faults and (taken or refused):  # what is refused may follow from a fault before
         return None
     if not taken:
-        refuse_function(wanted, refused, cores, known, reader)
+        refuse_function(wanted, refused, cores, reader)
         return None
     designs = _joined(taken)
     if written.scale_to is not None:

@@ -15,7 +15,7 @@ from dse.files import headers
 from dse.files.csv import CsvTable, is_number, parse_csv
 from dse.files.headers import Header
 from dse.files.inputs import Input, base_of, locate
-from dse.files.json import read_regular
+from dse.files.json import read_regular, reason
 from dse.files.limits import TABLE_BYTE
 from dse.study.field_kinds import Range
 from dse.study.reader import Reader
@@ -48,8 +48,7 @@ def read_input(written: str, reader: Reader) -> CsvTable | None:
         remedy = nearest(place.name, known) if known else unknown
         reader.fault((), f"there is no file {str(place)!r}", remedy)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        reader.fault((), f"it cannot be read: {reason}", "check its name and permissions")
+        reader.fault((), f"it cannot be read: {reason(error)}", "check its name and permissions")
     return None
 
 
