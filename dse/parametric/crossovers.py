@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.parametric.flips import NOT_EVERY_DESIGN, NOTHING_FITS
+from dse.parametric.flips import NOTHING_FITS, SEARCHED_AT_POINTS
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, in_words, table_text, unit_suffix
 from dse.study.assumptions import Assumption
@@ -169,7 +169,7 @@ def _distinct(values: Sequence[float], quantity: str) -> list[str]:
 def _notes(crossovers: Crossovers) -> list[str]:
     notes = []
     if not all(interval.complete for interval in crossovers.intervals):
-        notes.append(NOT_EVERY_DESIGN)
+        notes.append(SEARCHED_AT_POINTS)
     last = crossovers.intervals[-1]
     if last.limited:
         reached = units.show(last.high, crossovers.assumption.quantity)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dse.algebra import units
 from dse.parametric.tracked_answer import Breakpoint
 from dse.reports.designs import difference
-from dse.reports.sections import Section, html
+from dse.reports.sections import Section, html, sections_text
 from dse.reports.text import (
     Printable,
     listed,
-    paragraph,
     percent,
     plural,
     signed,
-    table_text,
     unit_suffix,
 )
 from dse.study.study import Study
@@ -49,11 +47,7 @@ REGRET = (
 
 NAMED = 12
 """Names that a text lists."""
-NOT_EVERY_DESIGN = (
-    "not every design was compared: for a knee, an expression or a tolerance, in large spaces, and "
-    "where whole rounds of tasks fit here and there only, the answer was searched exactly at some "
-    "values only"
-)
+SEARCHED_AT_POINTS = "It was searched at points: a narrow window between them can hide."
 
 
 @dataclass(frozen=True)
@@ -170,9 +164,7 @@ class Flips(Printable):
 
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
-        rows = [_row(self, entry) for entry in self.mattering]
-        table = [table_text(rows, HEADERS)] if rows else []
-        return "\n\n".join([paragraph(self.title), *table, *map(paragraph, _notes(self))])
+        return sections_text(self.title, [replace(self.section(full=True), title="")])
 
     @property
     def title(self) -> str:
@@ -180,8 +172,7 @@ class Flips(Printable):
         return f"{', '.join(self.answer)}: {self.preference}"
 
     def _repr_html_(self) -> str:
-        rows = tuple(_row(self, entry) for entry in self.mattering)
-        return html(self.title, [Section("", "", (), HEADERS, rows, tuple(_notes(self)))])
+        return html(self.title, [replace(self.section(full=True), title="")])
 
     def section(self, *, full: bool) -> Section:
         """Return the flips as a section of an answer, only the nearest unless `full`."""
@@ -201,12 +192,13 @@ class Flips(Printable):
                 f"factor tried. {REGRET}"
             )
         if not self.is_complete:
-            lines.append("It was searched at points: a narrow window between them can hide.")
+            lines.append(SEARCHED_AT_POINTS)
         remarks = list(_hardly(self))
         if len(moving) > len(shown):
             counts["not_shown"] = len(moving) - len(shown)
             names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
+        remarks += _unmoved(self) if full else ()
         if self.unchecked:
             remarks.append(not_checked(self.unchecked, self.seconds))
         remarks += [f"Some ranges stop early: {reason}." for reason in self.limits]
@@ -307,27 +299,16 @@ def _regret_text(regret: float | None, hardly: float) -> str:
     return "not met" if math.isinf(regret) else percent(regret)
 
 
-def _notes(flips: Flips) -> list[str]:
+def _unmoved(flips: Flips) -> Iterator[str]:
+    """Yield what changes nothing, by name."""
     still = [entry for entry in flips.found if not entry.moves]
     stable = sorted(entry.label for entry in still if not entry.is_limited)
-    notes = [REGRET] * bool(flips.mattering) + list(_hardly(flips))
     if stable:
-        notes.append(
-            f"no flip between 1/{flips.factor:g} and {flips.factor:g} times the nominal value: "
-            f"{', '.join(stable)}"
-        )
-    searched = []
+        yield f"No flip: {', '.join(stable)}."
     for entry in still:
         if entry.is_limited:
             low, high = (units.show(side.holds_to, entry.quantity) for side in entry.sides)
-            searched.append(f"{entry.name} from {low} to {high}")
-    if searched:
-        notes.append(f"no flip within what was searched: {', '.join(searched)}")
-    if not flips.is_complete:
-        notes.append(NOT_EVERY_DESIGN)
-    if flips.unchecked:
-        notes.append(not_checked(flips.unchecked, flips.seconds))
-    return notes + [f"some ranges stop early: {reason}" for reason in flips.limits]
+            yield f"No flip within what was searched: {entry.name} from {low} to {high}."
 
 
 def not_checked(names: Sequence[str], seconds: float) -> str:

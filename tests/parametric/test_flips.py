@@ -520,7 +520,7 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     assert exponent.high.limited == breakpoints.OVERFLOW
     assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
     assert exponent.low.limited == ""
-    assert "some ranges stop early: a quantity overflows" in result.text()
+    assert "Some ranges stop early: a quantity overflows" in result.text()
     assert "kernel.exponent from 0.0012 to 8" in result.text()
     at = result.study.document
     sweep = find_crossovers(at, "kernel.exponent=1..400", prefer="speedup")
