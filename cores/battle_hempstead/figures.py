@@ -117,7 +117,10 @@ def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
     unrolled = [0, *range(2, len(table.area_m2))]
     law = des.des_law(unroll=np.linspace(1.0, 16.0, 601))
     return _over_copies(
-        *(table, unrolled, law, marks),
+        table,
+        unrolled,
+        law,
+        marks,
         tasks="tasks in flight",
         copies="u1",
         first="u1",
@@ -178,7 +181,9 @@ def _figure_12(_: Laboratory) -> tuple[Panel, ...]:
     """Power and area of a Jacobi core over as many single stencils."""
     table, law = jacobi.jacobi_table(), jacobi.jacobi_law(side=np.linspace(1.0, 4.0, 601))
     return _over_copies(
-        *(table, range(4), law),
+        table,
+        range(4),
+        law,
         tasks="stencils",
         copies="single stencils",
         first="n = 1",
