@@ -50,15 +50,13 @@ class Trade:
         strict = self.preference.within(0).design
         if self.is_none:
             return f"It is {strict} too: the tolerance changes nothing."
-        gains, costs = self.differences(better=True), self.differences(better=False)
-        bought = f"{listed(gains) or 'nothing better'} for {listed(costs) or 'nothing'}"
-        return f"Compared with {strict}, {self.best.line}: {bought}."
+        return f"Compared with {strict}, {self.best.line}: {self.price}."
 
     @property
     def price(self) -> str:
         """What is gained and what that costs: ``14 % less area for 2 % more power``."""
         gains, costs = self.differences(better=True), self.differences(better=False)
-        return f"{listed(gains)} for {listed(costs)}"
+        return f"{listed(gains) or 'nothing better'} for {listed(costs) or 'nothing'}"
 
     def differences(self, *, better: bool) -> list[str]:
         """Return what is better, or worse, in the order of the objectives, the preferred last."""

@@ -129,7 +129,7 @@ def test_a_process_learns_a_function_and_which_features_count():
 
 def test_believing_a_design_lowers_variances_as_observing_it_does():
     features, values = data()
-    objectives = ModelledLosses(1)
+    objectives = ModelledLosses()
     objectives.learn(features, np.exp(values)[:, None], np.full((25, 1), np.nan))
     process = objectives.known[0].process
     others = data(7, seed=5)[0]
@@ -288,12 +288,12 @@ def test_a_wrong_model_is_dropped_by_its_leave_one_out_error(wrong):
     model = 3 * loss**0.9
     if wrong:
         model[:, 0] = np.exp(2 * random.standard_normal(30))
-    objectives = ModelledLosses(2)
+    objectives = ModelledLosses()
     objectives.learn(Features(problem).of(index), loss, model)
-    assert objectives.known[0].trusted == (not wrong)
+    assert (objectives.known[0].slope != 0) == (not wrong)
     model[3] = np.nan  # a design of which nothing is expected
     objectives.learn(Features(problem).of(index), loss, model)
-    assert not any(one.trusted for one in objectives.known)
+    assert not any(one.slope != 0 for one in objectives.known)
 
 
 def test_a_search_with_a_wrong_model_still_finds_the_front():

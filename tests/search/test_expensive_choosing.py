@@ -80,7 +80,7 @@ def test_a_knob_that_makes_no_difference_is_not_pushed_to_its_ends():
     random = generator()
     seen, grid = random.random((30, 2)), np.linspace(0, 1, 11)
     loss = np.stack([np.exp(3 * seen[:, 0]), np.exp(-np.sin(3 * seen[:, 0]))], axis=1)
-    objectives = ModelledLosses(2)
+    objectives = ModelledLosses()
     objectives.learn(seen, loss, np.full((30, 2), np.nan))
     assert [one.process.idle.tolist() for one in objectives.known] == [[False, True]] * 2
     pool = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
@@ -96,7 +96,7 @@ def batch(observed, mean, span, count):
     """Return what a batch holds and what it should: each the best, were those before it seen."""
     features, values = data()
     loss = np.stack([np.exp(values), np.exp(features[:, 2] - features[:, 0])], axis=1)
-    objectives = ModelledLosses(2)
+    objectives = ModelledLosses()
     objectives.learn(features, loss, np.full((25, 2), np.nan))
     pool, chance = data(len(mean), seed=5)[0], generator().uniform(0.2, 1.0, len(mean))
     found = (

@@ -142,7 +142,7 @@ def test_the_slope_over_a_cheaper_level_is_that_of_its_law(power):
     random = np.random.default_rng(1)
     features = random.random((40, 2))
     low = np.exp(3 * features[:, :1] + features[:, 1:])
-    learnt = ModelledLosses(1, measured=True)
+    learnt = ModelledLosses(measured=True)
     learnt.learn(features, 7 * low**power * np.exp(0.01 * np.sin(9 * features[:, :1])), low)
     assert learnt.known[0].slope == pytest.approx(power, abs=0.05)
 

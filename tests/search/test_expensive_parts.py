@@ -166,20 +166,20 @@ def test_a_model_that_is_far_off_at_times_is_not_trusted_on_either_side(sign):
     features, values = data(40)
     loss = np.exp(values)[:, None]
     off = loss * np.exp(sign * np.where(np.arange(40) % 8 == 0, 4.0, 0.0))[:, None]
-    objectives = ModelledLosses(1)
+    objectives = ModelledLosses()
     objectives.learn(features, loss, off)
-    assert not objectives.known[0].trusted
+    assert objectives.known[0].slope == 0
     objectives.learn(features, loss, loss * 2.0)
-    assert objectives.known[0].trusted
+    assert objectives.known[0].slope != 0
 
 
 def test_where_nothing_is_expected_of_a_design_it_is_taken_for_a_typical_one():
     features, values = data()
     loss = np.stack([np.exp(values), 2.0 + values], axis=1)
     wrong = np.exp(3 * generator().standard_normal(25))
-    objectives = ModelledLosses(2)
+    objectives = ModelledLosses()
     objectives.learn(features, loss, np.stack([3 * loss[:, 0], wrong], axis=1))
-    assert [one.trusted for one in objectives.known] == [True, False]
+    assert [one.slope != 0 for one in objectives.known] == [True, False]
     asked = data(4, seed=5)[0]
     prior = np.array([[2.0, 1.0], [8.0, 1.0], [4.0, 1.0], [np.nan, 1.0]])
     found = objectives.mean(asked, np.arange(4)[:, None], lambda index: prior[index[:, 0]])

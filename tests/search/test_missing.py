@@ -22,7 +22,7 @@ from tests.search.test_search import Synthetic
 
 def believer(left: list[float], *, mean: float, chance: float = 1.0) -> Believer:
     """Return designs left at these places, whose losses are taken to be `mean`, of one loss."""
-    losses, seen = ModelledLosses(1), np.linspace(0, 1, 6)[:, None]
+    losses, seen = ModelledLosses(), np.linspace(0, 1, 6)[:, None]
     losses.learn(seen, np.exp(np.sin(9 * seen)), np.full((6, 1), np.nan))
     features, means = np.array(left)[:, None], np.full((len(left), 1), mean)
     return Believer(losses, features, means, np.ones(1), np.full(len(left), chance))

@@ -19,7 +19,7 @@ from dse.search.exact.enumeration import (
     enumerated,
     unfinished_at,
 )
-from dse.search.exact.work import EffortError, TooMuchWorkError, limited
+from dse.search.exact.work import EffortError, NotComposedError, TooMuchWorkError, limited
 from dse.search.outcome import Certificate, Outcome
 
 if TYPE_CHECKING:
@@ -64,8 +64,6 @@ def prove(
     work = partial(_enumeration_work, problem, budget=budget, limit=limit)
     if least <= LITTLE and work() <= LITTLE:
         return enumerated(problem, progress, "the expected work is small")
-    from dse.search.exact.work import NotComposedError  # only where something is composed
-
     composer = _composer(problem, progress)
     most = cache(lambda: work(composer.incumbents.designs))
     try:
@@ -100,8 +98,6 @@ def _composed(
     most_work: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Compose; as soon as that took `least_work`, find out how much it may take."""
-    from dse.search.exact.work import NotComposedError
-
     problem, archive, way = composer.problem, composer.incumbents.archive, "composed"
     try:
         with limited(designs=least_work, most=most_work):

@@ -48,7 +48,7 @@ class LevelModel:
         self._index: list[Index] = []
         self._loss = np.empty((0, count))
         self._has: Index = np.arange(0)
-        self._modelled = ModelledLosses(0)
+        self._modelled = ModelledLosses()
 
     def knows(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) the level has measured."""
@@ -67,7 +67,7 @@ class LevelModel:
         finite = np.isfinite(self._loss)
         has = np.flatnonzero(finite.any(axis=0))  # it may lack the outputs of an objective
         if len(has) > len(self._has):
-            self._has, self._modelled = has, ModelledLosses(len(has), measured=True)
+            self._has, self._modelled = has, ModelledLosses(measured=True)
         known = finite[:, has].all(axis=1)
         if len(has) and known.sum() >= LEAST:
             designs, loss = np.concatenate(self._index)[known], self._loss[known][:, has]

@@ -234,11 +234,6 @@ class ModelledLoss:
     process: Process
     slope: float
 
-    @property
-    def trusted(self) -> bool:
-        """Whether the process is of what is left of the expected."""
-        return self.slope != 0
-
 
 class ModelledLosses:
     """All losses, learnt anew from each batch.
@@ -248,12 +243,11 @@ class ModelledLosses:
     designs seen better when each is omitted.
     """
 
-    def __init__(self, count: int, *, measured: bool = False) -> None:
-        """Know nothing of so many losses; `measured` where cheaper levels tell what is expected."""
+    def __init__(self, *, measured: bool = False) -> None:
+        """Know nothing; `measured` where cheaper levels tell what is expected."""
         self._measured = measured
         self._parameters: dict[tuple[int, bool], Column] = {}
         self.known: list[ModelledLoss] = []
-        self.count = count
 
     def learn(
         self, features: Matrix, loss: Matrix, expected: Matrix, errors: Matrix | None = None
@@ -264,7 +258,7 @@ class ModelledLosses:
         """
         self.known = []
         away = loss if errors is None else loss + np.copysign(errors, loss)
-        for k in range(self.count):
+        for k in range(loss.shape[1]):
             scale = straight(loss[:, k])
             y, prior = scale(loss[:, k]), scale(expected[:, k])
             noise = (scale(away[:, k]) - y) ** 2
@@ -284,10 +278,10 @@ class ModelledLosses:
     def mean(self, features: Matrix, index: Index, expected: Expected) -> Matrix:
         """Return the posterior means, (q, m), on their scales."""
         means = np.stack([one.process.mean(features) for one in self.known], axis=1)
-        if any(one.trusted for one in self.known):
+        if any(one.slope for one in self.known):
             prior = self.straightened(expected(index))
             for k, one in enumerate(self.known):
-                if one.trusted:
+                if one.slope:
                     typical = np.nanmedian(prior[:, k])
                     filled = np.where(np.isnan(prior[:, k]), typical, prior[:, k])
                     means[:, k] += one.slope * filled

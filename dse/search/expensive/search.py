@@ -147,7 +147,7 @@ class Learning:
     def __init__(self, search: Search, features: Features, seed: int) -> None:
         """Know nothing."""
         self._search, self._features, self.levels = search, features, Levels(search, features)
-        self._objectives = ModelledLosses(search.objective_count, measured=self.levels.any)
+        self._objectives = ModelledLosses(measured=self.levels.any)
         self._chances = Chances()
         until = search.ending.until
         self._missing = None if until is None else Missing(until.confidence, seed)
@@ -204,12 +204,9 @@ def extremes(axes: Axes, random: np.random.Generator) -> Index:
 
 def between(axes: Axes, random: np.random.Generator, count: int) -> Index:
     """Return a Latin hypercube of `count` designs: each axis evenly over its scale."""
-    scales = Scales(axes)
     strata = np.tile(np.arange(count), (len(axes.sizes), 1))
     shares = (random.permuted(strata, axis=1).T + 0.5) / count
-    rows: Index = np.floor(shares * np.array(axes.sizes)).astype(np.int64)
-    rows[:, scales.ordered] = scales.nearest(shares[:, scales.ordered])
-    return rows
+    return Scales(axes).spread(shares)
 
 
 class Chances:

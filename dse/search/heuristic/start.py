@@ -23,7 +23,7 @@ class Scales:
         """Keep where the values of each ordered axis lie."""
         found = [scale for scale in axes.coordinates if scale is not None]
         self.ordered: NDArray[np.bool_] = np.array(axes.ordered, dtype=bool)
-        self._scales = found
+        self._scales, self._sizes = found, np.array(axes.sizes)
         self._middles = [(scale[1:] + scale[:-1]) / 2 for scale in found]
 
     def coordinates(self, index: Index) -> Matrix:
@@ -40,6 +40,12 @@ class Scales:
             result[..., place] = np.searchsorted(middles, coordinates[..., place])
         return result
 
+    def spread(self, shares: Matrix) -> Index:
+        """Return designs (n, d) at shares of each axis, on its scale where it has an order."""
+        rows: Index = np.floor(shares * self._sizes).astype(np.int64)
+        rows[:, self.ordered] = self.nearest(shares[:, self.ordered])
+        return rows
+
 
 def clipped(violation: Matrix) -> Matrix:
     """Return violations, of any shape, of which none is infinite."""
@@ -54,8 +60,10 @@ def coarse_grid(axes: Axes, count: int) -> Index:
     """
     sizes = np.array(axes.sizes, dtype=np.int64)
     corners = _distinct(_corners(sizes))
+    if len(corners) >= count:
+        return corners[:count]
     levels = _levels(sizes, count - len(corners))
-    grid = _grid(axes, levels) if levels is not None else corners[:0]
+    grid = Scales(axes).spread((product(levels) + 0.5) / levels)  # at the middles of bins
     return _distinct(np.concatenate([corners, grid]))[:count]
 
 
@@ -76,10 +84,8 @@ def _corners(sizes: NDArray[np.int64]) -> Index:
     return np.where(high, sizes - 1, 0)
 
 
-def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
+def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return how many values each axis gets; one more for each in turn, while they fit."""
-    if count < 1:
-        return None
     levels = np.ones_like(sizes)
     growing = True
     while growing:
@@ -90,13 +96,3 @@ def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
             if more[axis] <= sizes[axis] and np.prod(more.astype(float)) <= count:
                 levels, growing = more, True
     return levels
-
-
-def _grid(axes: Axes, levels: NDArray[np.int64]) -> Index:
-    """Return the product of values spread over each axis: bins' middles on its scale."""
-    scales = Scales(axes)
-    spots = product(levels)
-    middles = (spots + 0.5) / levels
-    rows: Index = np.floor(middles * np.array(axes.sizes)).astype(np.int64)
-    rows[:, scales.ordered] = scales.nearest(middles[:, scales.ordered])
-    return rows
