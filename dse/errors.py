@@ -155,14 +155,18 @@ def gone(function: str, name: str) -> str:
     return ARGUMENTS_GONE.get(f"{function}.{name}") or GONE.get(name, "")
 
 
-class UnitError(DseError):
-    """A value whose unit is missing, unknown or of another dimension."""
+class _RuleError(DseError):
+    """What breaks a rule; a remedy follows it."""
 
     def __init__(self, rule: str, remedy: str) -> None:
         """Keep the rule and the remedy apart, so that a fault can show both."""
         self.rule = rule
         self.remedy = remedy
         super().__init__(f"{rule}; {remedy}")
+
+
+class UnitError(_RuleError):
+    """A value whose unit is missing, unknown or of another dimension."""
 
 
 class ExpressionError(UnitError):
@@ -194,14 +198,8 @@ class NotFiniteError(ContractError):
     """A number of a design that meets every constraint is infinite or none."""
 
 
-class PluginError(DseError):
+class PluginError(_RuleError):
     """A plug-in cannot be used."""
-
-    def __init__(self, rule: str, remedy: str) -> None:
-        """Keep the rule and the remedy apart, so that a fault can show both."""
-        self.rule = rule
-        self.remedy = remedy
-        super().__init__(f"{rule}; {remedy}")
 
 
 class UnknownPluginError(PluginError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dse.contract import method
@@ -10,12 +11,10 @@ if TYPE_CHECKING:
     from dse.search import Outcome, Progress
     from dse.search.archive import Searchable
 
+_proving = partial(method, budget=6_000_000_000, proves=True)
 
-@method(
-    description="the proven front, composed or enumerated, whichever suits the space",
-    budget=6_000_000_000,
-    proves=True,
-)
+
+@_proving(description="the proven front, composed or enumerated, whichever suits the space")
 def exact(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
@@ -25,11 +24,7 @@ def exact(
     return prove.prove(problem, "exact", progress, budget=budget, limit=limit)
 
 
-@method(
-    description="the proven front: every design is evaluated or pruned",
-    budget=6_000_000_000,
-    proves=True,
-)
+@_proving(description="the proven front: every design is evaluated or pruned")
 def enumerate(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
@@ -39,11 +34,7 @@ def enumerate(
     return prove.prove(problem, "enumerate", progress, budget=budget, limit=limit)
 
 
-@method(
-    description="branch and bound: prunes partial designs that cannot reach the front",
-    budget=6_000_000_000,
-    proves=True,
-)
+@_proving(description="branch and bound: prunes partial designs that cannot reach the front")
 def compose(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:

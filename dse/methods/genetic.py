@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from dse.contract import Index, Option, Search, method
@@ -14,11 +15,10 @@ _ETA = Option(
     low=1.0,
     high=1000.0,
 )
+_genetic = partial(method, budget=12_000, options=(_ETA,))
 
 
-@method(
-    description="NSGA-II: a good start for two or three objectives", budget=12_000, options=(_ETA,)
-)
+@_genetic(description="NSGA-II: a good start for two or three objectives")
 def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
     with from_extra("nsga2", "pymoo"):
@@ -29,7 +29,7 @@ def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: floa
     evolve(search, NSGA2, seed=seed, population=population, start=start, eta=eta)
 
 
-@method(description="NSGA-III: for four or more objectives", budget=12_000, options=(_ETA,))
+@_genetic(description="NSGA-III: for four or more objectives")
 def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with NSGA-III (Deb and Jain 2014): niches around reference directions.
 
@@ -58,11 +58,7 @@ def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: floa
     evolve(search, create, seed=seed, population=size, start=start, eta=eta)
 
 
-@method(
-    description="SMS-EMOA: maximises the hypervolume, slower per design",
-    budget=12_000,
-    options=(_ETA,),
-)
+@_genetic(description="SMS-EMOA: maximises the hypervolume, slower per design")
 def sms_emoa(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with SMS-EMOA (Beume et al. 2007): least hypervolume contribution leaves.
 

@@ -193,13 +193,9 @@ def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | 
     count = sum(int(rows.sum()) for rows in groups.values())
     size, edge = next(look for most, *look in SIZES if count <= most)
     if len(x.cloud) and len(y.cloud):
-        look: dict[str, Any] = {
-            "s": 4 if len(x.cloud) > 1000 else 10,
-            "linewidths": 0,
-            "rasterized": True,
-            "zorder": 1,
-        }
-        axes.scatter(x.cloud, y.cloud, color=CLOUD_COLOUR, **look)
+        dot = 4 if len(x.cloud) > 1000 else 10
+        look: dict[str, Any] = {"linewidths": 0, "rasterized": True, "zorder": 1}
+        axes.scatter(x.cloud, y.cloud, s=dot, color=CLOUD_COLOUR, **look)
     for rows, (colour, marker) in zip(groups.values(), PALETTE, strict=False):
         axes.scatter(
             x.front[rows],

@@ -54,8 +54,9 @@ def _keep_inside(axes: Axes, text: Text) -> None:
 def label_marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
     """Draw and label vertical lines and points where the labels cover least."""
     if any(series.style == "bars" for series in panel.series):
-        for mark in panel.marks:
-            _above(axes, mark)
+        look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "bottom"}
+        for mark in panel.marks:  # what a bar is, above it
+            axes.annotate(mark.label, (mark.x, mark.y or 0.0), (0, 3), fontsize=9, **look)
         return
     lines = [mark for mark in panel.marks if mark.y is None]
     for mark in lines:
@@ -67,19 +68,6 @@ def label_marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
         places = np.array([(mark.x, mark.y) for mark in points], dtype=np.float64)
         axes.plot(*places.T, "o", color="0.1", markersize=4, zorder=2.6)
         place_labels(axes, places, dict(enumerate(mark.label for mark in points)), math=True)
-
-
-def _above(axes: Axes, mark: Mark) -> None:
-    """Write what a bar is, above it."""
-    axes.annotate(
-        mark.label,
-        (mark.x, mark.y or 0.0),
-        (0, 3),
-        textcoords="offset points",
-        ha="center",
-        va="bottom",
-        fontsize=9,
-    )
 
 
 def _beside(axes: Axes, mark: Mark, lines: Sequence[float], taken: list[Bbox]) -> None:
