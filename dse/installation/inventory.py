@@ -99,31 +99,24 @@ def _closest(wanted: str, kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Found:
-    """A record, and where it is from: a distribution, or a file of the working directory."""
+    """A record, its source, and where it is from; both are the file of one of the user."""
 
     record: Any
-    distribution: str = ""
-    file: str = ""
-
-    @property
-    def source(self) -> str:
-        return self.file or str(self.record.source)
-
-    @property
-    def origin(self) -> str:
-        return self.file or self.distribution
+    source: str
+    origin: str = ""
 
 
 def _found(kind: type) -> Iterator[_Found]:
     """Yield the records of a kind that can be used, those of the user last."""
     if kind is papers.Figure:
-        yield from map(_Found, registry.records(kind).values())
+        yield from (_Found(one, one.source) for one in registry.records(kind).values())
         return
     for plugin in registry.in_order(kind):
-        yield _Found(registry.get(kind, plugin.name), plugin.distribution)
+        record: Any = registry.get(kind, plugin.name)
+        yield _Found(record, str(getattr(record, "source", "")), plugin.distribution)
     for path, file in records.own_records()[0].items():
         if (section := records.KINDS.get(kind)) in file.records:
-            yield _Found(file.records[str(section)], file=path)
+            yield _Found(file.records[str(section)], path, path)
 
 
 def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:

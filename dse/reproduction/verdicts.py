@@ -147,7 +147,10 @@ def _fault(
 ) -> str:
     """Say why a verdict does not fit what is computed, empty where it does."""
     if claim.ours and not claim.verdict and compared.agreement not in (AGREES, WITHIN):
-        found = f"{compared.value!r}" + (f", {_between(compared)}" if compared.within else "")
+        found = f"{compared.value!r}"
+        if compared.within:
+            low, high = compared.within
+            found += f", between {low:.6g} and {high:.6g} within the rounding of its inputs"
         return (
             f"prints {claim.printed!r} and answers {found}; judge it: does the paper contradict "
             "itself, is this the residual of a fit, or does it depend on a reading?"
@@ -162,11 +165,6 @@ def _fault(
     if readings and all(reading.agreement in (AGREES, WITHIN) for reading in readings):
         return "agrees whatever the reading; leave verdict and readings out"
     return ""
-
-
-def _between(compared: _Compared) -> str:
-    low, high = compared.within or (math.nan, math.nan)
-    return f"between {low:.6g} and {high:.6g} within the rounding of its inputs"
 
 
 def _named(claim: Claim) -> str:

@@ -251,11 +251,9 @@ class Archive:
     def evaluate_reference(self, index: Index) -> Evaluation:
         """Evaluate designs (n, d) to compare bounds with; they are not yet of the front."""
         evaluation = self.problem.evaluate(index)
-        hashed = hashes(index, len(self.problem.sizes))
         feasible = evaluation.feasible
         self.reference_evaluations += len(index)
-        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-            sample.add(index, hashed, chosen)
+        self._add_to_samples(index, lambda: feasible)
         if not feasible.any() and not self.feasible and len(index):
             self._update_constraints(index, evaluation.violation)
         return evaluation
