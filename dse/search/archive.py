@@ -21,7 +21,7 @@ from dse.model.volume import History
 from dse.search.exact.work import LOOK, EffortError, most_byte, spend
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
-from dse.search.settings import FrontWatcher, beforehand, check_constraints, excluded
+from dse.search.settings import FrontWatcher, beforehand, check_constraints
 from dse.search.settings import Progress as Progress
 from dse.search.settings import Searchable as Searchable
 
@@ -74,7 +74,8 @@ class Archive:
         """Start again; `every`: each design of the space is going to be evaluated or pruned."""
         self.evaluated = 0
         self.reference_evaluations = 0
-        self._excluded = excluded(self.problem)
+        # None where they are too many to be counted
+        self._excluded = 0 if self._before is None else self._before.count
         self.pruned = self._excluded or 0
         self.feasible = 0
         self.failed, self.failure = 0, ""

@@ -16,7 +16,7 @@ from dse.contract.methods import Axes, OptionValue
 from dse.errors import ContractError, Fault, StudyError, UnitError, nearest, refuse
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Evaluation
-from dse.model.space import Index, Points
+from dse.model.space import Points
 from dse.plugins import registry
 
 Progress = Callable[[int, int], None]
@@ -64,21 +64,10 @@ def beforehand(problem: Searchable) -> Beforehand | None:
     return found if found is not None and found.any else None
 
 
-def excluded(problem: Searchable) -> int | None:
-    """Return how many designs such rules exclude; None where they are too many to be counted."""
-    found = beforehand(problem)
-    return 0 if found is None else found.count
-
-
-def pool_of(problem: Searchable) -> Index | None:
-    """Return the only designs (n, d) that there are, None for those of the whole space."""
-    found = beforehand(problem)
-    return None if found is None else found.pool
-
-
 def left_of(problem: Searchable) -> int:
     """Return how many designs a search may have to evaluate: those that nothing excludes."""
-    return problem.size - (excluded(problem) or 0)
+    before = beforehand(problem)
+    return problem.size - (0 if before is None else before.count or 0)
 
 
 def check_constraints(problem: Searchable) -> None:

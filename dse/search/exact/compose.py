@@ -12,11 +12,11 @@ the most promising ones before the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from dse.search.exact.closing import Replacing
 from dse.search.exact.decisions import Decision, decisions, joins
 from dse.search.exact.groups import fleet_kinds
 from dse.search.exact.incumbents import Incumbents, promising, seeds
-from dse.search.exact.partial import Batch, PartialDesigns, Scenarios, weighed
+from dse.search.exact.partial import Batch, Enclosed, PartialDesigns, Scenarios, weighed
 from dse.search.exact.shortlists import Case
 from dse.search.exact.work import (
     BOUND_BYTE,
@@ -175,7 +175,7 @@ class Composer:
             index[:, self.outer] = block.rows(np.arange(len(block)))
             batch = self._batch(index)
             weights = np.full(len(index), math.prod(self.fleets), dtype=object)
-            kept, loss = self._bound(batch, batch.rows, lambda _: {}, weights)
+            kept, loss = self._bound(batch, batch.rows, {}, weights)
             found.append(index[kept])
             losses.append(loss[kept])
         index, loss = np.concatenate(found), np.concatenate(losses)
@@ -246,7 +246,7 @@ class Composer:
             losses = {}
             for stage, rows in parts.items():
                 weights = self._ways(batch, parts, {stage})
-                kept, loss = self._bound(batch, rows, _exactly(batch, stage), weights)
+                kept, loss = self._bound(batch, rows, {stage: partial(batch.exact, stage)}, weights)
                 parts[stage], losses[stage] = rows.take(kept), loss[kept]
                 batch.narrow(stage, parts[stage])
             self.incumbents.evaluate_reference(promising(batch, parts, losses))
@@ -321,12 +321,10 @@ class Composer:
         weights = weights * math.prod(self.problem.sizes[place] for place in decision.open)
         chosen = len(self.parts[stage].places) - len(decision.open)
 
-        def known(some: PartialDesigns) -> dict[int, Any]:
-            exact = {k: batch.exact(k, some) for k in done}
-            if blocks is not None:
-                return exact | {stage: blocks.enclosed(some)}
-            return exact | {stage: batch.partial(stage, some, chosen)}
-
+        known: dict[int, Enclosed] = {k: partial(batch.exact, k) for k in done}
+        known[stage] = partial(batch.partial, stage, chosen=chosen)
+        if blocks is not None:
+            known[stage] = blocks.enclosed
         each = 1 if blocks is None else blocks.sizes(rows)
         kept, _ = self._bound(batch, rows, known, weights, each)
         return rows.take(kept)
@@ -350,7 +348,7 @@ class Composer:
         self,
         batch: Scenarios,
         rows: PartialDesigns,
-        known: Callable[[PartialDesigns], Mapping[int, Any]],
+        known: Mapping[int, Enclosed],
         weights: NDArray[np.object_],
         each: NDArray[np.intp] | int = 1,
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
@@ -366,7 +364,7 @@ class Composer:
             own = np.arange(first, min(first + self._together, len(rows)))
             some = rows.take(own) if len(own) < len(rows) else rows
             spend(ROW * len(some))
-            loss[own], violation = batch.bound(some, known(some))
+            loss[own], violation = batch.bound(some, {k: of(some) for k, of in known.items()})
             missed[own] = (violation > 0).any(axis=1)
             hopeful = own[~missed[own]]
             worse[hopeful] = self._dominated(loss[hopeful])
@@ -380,8 +378,3 @@ def check_rows(count: int, most: int) -> None:
     """Raise `NotComposedError` when more partial designs would be held than may be."""
     if count > most:
         raise NotComposedError(f"composition would hold {count:,} partial designs")
-
-
-def _exactly(batch: Batch, stage: int) -> Callable[[PartialDesigns], dict[int, Any]]:
-    """Return what tells the columns of a stage whose axes are all chosen."""
-    return lambda rows: {stage: batch.exact(stage, rows)}

@@ -22,7 +22,7 @@ from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact.work import BOUND_BYTE, CALL, ROW, EffortError, StopError, fitting, spend
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
-from dse.search.settings import Choice, left_of, pool_of
+from dse.search.settings import Choice, beforehand, left_of
 
 Flags = NDArray[np.bool_]
 
@@ -162,11 +162,10 @@ def enumerated(
     `rivals` are good designs (n, d) that are known already.
     """
     archive = Archive(problem, total=left_of(problem), progress=progress)
-    way = "enumerated"
+    way, before = "enumerated", beforehand(problem)
     try:
-        pool = pool_of(problem)
-        if pool is not None:
-            _evaluate_pool(archive, pool)
+        if before is not None and before.pool is not None:
+            _evaluate_pool(archive, before.pool)
         elif is_measured(problem):
             enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
         else:
