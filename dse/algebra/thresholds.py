@@ -90,7 +90,7 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Con
                 quantity=replace(expression, is_constraint=False, tree=other, names=_names(other)),
                 rest=replace(expression, tree=_met(tree, node, position)),
                 name=other.id if isinstance(other, ast.Name) else _unit_of(source, number),
-                value=_number(number),
+                value=float(Expression("", frozenset(), False, number).value({})),
                 up=exact or (down if flipped else up),
                 down=exact or (up if flipped else down),
                 strict=isinstance(operator, _STRICT),
@@ -123,10 +123,6 @@ def _unit_of(source: str, number: ast.expr) -> str:
     except UnitError:
         return ""
     return f"threshold_{suffix}" if suffix else ""
-
-
-def _number(node: ast.expr) -> float:
-    return float(Expression("", frozenset(), False, node).value({}))
 
 
 def _met(tree: ast.expr, compare: ast.Compare, position: int) -> ast.expr:

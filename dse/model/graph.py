@@ -276,7 +276,11 @@ class Failures:
 def _divided(step: Step, given: Mapping[str, Any]) -> tuple[Column, NDArray[np.bool_], str]:
     """Evaluate the halves of a batch that fails, and so on, down to the designs that do."""
     shape = joint_shape(given.values())
-    flat = {name: _each(value, lambda part: _flat(part, shape)) for name, value in given.items()}
+
+    def flat(column: Column) -> Column:
+        return np.broadcast_to(column, shape).reshape(-1)
+
+    rows = {name: each_column(value, flat) for name, value in given.items()}
     count = math.prod(shape)
     found, failed = np.full(count, np.nan), np.zeros(count, dtype=bool)
     reason = ""
@@ -284,7 +288,7 @@ def _divided(step: Step, given: Mapping[str, Any]) -> tuple[Column, NDArray[np.b
     while pending:
         some = pending.pop()
         try:
-            found[some] = step({name: _each(v, itemgetter(some)) for name, v in flat.items()})
+            found[some] = step({name: each_column(v, itemgetter(some)) for name, v in rows.items()})
         except EvaluationError as error:
             if some.stop - some.start == 1:
                 failed[some], reason = True, reason or error.message
@@ -294,10 +298,6 @@ def _divided(step: Step, given: Mapping[str, Any]) -> tuple[Column, NDArray[np.b
     return found.reshape(shape), failed.reshape(shape), reason
 
 
-def _each(value: Any, change: Callable[[Column], Column]) -> Any:
+def each_column(value: Any, change: Callable[[Column], Column]) -> Any:
     """Return a column changed, or each column of a tuple."""
     return tuple(map(change, value)) if isinstance(value, tuple) else change(value)
-
-
-def _flat(column: Column, shape: tuple[int, ...]) -> Column:
-    return np.broadcast_to(column, shape).reshape(-1)

@@ -25,7 +25,7 @@ from dse.contract import (
     Requirement,
 )
 from dse.errors import UnitError
-from dse.model.graph import argument_names
+from dse.model.graph import argument_names, each_column
 
 SEED = 2015
 FEW, MANY = 16, 400
@@ -250,7 +250,8 @@ def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str
     for narrow in given:
         one = _taken(given, slice(0, 1))[narrow]
         short = evaluate_once(call, given | {narrow: one}, rows, where)
-        full = evaluate_once(call, given | {narrow: _repeated(one, rows)}, rows, where)
+        repeated = each_column(one, lambda column: np.repeat(column, rows))
+        full = evaluate_once(call, given | {narrow: repeated}, rows, where)
         for name, column in short.items():
             require(
                 bool(same(column, full[name]).all()),
@@ -262,17 +263,9 @@ def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str
 def _taken(given: Arguments, rows: slice) -> Arguments:
     """Return read-only copies of some rows of every argument."""
 
-    def part(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(part(column) for column in value)
-        copy = value[rows].copy()
+    def part(column: Column) -> Column:
+        copy = column[rows].copy()
         copy.setflags(write=False)
         return copy
 
-    return {name: part(value) for name, value in given.items()}
-
-
-def _repeated(value: Any, rows: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(np.repeat(column, rows) for column in value)
-    return np.repeat(value, rows)
+    return {name: each_column(value, part) for name, value in given.items()}

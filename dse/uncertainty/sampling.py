@@ -58,10 +58,7 @@ class Outcomes:
         feasible = evaluation.feasible.reshape(shape)
         front = np.zeros(shape, dtype=bool)
         for row, (losses, fits) in enumerate(zip(loss, feasible, strict=True)):
-            feasible_rows = np.flatnonzero(fits)
-            if len(feasible_rows):
-                kept = feasible_rows[nondominated(losses[feasible_rows])]
-                front[row, kept] = True
+            front[row, fits] = nondominated(losses[fits])
         merit = self._merit(drawn, part, loss, front)
         chosen = np.where(front, merit, np.inf)
         best = front.copy()

@@ -92,7 +92,7 @@ class Layout:
                 self.same.append(position)
                 self._axes.append(0)
                 self._place(position, node)
-            self._list(self._tabulate(self._needed()))
+            self._tabulate(self._needed())
 
     @property
     def outputs(self) -> tuple[int, ...]:
@@ -201,8 +201,8 @@ class Layout:
             return False
         return math.prod(self.space.sizes[axis] for axis in members(self._axes[position])) <= TABLE
 
-    def _tabulate(self, wanted: Sequence[int]) -> list[int]:
-        """Compute what depends on few axes for all positions on these; return what does not."""
+    def _tabulate(self, wanted: Sequence[int]) -> None:
+        """Compute what depends on few axes for all positions on these; list what is left."""
         found: dict[int, Any] = {}
         for position in wanted:
             node = self.tape.nodes[position]
@@ -216,11 +216,13 @@ class Layout:
             elif self._small(position, arguments, found):
                 given = [self.known[one] if one in self.known else found[one] for one in arguments]
                 self._compute(position, node, given, found)
-        left = [one for one in wanted if one not in found]
-        read = {self.same[one] for place in left for one in self.tape.nodes[place].arguments}
+        for position in (one for one in wanted if one not in found):
+            node = self.tape.nodes[position]
+            taken = tuple(self.same[one] for one in node.arguments)
+            self.calls.append(Operation(position, self._axes[position], node.function, taken))
+        read = {one for call in self.calls for one in call.arguments}
         for position in read.union(self.outputs) & found.keys():
             self.tables[position] = self._table(self._axes[position], found[position])
-        return left
 
     def _table(self, axes: int, values: Any) -> Table:
         places = members(axes)
@@ -230,14 +232,6 @@ class Layout:
         strides = [math.prod(sizes[place + 1 :]) for place in range(len(sizes))]
         flat = np.ascontiguousarray(np.broadcast_to(values, shape)).reshape(-1)
         return Table(axes, tuple(zip(places, strides, strict=True)), flat)
-
-    def _list(self, left: Sequence[int]) -> None:
-        """List the operations that are left, in order."""
-        for position in left:
-            node = self.tape.nodes[position]
-            arguments = tuple(self.same[one] for one in node.arguments)
-            operation = Operation(position, self._axes[position], node.function, arguments)
-            self.calls.append(operation)
 
 
 def members(axes: int) -> tuple[int, ...]:
