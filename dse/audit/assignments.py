@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -65,7 +65,13 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
             Fault(name, given[name], "this study has no such axis", nearest(name, columns))
         )
     if not faults:
-        faults += _wrong_counts(problem, index, counts)
+        made = {name.partition(".")[0]: count for name, count in problem.counts(index)[0].items()}
+        right = {name: made.get(name.partition(".")[0], 0) for name, _ in counts}
+        faults += [
+            Fault(name, count, f"in this study it is {right[name]}", "write that")
+            for name, count in counts
+            if count and _number(count) != right[name]
+        ]
     refuse(faults)
     return value, prepared, index
 
@@ -117,19 +123,6 @@ def _single(
     if free:
         left[instances] = count
     return name, count
-
-
-def _wrong_counts(
-    problem: Problem, index: Index, written: Sequence[tuple[str, str]]
-) -> list[Fault]:
-    """Return a fault for each count that is not the one that the study gives the design."""
-    made = {name.partition(".")[0]: count for name, count in problem.counts(index)[0].items()}
-    named = ((name, count, made.get(name.partition(".")[0], 0)) for name, count in written)
-    return [
-        Fault(name, count, f"in this study it is {right}", "write that")
-        for name, count, right in named
-        if count and _number(count) != right
-    ]
 
 
 def _choice_of(axis: Axis, problem: Problem, left: dict[str, str], faults: list[Fault]) -> int:

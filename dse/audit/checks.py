@@ -18,7 +18,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.text import listed, plural, rule_text
 from dse.runs import finished
-from dse.runs.finished import Finished, Row, stands_for
+from dse.runs.finished import Finished, stands_for
 from dse.runs.limits import TOLERANCE
 from dse.study import study
 from dse.study.study import Study
@@ -67,20 +67,14 @@ def points(run: Finished) -> Iterator[WrittenFront]:
         if None in row or None in row.values():
             raise NoDesignError(f"row {number} of the front has more or fewer cells than columns")
     for choice in run.choices:
-        prepared = study.prepare(run.document_at(choice))
-        yield _point(run.where(choice), prepared, run.rows, run.row_numbers(choice))
-
-
-def _point(where: str, found: Study, rows: tuple[Row, ...], numbers: list[int]) -> WrittenFront:
-    problem = found.problem
-    try:
-        index = finished.find_designs(problem, tuple(rows[number] for number in numbers))
-    except OutputError as error:
-        raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
-    evaluation = problem.evaluate(index)
-    return WrittenFront(
-        where, found, np.array(numbers, dtype=np.int64), index, evaluation.loss, evaluation.feasible
-    )
+        prepared, numbers = study.prepare(run.document_at(choice)), run.row_numbers(choice)
+        where, rows = run.where(choice), tuple(run.rows[number] for number in numbers)
+        try:
+            index = finished.find_designs(prepared.problem, rows)
+        except OutputError as error:
+            raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
+        found, places = prepared.problem.evaluate(index), np.array(numbers, dtype=np.int64)
+        yield WrittenFront(where, prepared, places, index, found.loss, found.feasible)
 
 
 def check_accounting(run: Finished, every: Points) -> Check:

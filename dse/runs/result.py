@@ -129,19 +129,16 @@ class Result(Printable):
             index = _counted(problem, rows(answer))
             if not len(index):
                 continue
-            swept = self._swept(number, len(index))
+            swept: Table = {}
+            if self.run.sweep is not None:
+                value = self.run.sweep.values[number]
+                kind = object if isinstance(value, str) else float
+                swept[self.run.sweep.header] = np.full(len(index), value, dtype=kind)
             part = swept | tables.design_table(problem, index) | swept
             if rows(answer) is not answer.outcome.front_index:
                 part["feasible"] = problem.evaluate(index).feasible
             parts.append(part)
         return tables.join(parts)
-
-    def _swept(self, number: int, count: int) -> Table:
-        if self.run.sweep is None:
-            return {}
-        value = self.run.sweep.values[number]
-        kind = object if isinstance(value, str) else float
-        return {self.run.sweep.header: np.full(count, value, dtype=kind)}
 
     @cached_property
     def manifest(self) -> dict[str, Any]:

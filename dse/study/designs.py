@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -122,7 +121,14 @@ def _parameters(
         if name in written.parameters:
             with reader.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
-                _note_range(str(stage_name(vars(written))), parameter, values[name], reader)
+                least, most = parameter.low, parameter.high
+                outside = [f"{one:g}" for one in values[name] if not least <= one <= most]
+                if outside:
+                    shown = ", ".join(outside[:8]) + (", ..." if len(outside) > 8 else "")
+                    reader.notes.append(
+                        f"{stage_name(vars(written))}: {name} = {shown} is extrapolated, outside "
+                        f"{least:g} to {most:g}"
+                    )
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:
@@ -138,19 +144,6 @@ def _parameters(
             ("parameters",), f"more than {MOST_DESIGNS:,} designs in one stage", "use fewer"
         )
     return values
-
-
-def _note_range(
-    core: str, parameter: contract.Parameter, values: Sequence[float], reader: Reader
-) -> None:
-    """Say which values lie outside the range that a model was fitted on or makes sense for."""
-    outside = [f"{value:g}" for value in values if not parameter.low <= value <= parameter.high]
-    if outside:
-        shown = ", ".join(outside[:8]) + (", ..." if len(outside) > 8 else "")
-        reader.notes.append(
-            f"{core}: {parameter.name} = {shown} is extrapolated, outside "
-            f"{parameter.low:g} to {parameter.high:g}"
-        )
 
 
 def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> Designs | None:

@@ -178,8 +178,13 @@ def provided_designs(
     refused: dict[str, str] = {}
     cores = _candidates(written, refused, reader)
     able = [core for core in cores if provided(wanted, core.provides, known)]
-    if len(able) < len(cores) and written.among is not None:
-        _refuse_others(written.among, cores, able, wanted, reader)
+    places = [place for place, name in enumerate(written.among or ()) if not _is_table(name)]
+    # where one of them is not known, that is said already
+    for place, core in zip(places, cores, strict=True) if len(places) == len(cores) else ():
+        if core not in able:
+            what = ", ".join(core.provides) or "no function that it names"
+            rule = f"core {core.name!r} provides {what}, and not {wanted}"
+            reader.fault(("among", place), rule, "remove it")
     taken = [*_taken(able, written, scenario, refused, reader), *_tables(written, scenario, reader)]
     taken = _comparable(taken, reader.document.data, refused)
     if reader.faults and (taken or refused):  # what is refused may follow from a fault before
@@ -232,24 +237,6 @@ def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) ->
                 node=written.node if isinstance(written.node, str) else "",
             )
             yield Taken(known, (), replace(designs, names=names))
-
-
-def _refuse_others(
-    among: Sequence[str],
-    cores: Sequence[contract.Core],
-    able: Sequence[contract.Core],
-    wanted: str,
-    reader: Reader,
-) -> None:
-    """Report cores that a stage names and that do something else."""
-    places = [place for place, name in enumerate(among) if not _is_table(name)]
-    if len(cores) < len(places):
-        return  # one of them is not known, which is said already
-    for place, core in zip(places, cores, strict=True):
-        if core not in able:
-            what = ", ".join(core.provides) or "no function that it names"
-            rule = f"core {core.name!r} provides {what}, and not {wanted}"
-            reader.fault(("among", place), rule, "remove it")
 
 
 def _taken(
