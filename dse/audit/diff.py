@@ -210,7 +210,15 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     """
     runs = finished.read_run(first), finished.read_run(second)
     pairs, alone = _pairs(*runs)
-    _check_goals(*runs)
+    objectives = [dict(run.manifest["objectives"]) for run in runs]
+    if objectives[0] != objectives[1]:
+        shown = " and ".join(
+            ", ".join(f"{sense} {name}" for name, sense in goals.items()) for goals in objectives
+        )
+        raise DifferentError(
+            f"the runs have different objectives: {shown}; fronts of different objectives "
+            "cannot be compared, run both studies with the same ones"
+        )
     goals = tuple(study.prepare(runs[0].document_at(pairs[0][0])).problem.goals)
     points = []
     found: tuple[Change, ...] = ()
@@ -252,18 +260,6 @@ def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], li
         if count > len(pairs)
     ]
     return pairs, notes
-
-
-def _check_goals(first: Finished, second: Finished) -> None:
-    objectives = [dict(run.manifest["objectives"]) for run in (first, second)]
-    if objectives[0] != objectives[1]:
-        shown = " and ".join(
-            ", ".join(f"{sense} {name}" for name, sense in goals.items()) for goals in objectives
-        )
-        raise DifferentError(
-            f"the runs have different objectives: {shown}; fronts of different objectives "
-            "cannot be compared, run both studies with the same ones"
-        )
 
 
 def _heuristics(runs: tuple[Finished, Finished]) -> Iterator[str]:

@@ -64,9 +64,11 @@ def verify_run(
         if all(check.holds for check in written):
             raise
         return Verification(folder, ledger, (*written, check_of("study", [str(error)], "")))
+    facts, said = study_facts(run.document, [one.study for one in points]), run.manifest
+    text = f"the manifest's text, sha256 {str(said.get('study_sha256'))[:12]}"
     found = (
         *written,
-        check_study(run, points),
+        _compared("study", run, facts, text),
         checks.check_accounting(run, points),
         checks.check_designs(run, points),
         checks.check_numbers(run, points),
@@ -188,13 +190,6 @@ def _challenge(
     if ledger.settled:
         return Check("challenge", FAILS, f"{missing}, which refutes that it is exact")
     return Check("challenge", FOUND, f"{missing}: improvements on a front that is not proven")
-
-
-def check_study(run: Finished, every: Points) -> Check:
-    """Check that the manifest is that of the study whose text it holds."""
-    facts = study_facts(run.document, [point.study for point in every])
-    said = str(run.manifest.get("study_sha256"))
-    return _compared("study", run, facts, f"the manifest's text, sha256 {said[:12]}")
 
 
 def check_summary(run: Finished, every: Points) -> Check:

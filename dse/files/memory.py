@@ -52,7 +52,8 @@ class _PlainReader:
         """Return a value that stands at `path` as YAML has it."""
         if len(path) > STUDY_DEPTH:
             return self._refuse(path[:3], "", "a study is less deep", "does it hold itself?")
-        if _is_frame(value):
+        pandas = sys.modules.get("pandas")  # without it nobody has a data frame
+        if pandas is not None and isinstance(value, pandas.DataFrame):
             return self._table(value, path)
         if isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
@@ -106,11 +107,6 @@ class _PlainReader:
 
 
 _COUNT = range(1, 1_000_000)
-
-
-def _is_frame(value: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # without it nobody has a data frame
-    return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def texts_of(value: Any, depth: int = 0) -> Iterator[str]:

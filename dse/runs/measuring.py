@@ -131,15 +131,7 @@ def with_cores(prepared: Study, working: Working | None) -> Study:
     if known:
         return prepared
     again = prepare(prepared.document)
-    _require_unchanged(prepared, again)
     for core, fresh in zip(prepared.cores, again.cores, strict=True):
-        fresh.bench.seen.update(core.bench.seen)
-    return again
-
-
-def _require_unchanged(begun: Study, again: Study) -> None:
-    """Refuse figures of what measures cores no longer as it did when it measured."""
-    for core, fresh in zip(begun.cores, again.cores, strict=True):
         before, after = core.bench.evaluator.identity, fresh.bench.evaluator.identity
         if before != after:
             fields = changed_fields({"identity": parsed(before)}, {"identity": parsed(after)})
@@ -147,6 +139,8 @@ def _require_unchanged(begun: Study, again: Study) -> None:
                 f"what measures has changed while it measured: {'; '.join(fields)}; let it write "
                 f"into its working folder, and to no file that counts as part of it"
             )
+        fresh.bench.seen.update(core.bench.seen)
+    return again
 
 
 @contextmanager

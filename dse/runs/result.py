@@ -336,22 +336,15 @@ def run_folder(
     """
     target = Path(folder)
     owned = inputs.owned(target)
-    if owned:
-        _require_apart(target, document)
-    with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        run_files.begin_manifest(place.path / run_files.MANIFEST, study_file=document.file)
-        yield place
-
-
-def _require_apart(target: Path, document: Document) -> None:
-    """Refuse to replace a run by one that reads its copies of tables and records."""
-    points = points_of(document, sweep_of(document))
+    points = points_of(document, sweep_of(document)) if owned else []
     for written in inputs_of(prepare(point) for point in points).keys() - document.contents.keys():
-        place = inputs.locate(document, written).resolve()
-        if place.is_relative_to(target.resolve()):
+        if inputs.locate(document, written).resolve().is_relative_to(target.resolve()):
             raise OutputError(
                 f"{target} holds {written!r}, which the study reads; name another folder"
             )
+    with working_folder(target, (*REPLACED, *owned, *kept)) as place:
+        run_files.begin_manifest(place.path / run_files.MANIFEST, study_file=document.file)
+        yield place
 
 
 def _counted(problem: Problem, index: Index) -> Index:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from dse.algebra import units
-from dse.contract import Column
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Parted
 from dse.model.problem import Problem
 from dse.study import schema
@@ -44,9 +43,12 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         return
     rate = 8.0 * size * tasks
     stated = scenario.column(RATE)
-    one = stated is not None and len(stated) == len(rate) == 1
-    if stated is not None and not (one and math.isclose(stated[0], rate[0], rel_tol=_SAME)):
-        _contradicts(written, rate, reader)
+    alone = stated is not None and len(stated) == len(rate) == 1
+    if stated is not None and not (alone and math.isclose(stated[0], rate[0], rel_tol=_SAME)):
+        least, most = (units.show(float(end), RATE) for end in (np.min(rate), np.max(rate)))
+        shown = least if least == most else f"{least} to {most}"
+        rule = f"the tasks of workload.task_rate are {shown}, which contradicts workload.rate"
+        reader.fault(written.place("workload.rate"), rule, "remove one of the two")
     elif places:
         axis = axes[places[0]]
         axes[places[0]] = replace(axis, columns={**axis.columns, RATE: rate})
@@ -56,10 +58,8 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         else:  # the study says so itself
             del constants[TASKS]
         pairs = ((tasks, TASKS), (size, SIZE), (rate, RATE))
-        shown = [units.show(float(one[0]), name) for one, name in pairs]
-        reader.notes.append(
-            f"workload.task_rate: {shown[0]} of {shown[1]} stand for workload.rate {shown[2]}"
-        )
+        count, one, all_ = (units.show(float(value[0]), name) for value, name in pairs)
+        reader.notes.append(f"workload.task_rate: {count} of {one} stand for workload.rate {all_}")
 
 
 def followers(problem: Problem, column: str) -> dict[str, float]:
@@ -72,13 +72,6 @@ def followers(problem: Problem, column: str) -> dict[str, float]:
     if other is None or TASKS not in constants or other not in constants:
         return {}
     return {RATE: 8.0 * float(constants[other][0])}
-
-
-def _contradicts(written: schema.StudyFile, rate: Column, reader: Reader) -> None:
-    least, most = (units.show(float(end), RATE) for end in (np.min(rate), np.max(rate)))
-    shown = least if least == most else f"{least} to {most}"
-    rule = f"the tasks of workload.task_rate are {shown}, which contradicts workload.rate"
-    reader.fault(written.place("workload.rate"), rule, "remove one of the two")
 
 
 def mix_of(written: schema.StudyFile) -> Mix | None:

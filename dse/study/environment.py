@@ -46,7 +46,16 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     scenario = Scenario(mix=mix_of(study))
     own = study.evaluate is not None
     axes = {path: one for path, one in study.axes.items() if _stands(path, one, reader, own=own)}
-    _workload(study, axes, scenario, reader)
+    workload = study.workload
+    if isinstance(workload.kernel, schema.KernelSection) and KERNEL not in axes:
+        scenario.constants.update(workload.kernel.givens())
+    else:
+        scenario.kernels, axis = _named(KERNEL, workload.kernel, axes, scenario, reader)
+        reader.notes += scenario.sureness.keep(scenario.kernels, axis=axis)
+    scenario.constants.update(workload.givens())
+    if workload.chained or "workload.chained" in axes:
+        scenario.constants["workload_chained"] = float(workload.chained)
+        scenario.constants.setdefault("workload_streams", 1.0)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):
         _interface(study, axes, scenario, reader)
     platforms, axis = _named(PLATFORM, study.budget.platform, axes, scenario, reader)
@@ -60,21 +69,6 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     if "interface_in_flight" in scenario.names:
         settle_attachments(study, scenario, reader)
     return scenario
-
-
-def _workload(
-    study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, reader: Reader
-) -> None:
-    workload = study.workload
-    if isinstance(workload.kernel, schema.KernelSection) and KERNEL not in axes:
-        scenario.constants.update(workload.kernel.givens())
-    else:
-        scenario.kernels, axis = _named(KERNEL, workload.kernel, axes, scenario, reader)
-        reader.notes += scenario.sureness.keep(scenario.kernels, axis=axis)
-    scenario.constants.update(workload.givens())
-    if workload.chained or "workload.chained" in axes:
-        scenario.constants["workload_chained"] = float(workload.chained)
-        scenario.constants.setdefault("workload_streams", 1.0)
 
 
 def _interface(

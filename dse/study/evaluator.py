@@ -219,27 +219,22 @@ def _known(
     parts |= {"outputs": dict(declared.units), "version": version}
     parts["files"] = _files(section, reader)
     said = {name: part for name, part in parts.items() if part}
+    signs = section.infeasible or schema.InfeasibleSection()
+    exits = signs.exit if isinstance(signs.exit, list) else [signs.exit]
+    words = {
+        name: tuple(str(each) for each in (value if isinstance(value, list) else [value]))
+        for name, value in signs.output.items()
+    }
     return {
         "outputs": declared.units,
         "identity": json.dumps(said, sort_keys=True),
-        "declared": _declared(section, declared),
+        "declared": Declared(ranges=declared.ranges, infeasible=words, exits=tuple(exits)),
     }
 
 
 def _files(section: schema.MeasuringSection, reader: Reader) -> dict[str, str]:
     """Return the hash of each file of a section, and keep these with the run."""
     return file_hashes(own_files(section.command or (), section.function), section.files, reader)
-
-
-def _declared(section: schema.MeasuringSection, outputs: Outputs) -> Declared:
-    """Return what a section says of outputs and exit statuses besides their units."""
-    said = section.infeasible or schema.InfeasibleSection()
-    exits = said.exit if isinstance(said.exit, list) else [said.exit]
-    words = {
-        name: tuple(str(each) for each in (value if isinstance(value, list) else [value]))
-        for name, value in said.output.items()
-    }
-    return Declared(ranges=outputs.ranges, infeasible=words, exits=tuple(exits))
 
 
 def _refuse_exits(section: schema.MeasuringSection, reader: Reader) -> None:
