@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dse.api.arguments import Assignments, TableSource
     from dse.audit.diff import RunComparison
     from dse.audit.explain import Explanation
-    from dse.audit.infeasible import Infeasibility
+    from dse.audit.infeasible_table import Infeasibility
     from dse.audit.verdict import Verification
     from dse.runs.result import Result
     from dse.search import Progress
@@ -104,7 +104,7 @@ def explain(
 
 def _explain_infeasible(source: str, constraints: list[str], name: str | None) -> Infeasibility:
     from dse.api import studies
-    from dse.audit import infeasible
+    from dse.audit import infeasible_table
     from dse.runs.measurements import require_nothing_measured
     from dse.study.study import ready
 
@@ -112,7 +112,7 @@ def _explain_infeasible(source: str, constraints: list[str], name: str | None) -
     if not of_table and (constraints or name is not None):
         raise ArgumentError("constraints and study are of a table; write them into the study")
     prepared = (
-        ready(infeasible.study_of_table(source, constraints, name))
+        ready(infeasible_table.study_of_table(source, constraints, name))
         if of_table
         else studies.load(source)
     )
@@ -120,10 +120,12 @@ def _explain_infeasible(source: str, constraints: list[str], name: str | None) -
     try:
         counts = studies.run(prepared, plots=False).manifest
     except InfeasibleError as error:
-        return infeasible.Infeasibility("infeasible", str(error), error.facts)
+        return infeasible_table.Infeasibility("infeasible", str(error), error.facts)
     count, designs = counts["feasible"], counts["evaluated"]
     words = f"{count:,} of {designs:,} evaluated designs meet all constraints"
-    return infeasible.Infeasibility("feasible", words, {"feasible": count, "designs": designs})
+    return infeasible_table.Infeasibility(
+        "feasible", words, {"feasible": count, "designs": designs}
+    )
 
 
 @public

@@ -10,7 +10,7 @@ One primitive, a breakpoint along `Assumption.at`, and what is made of it:
   `unspecified_search`; `plots` draws them.
 * of an infeasible one: `budgets` tells what bounds would have to be, `loosen` and `repair` the
   least change of a number, `choices` other changes, which `attempt` tries and
-  `change` says; `remedies` has all, `explanation` the text, `required` the error.
+  `change` says; `remedies` has all, `infeasible` the text, `required` the error.
 
 May import `dse.runs` and lower floors.
 """

@@ -18,7 +18,7 @@ from dse import search
 from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
-from dse.parametric import explanation, loosen, repair
+from dse.parametric import infeasible, loosen, repair
 from dse.parametric.budgets import needed_by
 from dse.parametric.remedies import remedies_of
 from dse.reports.text import table_text
@@ -113,7 +113,7 @@ def test_changes_are_looked_for_as_long_as_the_study_has_effort(
 ) -> None:
     found = study.prepare(study.read_study(write(MANY)))
     outcome = search.run_search(found.problem, SearchSettings(method="exact"))
-    text, facts = explanation.explain_infeasible(found, outcome, seconds=seconds, stop=stop)
+    text, facts = infeasible.explain_infeasible(found, outcome, seconds=seconds, stop=stop)
     assert text.endswith(f"\nnot all changes that may admit a design were tried: {why}")
     assert text.startswith("no feasible design: all 7,983,360 pruned by bounds\n")
     assert facts["repairs"] == facts["untried"] == []
@@ -135,7 +135,7 @@ def test_what_is_too_much_work_leaves_a_change_that_is_not_the_least(
         return design
 
     monkeypatch.setattr(loosen, "any_design", one)
-    text, facts = explanation.explain_infeasible(found, outcome, seconds=60)
+    text, facts = infeasible.explain_infeasible(found, outcome, seconds=60)
     rate = facts["repairs"][0]
     assert (rate["set"], rate["least"], rate["violated_short_of_it"]) == (
         "workload.rate",

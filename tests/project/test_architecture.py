@@ -250,7 +250,7 @@ DRAWN = (
     *NEEDED_BY_FEW,
     "multiprocessing",
     "dse.search.exact.compose",
-    "dse.parametric.explanation",
+    "dse.parametric.infeasible",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive", "dse.model.tape.layout")
 RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_file")
