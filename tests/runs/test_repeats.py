@@ -210,7 +210,7 @@ def test_a_gaussian_process_trusts_a_design_as_far_as_its_standard_error() -> No
     errors[6] = loss[6]
     off = []
     for known in (None, errors):
-        learnt = ModelledLosses(1)
+        learnt = ModelledLosses()
         learnt.learn(x, loss, np.full_like(loss, np.nan), known)
         off.append(abs(float(learnt.known[0].process.mean(x[6:7])[0]) - x[6, 0]))
     assert off[1] < off[0] / 3
