@@ -103,7 +103,7 @@ def pass_through(
                 cut = f"the limit of {run.events:,} events was reached"
     except KeyboardInterrupt:
         cut = "it was interrupted"
-    ended = np.array(run.ended_s[: run.ended])
+    ended = np.array(run.last_s[: run.ended])
     core = np.array(run.core_s[: run.ended])
     return Passage(kind[: run.ended], arrived_s[: run.ended], ended, core, run.events, cut)
 
@@ -166,8 +166,7 @@ class _Run:
         count = len(arrived_s)
         self.ready = [0.0] * len(places)
         self.began_s = [0.0] * count
-        self.first_s, self.last_s = [0.0] * count, [0.0] * count
-        self.ended_s, self.core_s = [0.0] * count, [0.0] * count
+        self.first_s, self.last_s, self.core_s = ([0.0] * count for _ in range(3))
         self.ended = self.events = 0
         self.heap: list[tuple[float, int, int, int]] = []
         if count:
@@ -253,7 +252,6 @@ class _Run:
             self._starts(at, self.lines[place].popleft(), place)
 
     def _ends(self, at: float, offload: int, _: int) -> None:
-        self.ended_s[offload] = at
         self.ended += 1
         if self.passed_by[offload].sync:
             self._frees_core(at, offload, 0)

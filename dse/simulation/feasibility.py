@@ -135,16 +135,11 @@ def _tried(problem: Problem, index: Index, traffic: Traffic) -> Tried:
 def _outside(problem: Problem, index: Index, compared: tuple[BothSides, ...]) -> str:
     """Return which constraint is violated by what was seen, beyond the simulation's own error."""
     columns: Mapping[str, Any] = problem.describe(index)
+    ways = np.array([-SURE, 0.0, SURE])
     for rule in problem.constraints:
         named = [entry for entry in compared if entry.quantity in rule.names]
-        ends = [
-            {
-                one.quantity: np.array([one.simulated.value + way * one.simulated.error])
-                for one in named
-            }
-            for way in (-SURE, 0.0, SURE)
-        ]
-        if named and all((rule.violation({**columns, **end}) > 0).all() for end in ends):
+        ends = {one.quantity: one.simulated.value + ways * one.simulated.error for one in named}
+        if named and (rule.violation({**columns, **ends}) > 0).all():
             return f"{listed([_shown(one) for one in named])}, which {rule.text} rules out"
     return ""
 

@@ -156,12 +156,10 @@ def _cells(entry: BothSides) -> Iterator[str]:
     yield units.show(entry.model, entry.quantity)
     yield units.show(entry.simulated.value, entry.quantity)
     yield units.show(entry.simulated.error, entry.quantity)
-    yield "" if entry.difference is None else _signed(entry.difference)
+    more = entry.difference
+    alike = more is not None and abs(more) < ROUNDING
+    yield "the same" if alike else "" if more is None else signed(more)
     yield "" if entry.errors is None else f"{entry.errors:+.1f}"
-
-
-def _signed(share: float) -> str:
-    return "the same" if abs(share) < ROUNDING else signed(share)
 
 
 EVENTS = 50_000_000
