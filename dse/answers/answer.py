@@ -50,10 +50,6 @@ Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""
 
 
-def unheard(sections: Sequence[Section]) -> None:
-    """Tell nobody."""
-
-
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Recommendation(OneScreen):
     """The answer of a study: which design, why, and what any other choice would cost.
@@ -89,7 +85,7 @@ def recommend(
     solved: KnownFront,
     preference: Preference,
     options: Options,
-    callback: Callback = unheard,
+    callback: Callback = lambda _: None,
     *,
     all: bool = True,
     budget: Budget,
@@ -107,7 +103,8 @@ def recommend(
     senses = {goal.name: goal.sense for goal in goals}
     least = front[problem.evaluate(front).loss.argmin(axis=0)]
     best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
-    tied = _tied(problem, ranked)
+    loss = problem.evaluate(ranked).loss
+    tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
     parts = [
         sections.recommendation_section(solved, preference, chosen, ranked[tied]),
         *filter(None, [undemanded_section(study, front, chosen, best, preference)]),
@@ -142,12 +139,6 @@ def recommend(
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
-
-
-def _tied(problem: Problem, ranked: Index) -> NDArray[np.bool_]:
-    """Return which designs have the objective values of the first one, up to rounding."""
-    loss = problem.evaluate(ranked).loss
-    return np.asarray(np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1))
 
 
 def _runner_up(
@@ -214,15 +205,13 @@ def recommend_swept(
     points: Sequence[KnownFront], sweep: Sweep, preference: Preference
 ) -> SweepAnswer:
     """Return the answers of a study with a sweep from the fronts at its values."""
-    problems = [entry.study.problem for entry in points]
-    best = [preference.first(entry.study.problem, entry.front) for entry in points]
-    picks = tuple(
-        pick(problem, rows[0], preference.quantity) if len(rows) else None
-        for problem, rows in zip(problems, best, strict=True)
-    )
-    pairs = zip(problems, best, strict=True)
-    named = [design_parts(problem, rows, counts=False) for problem, rows in pairs]
-    designs = [one[0] if one else () for one in named]
+    picks: list[Pick | None] = []
+    designs: list[tuple[str, ...]] = []
+    for entry in points:
+        problem = entry.study.problem
+        best = preference.first(problem, entry.front)
+        picks += [pick(problem, row, preference.quantity) for row in best] or [None]
+        designs += design_parts(problem, best, counts=False) or [()]
     lacking = [_lacking(entry.study) for entry in points]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
@@ -241,7 +230,7 @@ def recommend_swept(
         sections=parts,
         path=sweep.path,
         values=sweep.values,
-        picks=picks,
+        picks=tuple(picks),
     )
 
 

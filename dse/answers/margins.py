@@ -58,17 +58,6 @@ class Margin:
         return f"{self.text} ({left} to spare)"
 
 
-def margins(problem: Problem, point: NDArray[np.int64]) -> tuple[Margin, ...]:
-    """Return the margin of a design (d,) to each bound that the study writes as a constraint."""
-    columns = problem.describe(point[np.newaxis])
-    return tuple(
-        _margin(constraint.text, bound, float(np.ravel(bound.quantity.value(columns))[0]))
-        for constraint in problem.constraints
-        for bound in thresholds_of(constraint)
-        if bound.up != bound.down
-    )
-
-
 def _margin(rule: str, bound: ConstraintThreshold, value: float) -> Margin:
     what = re.sub(
         r"[A-Za-z_][\w.]*", lambda name: in_words(name[0]), ast.unparse(bound.quantity.tree)
@@ -79,8 +68,14 @@ def _margin(rule: str, bound: ConstraintThreshold, value: float) -> Margin:
 
 
 def margins_section(problem: Problem, point: NDArray[np.int64]) -> Section:
-    """Return the margins of a design to the constraints of the study."""
-    found = margins(problem, point)
+    """Return the margin of a design (d,) to each bound that the study writes as a constraint."""
+    columns = problem.describe(point[np.newaxis])
+    found = [
+        _margin(constraint.text, bound, float(np.ravel(bound.quantity.value(columns))[0]))
+        for constraint in problem.constraints
+        for bound in thresholds_of(constraint)
+        if bound.up != bound.down
+    ]
     if not found:
         return Section("constraints", facts=[], brief=())
     line, brief = (
