@@ -16,6 +16,7 @@ from dse.algebra import units
 from dse.contract import Column
 from dse.errors import UnitError, nearest
 from dse.model.problem import Problem
+from dse.model.space import Axis
 from dse.model.stage import Stage
 from dse.study import models, workload_interface_budget
 from dse.study.assumptions import column_path
@@ -98,12 +99,15 @@ def _of_records(study: Study, given: Collection[str]) -> Iterator[Uncertain]:
     axes = study.problem.space.axes
     paths = [column_path(column) for _, column in study.sureness.shares]
     for (name, column), shares in study.sureness.shares.items():
-        setters = [number for number, axis in enumerate(axes) if column in axis.columns]
-        last = setters[-1] if setters else None
+        last = _setter(axes, column)
         path = column_path(column)
         if path not in given and name == ("" if last is None else axes[last].name):
             called = path if paths.count(path) == 1 else f"{path}_{units.suffix(column)}"
             yield Uncertain(called, column, shares, axis=last)
+
+
+def _setter(axes: Sequence[Axis], column: str) -> int | None:
+    return max((n for n, axis in enumerate(axes) if column in axis.columns), default=None)
 
 
 def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
@@ -130,12 +134,11 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     found = []
     axes = problem.space.axes
     for column in unit.columns:
-        setters = [number for number, axis in enumerate(axes) if column in axis.columns]
-        if setters and axes[setters[-1]].unit_name == column and axes[setters[-1]].size > 1:
+        last = _setter(axes, column)
+        if last is not None and axes[last].unit_name == column and axes[last].size > 1:
             rule = f"uncertainty of {path!r}: the study chooses it, so it is no assumption"
             raise UnitError(rule, f"leave it out, or set {path}")
-        if setters:
-            last = setters[-1]
+        if last is not None:
             found.append(Uncertain(path, column, np.full(axes[last].size, share), axis=last))
         elif column in problem.space.constants:
             found.append(Uncertain(path, column, np.full(1, share)))
