@@ -58,7 +58,7 @@ def living_facts(
         ticks_of(slider, [side[key] for side in flips[slider.path] for key in ENDS], halvings)
         for slider in chosen
     ]
-    points = [*coarse_first(ticks)][:MOST_ANSWERS]
+    points = coarse_first(ticks)[:MOST_ANSWERS]
     answers: list[dict[str, Any]] = []
     for done, point in enumerate(points):
         if done and (process_time() > end or byte <= 0):

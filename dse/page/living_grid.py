@@ -7,7 +7,7 @@ values of two digits.  What is coarse comes first, so that a grid that ends earl
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,15 +65,15 @@ def ticks_of(slider: Slider, breakpoints: Iterable[float], halvings: int) -> Tic
     return Ticks(slider, tuple(ordered), tuple(ranks[value] for value in ordered))
 
 
-def coarse_first(ticks: Sequence[Ticks]) -> Iterator[tuple[int, ...]]:
-    """Yield the places of every point of a grid, the study itself first."""
+def coarse_first(ticks: Sequence[Ticks]) -> list[tuple[int, ...]]:
+    """Return the places of every point of a grid, the study itself first."""
     points = itertools.product(*(range(len(one.values)) for one in ticks))
 
     def rank(point: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
         ranks = [one.ranks[place] for one, place in zip(ticks, point, strict=True)]
         return max(ranks), sum(ranks), point
 
-    yield from sorted(points, key=rank)
+    return sorted(points, key=rank)
 
 
 def _spellings(name: str) -> dict[str, float]:

@@ -62,11 +62,6 @@ class PageRun:
         return [name for study, index in self.points for name in described(study.problem, index)]
 
     @property
-    def table(self) -> FrontView:
-        """The front with its cores and how many of them as choices."""
-        return with_fleets(self.view)
-
-    @property
     def kinds(self) -> list[str]:
         """The same without numbers of instances that follow from the rate."""
         return [
@@ -148,7 +143,7 @@ def merged(shown: Sequence[PageRun], most: int) -> FrontView:
 
     Only choices that all of them leave open are columns.
     """
-    views = [run.table for run in shown]
+    views = [with_fleets(run.view) for run in shown]
     first = views[0]
     axes = [name for name in first.axes if all(name in view.axes for view in views)]
     same = all(view.category == first.category for view in views)

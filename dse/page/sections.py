@@ -11,7 +11,7 @@ from dse.errors import dotted
 from dse.files.document import Document, parse_document
 from dse.files.memory import texts_of
 from dse.model.evaluation import ledger_of, remedy_of
-from dse.page.page_run import PageRun
+from dse.page.page_run import PageRun, with_fleets
 from dse.plugins import registry
 from dse.reports.front_table import front_table
 from dse.reports.sections import Section
@@ -40,7 +40,7 @@ MOST_ASSUMPTIONS = 2_000
 def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
     written = not is_so_far(run.run.manifest)
-    return front_table(run.table, run.name, MOST_ROWS, written=written)
+    return front_table(with_fleets(run.view), run.name, MOST_ROWS, written=written)
 
 
 def cores_section(shown: Sequence[PageRun]) -> Section:

@@ -85,9 +85,8 @@ def marked_rows(x: Scale) -> NDArray[np.bool_]:
     values = np.unique(x.front)
     if len(values) <= MOST_MARKED:
         return np.ones(len(x.front), dtype=bool)
-    wanted = np.linspace(values[0], values[-1], MOST_MARKED)
-    if x.log:
-        wanted = np.geomspace(values[0], values[-1], MOST_MARKED)
+    spaced = np.geomspace if x.log else np.linspace
+    wanted = spaced(values[0], values[-1], MOST_MARKED)
     nearest = np.abs(values[:, np.newaxis] - wanted).argmin(axis=0)
     return np.isin(x.front, values[nearest])
 
@@ -110,7 +109,8 @@ def draw_sweep(
             draw_line(axes, np.column_stack([x.front, y.front])[best], "best of each value")
         if shades is not None:
             bands.shade(axes, shades.bands[number], shades.names)
-            y = _with_headroom(y)
+            room = (y.high / y.low) ** HEADROOM if y.log else HEADROOM * (y.high - y.low)
+            y = replace(y, high=y.high * room if y.log else y.high + room)
         panels.append((axes, x, y))
     grid[-1].set_xlabel(x.label)
     return panels, shades
@@ -154,9 +154,3 @@ def draw_by_choice(
             values[rows] = scale.front
         panels.append((axes, replace(x, front=full[0]), replace(y, front=full[1])))
     return panels
-
-
-def _with_headroom(y: Scale) -> Scale:
-    if y.log:
-        return replace(y, high=y.high * (y.high / y.low) ** HEADROOM)
-    return replace(y, high=y.high + HEADROOM * (y.high - y.low))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import tempfile
 from pathlib import Path
@@ -45,8 +44,7 @@ class Maps:
             When it makes no sense, or there was no time for a row.
         """
         one, other = numbers
-        wanted = json_text([study.document.data, one.path, other.path, prefer, within])
-        key = hashlib.sha256(wanted.encode()).hexdigest()
+        key = json_text([study.document.data, one.path, other.path, prefer, within])
         before = self._known.get(key)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "map.json")

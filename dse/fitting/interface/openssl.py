@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -126,6 +125,8 @@ def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None
     refuse([*slow.faults, *fast.faults])
     one, other = _algorithms(slow, fast, algorithm)
     sizes = sorted(set(slow.rates[one]) & set(fast.rates[other]))
+    lonely = sorted(set(slow.rates[one]) ^ set(fast.rates[other]))
+    shown = ", ".join(units.show(size, "size_byte") for size in lonely)
     refuse(too_few(str(hardware), len(sizes)))
     facts = {"algorithm": other}
     facts |= {
@@ -139,7 +140,7 @@ def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None
         offload=np.array([fast.time_s(other, size) for size in sizes]),
         files=((software.name, slow.data), (hardware.name, fast.data)),
         facts=facts,
-        notes=_omitted(slow.rates[one], fast.rates[other]),
+        notes=(f"omitted, because only one output has it: {shown}",) * bool(lonely),
     )
 
 
@@ -162,11 +163,3 @@ def _algorithms(slow: Speeds, fast: Speeds, wanted: str | None) -> tuple[str, st
         f"{slow.path} holds {', '.join(sorted(slow.rates))} and {fast.path} "
         f"{', '.join(sorted(fast.rates))}; measure one algorithm with both"
     )
-
-
-def _omitted(slow: Mapping[int, object], fast: Mapping[int, object]) -> tuple[str, ...]:
-    lonely = sorted(set(slow) ^ set(fast))
-    if not lonely:
-        return ()
-    shown = ", ".join(units.show(size, "size_byte") for size in lonely)
-    return (f"omitted, because only one output has it: {shown}",)

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from dse.algebra import units
 from dse.fitting.interface.fit import Estimate
 from dse.fitting.interface.policy import doubt
-from dse.fitting.interface.powers import Powers
+from dse.fitting.interface.powers import Array, Powers
 from dse.fitting.interface.report import InterfaceReport
 from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
 
@@ -65,12 +65,7 @@ def _figure(found: InterfaceReport, title: str) -> Figure:
 
 
 def _curve(
-    axes: Axes,
-    powers: Powers,
-    limits: tuple[float, float],
-    colour: str,
-    label: str,
-    sizes: np.ndarray[Any, np.dtype[np.float64]],
+    axes: Axes, powers: Powers, limits: tuple[float, float], colour: str, label: str, sizes: Array
 ) -> None:
     """Draw a model: solid where it was fitted, dashed beyond."""
     for low, high, dashes in (
