@@ -1,4 +1,4 @@
-"""What any other choice would cost: the best design with one choice made otherwise."""
+"""What any other choice would cost: the best design with one choice made otherwise, or the host."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.answers.design import Pick, pick, telling_columns
+from dse.answers.design import Pick, amount, pick, telling_columns
 from dse.answers.shortfall import Shortfall, shortfall, shortfalls
+from dse.contract import SIZE
+from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
 from dse.model.preference import Preference
 from dse.model.problem import Problem
-from dse.model.space import ALONE, Axis
+from dse.model.space import ALONE, Axis, Index
 from dse.reports.sections import Section
-from dse.reports.text import change, in_words, listed
+from dse.reports.text import change, in_words, listed, percent
 from dse.runs import runner
 from dse.runs.solved import Options
 from dse.search.exact.work import EffortError, limited
@@ -181,6 +183,25 @@ def host_sections(problem: Problem, preference: Preference, answer: Pick) -> Ite
         first = shortfall(problem, preference, int(rules[0]), point, float(missed[row, rules[0]]))
         line += f"; infeasible: {first.text(together=True)}"
     yield Section("host", "The host alone", (f"{line}.",), facts=facts, brief=(f"{line}.",))
+
+
+def staying_sections(problem: Problem, point: Index) -> Iterator[Section]:
+    """Yield a section for the design at `point`, (1, d); none where every size is offloaded."""
+    mixed = problem.graph.quantities
+    columns = {name: float(column[0]) for name, column in problem.describe(point).items()}
+    share = columns.get(TASKS_OFFLOADED, 1.0)
+    if not isinstance(mixed, Mixed) or share == 1.0:
+        return
+    (parted,) = (one for one in mixed.parts if one.share == share)
+    sizes = [size for size, _ in parted.staying]
+    takes = {q.name: columns[q.name] for q in problem.quantities if q.staying}
+    shares = {"tasks": 1.0 - share, "payload": 1.0 - columns[PAYLOAD_OFFLOADED]}
+    known = [amount(value, name) for name, value in takes.items() if value > 0]
+    parts = listed([f"{percent(part)} of the {what}" for what, part in shares.items()])
+    verb = "stays" if len(sizes) == 1 else "stay"
+    line = f"{listed([units.show(size, SIZE) for size in sizes])} {verb}, {parts}: "
+    facts = {"sizes_byte": sizes, "shares": shares, "takes": takes}
+    yield Section("staying", "On the host", (f"{line}{listed(known)}.",), facts=facts)
 
 
 def alternatives_section(

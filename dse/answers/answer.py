@@ -19,12 +19,11 @@ from dse.answers.alternatives import (
     alternatives,
     alternatives_section,
     host_sections,
+    staying_sections,
 )
 from dse.answers.design import Pick, pick
-from dse.answers.margins import margins_section
 from dse.answers.roofs import roofs_section
-from dse.answers.shortfall import undemanded_section
-from dse.answers.staying import staying_sections
+from dse.answers.shortfall import margins_section, undemanded_section
 from dse.answers.trade import bought_section
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
