@@ -1,26 +1,40 @@
-"""What a served page asks of the program: itself, exact answers, flip points, the study."""
+"""What a served page asks of the program: itself, exact answers, flip points, maps, the study."""
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from dse.algebra import units
 from dse.api.arguments import known, study_of
+from dse.api.changes import decision_map
 from dse.api.moving import Moving
 from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.studies import load, run, status
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
+from dse.files.json import json_text
 from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml
 from dse.page.sliders import Slider
+from dse.parametric.decision_map import DecisionMap
+from dse.parametric.flips import NOTHING_FITS
 from dse.reports import sections
+from dse.reports.drawing import FILLS
 from dse.runs.finished import read_manifest
 from dse.runs.stopping import stop_run
-from dse.serve.maps import Maps
 from dse.study.overrides import override
+
+SPAN = 4.0
+"""Each number of a map goes from its value divided by this to that multiplied by it."""
+
+SLICE = "4 s"
+"""CPU time of one request, so that answers come between two of them."""
+
+MOST_MAPS = 8
 
 HOW = ("prefer", "within")
 """What of a question says how designs are compared."""
@@ -48,7 +62,8 @@ class Session:
             It cannot be read, or a study runs a program and `allow_run` does not hold.
         """
         self.source, self.time, self.version = source, time, 0
-        self._allow_run, self._maps = allow_run, Maps(time)
+        self._allow_run = allow_run
+        self._maps: dict[str, str] = {}  # that pages have begun, each as its JSON
         self.live = source.is_dir() or bool(under_way(source))
         self.read()
 
@@ -124,8 +139,26 @@ class Session:
         moved = Moving(load(self._moves.study, overrides=pairs).document, time=self.time)
         if len({*paths} & moved.sliders.keys()) != 2:
             raise ArgumentError("a map has two numbers of the study that move")
-        one, other = (moved.sliders[path] for path in paths)
-        return self._maps.more(moved.study, (one, other), prefer, within)
+        study, one, other = moved.study, *(moved.sliders[path] for path in paths)
+        key = json_text([study.document.data, *paths, prefer, within])
+        before = self._maps.get(key)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "map.json")
+            if before is not None:
+                file.write_text(before, encoding="utf-8")
+            found = decision_map(
+                study,
+                _range(one),
+                _range(other),
+                prefer=prefer,
+                tolerance=within,
+                known=None if before is None else file,
+                time=self.time if before is None else SLICE,
+            )
+        self._maps[key] = json_text(found.to_dict())
+        while len(self._maps) > MOST_MAPS:
+            self._maps.pop(next(iter(self._maps)))
+        return _drawn(found, (one, other))
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with what was set: of the run, or of a search that is made now."""
@@ -160,3 +193,30 @@ class Session:
         """End a run as Ctrl-C does."""
         stop_run(self.source)
         return {}
+
+
+def _range(slider: Slider) -> str:
+    ends = (slider.value / SPAN, slider.value * SPAN)
+    if slider.whole:
+        ends = (max(math.floor(ends[0]), 1.0), math.ceil(ends[1]))
+    low, high = (units.exact_text(value, slider.quantity) for value in ends)
+    return f"{slider.name}={low}..{high}"
+
+
+def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider]) -> dict[str, Any]:
+    """Return what a page draws: areas by answer, each with a colour; numbers in SI."""
+    answers = [name for name in found.shares if name != NOTHING_FITS]
+    cells = [
+        {"from": cell.low, "to": cell.high, "low": low, "high": high, "answer": name}
+        for (low, high), row in zip(found.bands(), found.rows, strict=True)
+        for name, cell in zip(row.names, row.intervals, strict=True)
+    ]
+    return {
+        "axes": [slider.to_dict() for slider in sliders],
+        "ends": found.ranges,
+        "cells": cells,
+        "colours": dict(zip(answers, FILLS, strict=False)),
+        "shares": found.shares,
+        "rows": len(found.rows),
+        "more": bool(found.unfinished),
+    }
