@@ -11,8 +11,7 @@ from dse.api.moving import Moving
 from dse.errors import ArgumentError, DseError
 from dse.files.document import Document
 from dse.files.json import json_text
-from dse.page.living_grid import HALVINGS, coarse_first, ticks_of
-from dse.page.sliders import FIRST, Slider
+from dse.page.sliders import FIRST, HALVINGS, Slider, coarse_first, ticks_of
 from dse.study.overrides import sweep_of
 
 MOST_ANSWERS = 1_000
