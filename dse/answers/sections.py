@@ -140,11 +140,7 @@ def limits_section(pick: Pick) -> Section:
     ]
     lines += warned
     limited = [
-        {
-            "quantity": entry.quantity,
-            "reached": entry.reached,
-            "limits": [limit.to_dict() for limit in entry.limits],
-        }
+        vars(entry) | {"limits": [limit.to_dict() for limit in entry.limits]}
         for entry in pick.bottlenecks
     ]
     bounded = {

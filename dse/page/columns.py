@@ -37,14 +37,10 @@ def column_facts(view: FrontView, name: str) -> dict[str, Any]:
         **(unit_facts(name) if number else {}),
     }
     if number:
-        facts["axis"] = {
-            "label": " ".join(scale.label.split()),
-            "low": scale.low,
-            "high": scale.high,
-            "log": scale.log,
-            "factor": scale.factor,
-            "beyond": bool(len(scale.cloud) and not scale.inside.all()),
-        }
+        label = " ".join(scale.label.split())
+        beyond = bool(len(scale.cloud) and not scale.inside.all())
+        drawn = {name: getattr(scale, name) for name in ("low", "high", "log", "factor")}
+        facts["axis"] = {"label": label} | drawn | {"beyond": beyond}
     return facts
 
 

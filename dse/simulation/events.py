@@ -92,7 +92,7 @@ def pass_through(
 
     An interrupt of the user ends it: what has ended until then is returned.
     """
-    run = _Run([pipelines[one] for one in kind], arrived_s.tolist())
+    run = _Run(pipelines, kind, arrived_s.tolist())
     cut = ""
     try:
         while run.heap and not cut:
@@ -153,24 +153,21 @@ _ARRIVES, _LEAVES_CORE, _FREES_CORE, _COMES, _FREES, _ENDS = range(6)
 class _Run:
     """The state of a simulation: a heap of what happens next, and the lines."""
 
-    def __init__(self, passed_by: list[Pipeline], arrived_s: list[float]) -> None:
-        """Begin with the first arrival; `passed_by` is what each offload passes."""
-        self.passed_by, self.arrived_s = passed_by, arrived_s
-        places = range(len(passed_by[0].stations)) if passed_by else range(0)
-        self.slots = passed_by[0].slots if passed_by else 0.0
-        self.cores = passed_by[0].cores if passed_by else 0.0
+    def __init__(self, pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: list[float]) -> None:
+        """Begin with the first arrival."""
+        self.passed_by = [pipelines[one] for one in kind]
+        self.arrived_s, stations = arrived_s, pipelines[0].stations
+        self.slots, self.cores = pipelines[0].slots, pipelines[0].cores
         self.for_slot: deque[int] = deque()
         self.for_core: deque[int] = deque()
-        self.free = [True] * len(places)
-        self.lines: list[deque[int]] = [deque() for _ in places]
+        self.free = [True] * len(stations)
+        self.lines: list[deque[int]] = [deque() for _ in stations]
         count = len(arrived_s)
-        self.ready = [0.0] * len(places)
+        self.ready = [0.0] * len(stations)
         self.began_s = [0.0] * count
         self.first_s, self.last_s, self.core_s = ([0.0] * count for _ in range(3))
         self.ended = self.events = 0
-        self.heap: list[tuple[float, int, int, int]] = []
-        if count:
-            heapq.heappush(self.heap, (arrived_s[0], _ARRIVES, 0, 0))
+        self.heap = [(at, _ARRIVES, 0, 0) for at in arrived_s[:1]]
 
     def some(self, most: float) -> None:
         """Let so many events happen, or all."""
