@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.frames import Frames, text_of, turned, words_of
-from dse.cores.rtl.rounds import RoundCore, State
+from dse.cores.rtl.rounds import RoundCore, State, module_round
 from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
 ROUNDS, _FEW_ROUNDS, _BLOCK_BYTE = 12, 8, 16
@@ -192,7 +193,7 @@ def _module(core: RoundCore) -> Iterator[str]:
         "mixed": "added",
         "keyed": "starts",
     }
-    yield from core.text(entry, ascon_round, answer)
+    yield from core.text(entry, ASCON_ROUND, answer)
 
 
 def ascon_rounds(unroll: int) -> Iterator[str]:
@@ -217,11 +218,4 @@ def ascon_rounds(unroll: int) -> Iterator[str]:
         yield from decision_diagram(f"constants_{number}", _CONSTANTS[number::unroll], 8)
 
 
-def ascon_round(number: int, which: str, state: State) -> Generator[str, None, State]:
-    """Yield a round of a pass; for `RoundCore.text`."""
-    yield f"  wire [7:0] constant_{number};"
-    yield f"  constants_{number} choose_{number} ({which}, constant_{number});"
-    yield f"  wire [319:0] state_of_{number};"
-    ends = f"{state['state']}, constant_{number}, state_of_{number}"
-    yield f"  ascon_round round_{number} ({ends});"
-    return {**state, "state": f"state_of_{number}"}
+ASCON_ROUND = partial(module_round, "ascon_round", 320, 8)

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.ascon import (
-    ROUNDS,
-    ascon_padded,
-    ascon_permuted,
-    ascon_round,
-    ascon_rounds,
-)
+from dse.cores.rtl.ascon import ASCON_ROUND, ROUNDS, ascon_padded, ascon_permuted, ascon_rounds
 from dse.cores.rtl.frames import message_vectors, text_of, words_of
 from dse.cores.rtl.rounds import RoundCore
 from dse.cores.rtl.verilog import cut, reversed_bytes
@@ -98,7 +92,7 @@ def _module(core: RoundCore) -> Iterator[str]:
     before = f"(first ? 320'h{start} : state_{core.layers})"
     yield from core.text(
         {"state": f"{before} ^ {{{reversed_bytes('block', 1, _BLOCK_BYTE)}, 256'd0}}"},
-        ascon_round,
+        ASCON_ROUND,
         lambda state: [
             f"  wire [63:0] word = {cut(state['state'], 4, 64)};",
             f"  assign answer = {reversed_bytes('word', 1, _BLOCK_BYTE)};",

@@ -174,3 +174,15 @@ class RoundCore:
     def bits(self) -> int:
         """Width of what counts passes, 0 where there is one."""
         return (self.steps - 1).bit_length()
+
+
+def module_round(
+    module: str, state_bit: int, constant_bit: int, number: int, which: str, state: State
+) -> Generator[str, None, State]:
+    """Yield a round that is an instance of a module: of the state, and a constant of the pass."""
+    yield f"  wire [{constant_bit - 1}:0] constant_{number};"
+    yield f"  constants_{number} choose_{number} ({which}, constant_{number});"
+    yield f"  wire [{state_bit - 1}:0] state_of_{number};"
+    ends = f"{state['state']}, constant_{number}, state_of_{number}"
+    yield f"  {module} round_{number} ({ends});"
+    return {**state, "state": f"state_of_{number}"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from functools import partial
 from itertools import count, islice
-from math import isqrt
+from math import cbrt, isqrt
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.frames import message_vectors
@@ -30,15 +30,7 @@ def _primes() -> Iterator[int]:
     return (one for one in count(2) if all(one % below for below in range(2, isqrt(one) + 1)))
 
 
-def _cube_root(value: int) -> int:
-    found = 0
-    for bit in reversed(range(value.bit_length() // 3 + 1)):
-        if (found | 1 << bit) ** 3 <= value:
-            found |= 1 << bit
-    return found
-
-
-_CONSTANTS = tuple(_cube_root(prime << 96) & _WORD for prime in islice(_primes(), _ROUNDS))
+_CONSTANTS = tuple(int(cbrt(prime) * 2**32) & _WORD for prime in islice(_primes(), _ROUNDS))
 """The first 32 bits after the point of cube roots of primes (section 4.2.2)."""
 START = tuple(isqrt(prime << 64) & _WORD for prime in islice(_primes(), 8))
 """The first hash value: those of square roots (section 5.3.3)."""

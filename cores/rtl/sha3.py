@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.frames import message_vectors, text_of, turned, words_of
-from dse.cores.rtl.rounds import RoundCore, State
+from dse.cores.rtl.rounds import RoundCore, module_round
 from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
 _ROUNDS = 24
@@ -148,7 +148,7 @@ def _text(core: RoundCore) -> Iterator[str]:
     block = reversed_bytes("block", 1, _BLOCK_BYTE)
     yield from core.text(
         {"state": f"{before} ^ {{512'd0, {block}}}"},
-        _round,
+        partial(module_round, "keccak_round", 1600, 64),
         lambda state: [
             f"  wire [255:0] digest = {state['state']}[255:0];",
             f"  assign answer = {reversed_bytes('digest', 1, 32)};",
@@ -158,12 +158,3 @@ def _text(core: RoundCore) -> Iterator[str]:
 
 def _lane(signal: str, x: int, y: int) -> str:
     return cut(signal, x + 5 * y, 64)
-
-
-def _round(number: int, which: str, state: State) -> Generator[str, None, State]:
-    yield f"  wire [63:0] constant_{number};"
-    yield f"  constants_{number} choose_{number} ({which}, constant_{number});"
-    yield f"  wire [1599:0] state_of_{number};"
-    ends = f"{state['state']}, constant_{number}, state_of_{number}"
-    yield f"  keccak_round round_{number} ({ends});"
-    return {"state": f"state_of_{number}"}
