@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
@@ -85,10 +86,7 @@ class _Gates:
             for row in range(width)
         ]
         while any(len(term) > 1 for term in terms):
-            counts: dict[tuple[str, str], int] = {}
-            for term in terms:
-                for pair in combinations(sorted(term), 2):
-                    counts[pair] = counts.get(pair, 0) + 1
+            counts = Counter(pair for term in terms for pair in combinations(sorted(term), 2))
             best = max(counts, key=lambda pair: (counts[pair], pair))
             total = self.gate(best[0], "^", best[1])
             terms = [term - {*best} | {total} if term.issuperset(best) else term for term in terms]

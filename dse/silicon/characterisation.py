@@ -15,7 +15,7 @@ from dse.files.csv import inert
 from dse.files.headers import read_header
 from dse.reports.text import Printable, listed, paragraph, percent, plural, table_text
 from dse.silicon.characteriser import Characteriser
-from dse.silicon.figures import UNKEPT, CharacterisedDesign, Refused, rounded_down
+from dse.silicon.figures import UNKEPT, CharacterisedDesign, rounded_down
 from dse.silicon.targets import (
     MULTIPLIER,
     STATED,
@@ -230,8 +230,9 @@ def characterise_all(
     wanted = [replace(task, target=target) for task in tasks for target in targets or (STATED,)]
     _check_names(tasks)
     check_targets(targets)
-    found: list[CharacterisedDesign | Refused | None] = [characteriser.known(one) for one in wanted]
+    found = [characteriser.known(one) for one in wanted]
     missing = [place for place, one in enumerate(found) if one is None]
+    faults: list[Fault] = []
     kept = len(wanted) - len(missing)
     if missing:
         characteriser.check()
@@ -240,12 +241,15 @@ def characterise_all(
         progress(kept, len(wanted), chosen[0].design.name)
     with shared(characteriser.measured, chosen, jobs) as answers:
         for count, (place, answer) in enumerate(zip(missing, answers, strict=True), start=1):
-            found[place] = answer
+            if isinstance(answer, CharacterisedDesign):
+                found[place] = answer
+            else:
+                faults += answer
             if progress is not None:
                 following = chosen[count].design.name if count < len(chosen) else ""
                 progress(kept + count, len(wanted), following)
-    refuse(fault for one in found if isinstance(one, Refused) for fault in one.faults)
-    designs = [one for one in found if isinstance(one, CharacterisedDesign)]
+    refuse(faults)
+    designs = [one for one in found if one is not None]
     if shown := [*columns(targets)]:
         designs = [
             at_target(one, task.target, shown) for one, task in zip(designs, wanted, strict=True)

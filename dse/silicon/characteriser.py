@@ -14,7 +14,7 @@ from typing import Any
 
 from dse.errors import DseError, Fault, OutputError, StudyError
 from dse.files.json import json_text, read_regular, write_text
-from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, Refused, of_design, of_kept
+from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, of_design
 from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name
@@ -79,19 +79,22 @@ class Characteriser(ABC):
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""
-        if self.kept is None:
+        found = self.kept.read(self.key(task)) if self.kept else None
+        if found is None:
             return None
-        found = self.kept.read(self.key(task))
-        return None if found is None else of_kept(found)
+        try:
+            return CharacterisedDesign(**{**found, "notes": tuple(found["notes"])})
+        except (KeyError, TypeError):  # something else was kept
+            return None
 
-    def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
-        """Characterise a design; what is found is kept at once."""
+    def measured(self, task: DesignTask) -> CharacterisedDesign | tuple[Fault, ...]:
+        """Characterise a design, or say why not; what is found is kept at once."""
         try:
             found = self.figures_of(task)
         except StudyError as error:
-            return Refused(tuple(of_design(task.design.name, one) for one in error.faults))
+            return tuple(of_design(task.design.name, one) for one in error.faults)
         except DseError as error:
-            return Refused((Fault(task.design.name, "", str(error), ""),))
+            return (Fault(task.design.name, "", str(error), ""),)
         if self.kept is not None:
             try:
                 self.kept.write(self.key(task), asdict(found))

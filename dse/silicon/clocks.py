@@ -13,7 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from dse.errors import Fault, StudyError, nearest, refuse
-from dse.silicon.fan_out import Floats, Taker, worst_of
+from dse.silicon.fan_out import Floats, Taker, takers_of, worst_of
 from dse.silicon.liberty_cells import unateness
 from dse.silicon.library import Cell, CellLibrary, ClockGate
 from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist, placed
@@ -216,17 +216,13 @@ def sized_gates(netlist: Netlist, library: CellLibrary) -> Netlist:
 
 def _behind_gates(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
     """Return flip-flops and their clock pins behind each clock gate, by its position."""
-    driven, found = {}, dict[int, list[Taker]]()
-    for position, instance in enumerate(netlist.instances):
-        gate = library.cells[instance.cell].clock_gate
-        if gate is not None:
-            driven[instance.nets[gate.output]] = position
-    for position, instance in enumerate(netlist.instances):
-        cell = library.cells[instance.cell]
-        for pin, net in instance.nets.items():
-            if cell.flip_flop is not None and cell.pins[pin].clock and net in driven:
-                found.setdefault(driven[net], []).append((position, pin))
-    return found
+    gates = {
+        instance.nets[gate.output]: position
+        for position, instance in enumerate(netlist.instances)
+        if (gate := library.cells[instance.cell].clock_gate) is not None
+    }
+    takers = takers_of(netlist, library)
+    return {gates[net]: ends for net, ends in takers.items() if net in gates}
 
 
 def _shares(

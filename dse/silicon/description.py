@@ -85,10 +85,6 @@ class Reading:
     places: Mapping[str, str] = field(default_factory=dict)
     refused: str = ""
 
-    def narrowed(self, read: Read) -> Reading:
-        """Return the way that succeeded, alone."""
-        return replace(self, ways=[read.commands], refused=read.refused)
-
     @classmethod
     def of_text(cls, verilog: str) -> Reading:
         """Return how a text is read, by Yosys itself."""

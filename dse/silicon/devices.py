@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
-from dse.silicon.library import Cell, CellLibrary, Pin
+from dse.silicon.library import Cell, CellLibrary, FlipFlop, Pin
 from dse.silicon.netlist import Netlist, read_netlist
 
 MakesCell = Callable[[str, Mapping[str, str]], Cell]
@@ -188,11 +188,17 @@ def sum_of_products(written: str, inputs: Sequence[str]) -> str:
     return " + ".join(products) or "0"
 
 
-def cell_of(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> Cell:
-    """Return a cell that is known by its functions alone."""
-    pins = {pin: Pin(pin, "input") for pin in inputs}
+def cell_of(
+    name: str,
+    inputs: Sequence[str],
+    functions: Mapping[str, str],
+    flip_flop: FlipFlop | None = None,
+) -> Cell:
+    """Return a cell that is known by its functions alone; a clock is its first input."""
+    clock = inputs[0] if flip_flop else ""
+    pins = {pin: Pin(pin, "input", clock=pin == clock) for pin in inputs}
     pins |= {pin: Pin(pin, "output", function=written) for pin, written in functions.items()}
-    return Cell(name=name, area_m2=0.0, leakage_w=0.0, pins=pins)
+    return Cell(name=name, area_m2=0.0, leakage_w=0.0, pins=pins, flip_flop=flip_flop)
 
 
 def device_called(name: str, families: Sequence[DeviceFamily]) -> Device:

@@ -53,9 +53,7 @@ def _flip_flop(name: str, parameters: Mapping[str, str]) -> Cell:
         preset=acts if at_once and sets else None,
     )
     pins = ("CLK", "DI", "LSR", *["CE"] * ("CE" in enable))
-    cell = cell_of(name, pins, {"Q": "IQ"})
-    clock = replace(cell.pins["CLK"], clock=True)
-    return replace(cell, pins={**cell.pins, "CLK": clock}, flip_flop=state)
+    return cell_of(name, pins, {"Q": "IQ"}, state)
 
 
 _BLOCKS = """

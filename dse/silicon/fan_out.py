@@ -44,7 +44,7 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
         raise StudyError([Fault("library", "", rule, remedy)])
     instances = list(netlist.instances)
     added: list[Instance] = []
-    takers = _takers(netlist, library)
+    takers = takers_of(netlist, library)
     for position, pin in _launching(netlist, library):
         instance = netlist.instances[position]
         ends = takers.get(instance.nets[pin], [])
@@ -79,7 +79,7 @@ def _launching(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[int, st
             yield position, outputs[0]
 
 
-def _takers(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
+def takers_of(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
     """Return the input pins on each net, in the order of the netlist."""
     found: dict[int, list[Taker]] = {}
     for position, instance in enumerate(netlist.instances):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dse.algebra import units
 from dse.algebra.expression import settled
@@ -86,24 +85,9 @@ class CharacterisedDesign:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A design without figures, and why."""
-
-    faults: tuple[Fault, ...]
-
-
 def of_one_task(design: Design) -> dict[str, float]:
     """Return the figures of a design that its description says: what one task is."""
     return {figure: getattr(design, figure) for figure in FIGURES.values()}
-
-
-def of_kept(data: Mapping[str, Any]) -> CharacterisedDesign | None:
-    """Return a design from what was kept of it; None where that is something else."""
-    try:
-        return CharacterisedDesign(**{**data, "notes": tuple(data["notes"])})
-    except (KeyError, TypeError):
-        return None
 
 
 def of_design(name: str, fault: Fault) -> Fault:

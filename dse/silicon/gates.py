@@ -135,18 +135,16 @@ def _sorted(functions: Sequence[NetFunction]) -> Functions:
     return side_by_side(sorted(functions, key=lambda function: -len(function.inputs)))
 
 
+@dataclass
 class _Builder:
     """Collects functions and faults, instance by instance."""
 
-    def __init__(
-        self,
-        netlist: Netlist,
-        timing: Timing | None,
-        enables: Mapping[int, int],
-        half_s: float,
-    ) -> None:
-        self.netlist, self.timing = netlist, timing
-        self.enables, self.half_s = enables, half_s
+    netlist: Netlist
+    timing: Timing | None
+    enables: Mapping[int, int]
+    half_s: float
+
+    def __post_init__(self) -> None:
         self.faults: list[Fault] = []
         self.gates: list[_Gate] = []
         self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}

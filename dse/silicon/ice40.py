@@ -7,7 +7,6 @@ Functions of the cells are those of `cells_sim.v` of Yosys; delays are those of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from dse.silicon.devices import (
     DeviceBlock,
@@ -36,8 +35,6 @@ def _flip_flops() -> Iterator[Cell]:
         for enable in ("", "E"):
             for ending, (taken, clear, preset) in _SETS.items():
                 name = f"SB_DFF{falling}{enable}{ending}"
-                pins = ["C", "D", *enable, *ending[-1:]]
-                cell = cell_of(name, pins, {"Q": "IQ"})
                 state = FlipFlop(
                     state="IQ",
                     inverted="IQN",
@@ -46,8 +43,7 @@ def _flip_flops() -> Iterator[Cell]:
                     clear=clear,
                     preset=preset,
                 )
-                clock = replace(cell.pins["C"], clock=True)
-                yield replace(cell, pins={**cell.pins, "C": clock}, flip_flop=state)
+                yield cell_of(name, ["C", "D", *enable, *ending[-1:]], {"Q": "IQ"}, state)
 
 
 _CARRY = cell_of("SB_CARRY", ("I0", "I1", "CI"), {"CO": "I0 I1 + I0 CI + I1 CI"})

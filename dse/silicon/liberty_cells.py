@@ -74,14 +74,14 @@ class CellReader:
             for key in ("next_state", "clocked_on", "clear", "preset"):
                 self._check(ff, key, (name,), [*inputs, *states])
         known = None if stateful or buses else [*inputs, *states]
+        clocks = names_in(flip_flop.clocked_on) if flip_flop else []
         pins: dict[str, Pin] = {}
         made: dict[int, Pin] = {}  # bits of a bus share their tables
         for pin, inside, outer in pin_groups:
             if id(inside) not in made:
                 made[id(inside)] = self._pin(pin, inside, outer, (name, pin), known)
-            pins[pin] = replace(made[id(inside)], name=pin)
-        if flip_flop:
-            pins = {pin: _as_clock(record, flip_flop) for pin, record in pins.items()}
+            record = made[id(inside)]
+            pins[pin] = replace(record, name=pin, clock=record.clock or pin in clocks)
         periods = (self._least_period(inside, (name, pin)) for pin, inside, _ in pin_groups)
         clock_gate = _clock_gate(group, pin_groups)
         return Cell(
@@ -301,12 +301,6 @@ def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | No
         return None
     (clock,), (enable,), (output,) = marked["clock"], marked["enable"], marked["out"]
     return ClockGate(clock, enable, output, marked["test"])
-
-
-def _as_clock(pin: Pin, flip_flop: FlipFlop) -> Pin:
-    """Return a pin marked as clock if the flip-flop is clocked on it."""
-    clocked = pin.name in names_in(flip_flop.clocked_on)
-    return replace(pin, clock=True) if clocked and not pin.clock else pin
 
 
 def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:

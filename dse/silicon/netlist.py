@@ -273,30 +273,22 @@ def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
 
 
 def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
+    driven = [(net, f"input {name}") for name, nets in netlist.inputs.items() for net in nets]
+    read: list[tuple[int, str]] = []
+    for instance in netlist.instances:
+        pins = library.cells[instance.cell].pins
+        for pin, net in instance.nets.items():
+            ends = read if pins[pin].direction == "input" else driven
+            ends.append((net, f"{instance.name}.{pin}"))
+    read += ((net, f"output {name}") for name, nets in netlist.outputs.items() for net in nets)
     drivers = {CONSTANT_0: "the constant 0", CONSTANT_1: "the constant 1"}
-    read: dict[int, str] = {}
-    faults = []
-
-    def drive(net: int, by: str) -> None:
+    for net, by in driven:
         if net in drivers:
             written, rule = f"{drivers[net]} and {by}", "two drivers of one net"
-            faults.append(Fault(netlist.named(net), written, rule, "keep one"))
+            yield Fault(netlist.named(net), written, rule, "keep one")
         drivers[net] = by
-
-    for name, nets in netlist.inputs.items():
-        for net in nets:
-            drive(net, f"input {name}")
-    for instance in netlist.instances:
-        for pin, net in instance.nets.items():
-            if library.cells[instance.cell].pins[pin].direction == "input":
-                read.setdefault(net, f"{instance.name}.{pin}")
-            else:
-                drive(net, f"{instance.name}.{pin}")
-    for name, nets in netlist.outputs.items():
-        for net in nets:
-            read.setdefault(net, f"output {name}")
-    yield from faults
-    for net, reader in read.items():
+    for net, by in read:
         if net not in drivers:
             rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
-            yield Fault(netlist.named(net), f"read by {reader}", rule, remedy)
+            yield Fault(netlist.named(net), f"read by {by}", rule, remedy)
+            drivers[net] = "nothing"  # its first reader tells of it

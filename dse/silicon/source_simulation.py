@@ -86,7 +86,8 @@ def held_vectors(
         else:
             _hold(task, vectors, columns)
     inside = {name: column for name, column in columns.items() if "." in name}
-    return Held(vectors, reads.narrowed(found), tuple(notes), inside, described)
+    succeeded = replace(reads, ways=[found.commands], refused=found.refused)
+    return Held(vectors, succeeded, tuple(notes), inside, described)
 
 
 def _modules(

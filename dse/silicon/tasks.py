@@ -11,14 +11,17 @@ from itertools import product
 
 import numpy as np
 
-from dse.contract.generators import Design, Generator, Value, Vectors
+from dse.contract.generators import Bits, Design, Generator, Value, Vectors
 from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.plugins import registry
 from dse.silicon.answers import Answers
 from dse.silicon.description import elaborated
 from dse.silicon.sources import NO_SOURCES, Sources
 from dse.silicon.targets import STATED, Target
-from dse.silicon.vectors import WrittenVectors, first_wrong
+from dse.silicon.vectors import WrittenVectors
+
+MOST_DIGITS = 40
+"""Hexadecimal digits of a value that are shown."""
 
 _WHOLE = re.compile(r"[+-]?\d+")
 
@@ -80,13 +83,39 @@ def check_answers(
     Raises
     ------
     StudyError
-        The first one, with the design; tables of answers may be those of several.
+        The first one: cycle, port, expected, found; with the design where the answers are written
+        in a table, which may be that of several.
     """
-    written_in = task.vectors if isinstance(task.vectors, WrittenVectors) else None
-    wrong = first_wrong(vectors, found, written_in, what)
-    if wrong is not None:
-        named = f"{task.design.name}: {wrong.where}" if wrong.line else wrong.where
-        raise StudyError([replace(wrong, where=named)])
+    wrong: dict[str, Bits] = {}
+    for port, known in vectors.known.items():
+        differs = found.outputs[port] != vectors.expected[port]
+        wrong[port] = (differs | ~found.known[port]) & known[:, None]
+    first = {port: int(np.argmax(bad.any(axis=1))) for port, bad in wrong.items() if bad.any()}
+    if not first:
+        return
+    port = min(first, key=lambda name: first[name])
+    cycle = first[port]
+    bit = int(np.argmax(wrong[port][cycle]))
+    expected, given = (hexadecimal(one[port][cycle]) for one in (vectors.expected, found.outputs))
+    written = f"cycle {cycle}, bit {bit}: expected {expected}, found {given}"
+    if found.known[port][cycle, bit]:
+        rule, remedy = f"the {what} gives another answer", "correct the design, or the answer"
+    else:
+        rule = "the answer depends on a register that nothing has set"
+        remedy = "reset it, or give it cycles to fill"
+    table = task.vectors.table if isinstance(task.vectors, WrittenVectors) else None
+    if table is None or port not in table.headers:
+        raise StudyError([Fault(port, written, rule, remedy)])
+    fault = table.fault(cycle, table.headers.index(port), rule, remedy)
+    named = f"{task.design.name}: {port}" if fault.line else port
+    raise StudyError([replace(fault, where=named, written=written)])
+
+
+def hexadecimal(bits: Bits) -> str:
+    """Return the value of a port in hexadecimal; of a wide one the end."""
+    number = int("".join("01"[bit] for bit in bits[::-1].astype(int)), 2)
+    digits = f"{number:0{-(-len(bits) // 4)}x}"
+    return f"0x{digits}" if len(digits) <= MOST_DIGITS else f"...{digits[-MOST_DIGITS:]}"
 
 
 def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:

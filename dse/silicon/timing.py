@@ -128,22 +128,15 @@ def analyse(
         # half a period for paths from there: its end comes after the longest of them alone
         fall_s = max(0.0, _critical(netlist, launched(_LATE_S))[0] - _LATE_S)
     run = launched(fall_s)
-    paths = [_critical(netlist, run), *_least_periods(netlist, library)]
+    paths = [_critical(netlist, run)]
+    for one in netlist.instances:
+        if least := library.cells[one.cell].least_period_s:  # of a macro
+            paths.append((least, (PathStep(one.name, one.cell, "", _EDGES[0], least, least),)))
     period, path = max(paths, key=lambda one: one[0])
     notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clocks.net)))
     slews = np.maximum(run.slew, 0.0)
     delays = run.delays()
     return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
-
-
-def _least_periods(
-    netlist: Netlist, library: CellLibrary
-) -> Iterator[tuple[float, tuple[PathStep, ...]]]:
-    """Yield the shortest period of each macro, as a path."""
-    for instance in netlist.instances:
-        least = library.cells[instance.cell].least_period_s
-        if least:
-            yield least, (PathStep(instance.name, instance.cell, "", _EDGES[0], least, least),)
 
 
 def net_loads(netlist: Netlist, library: CellLibrary, wire: WireLoad | None) -> NDArray[np.float64]:

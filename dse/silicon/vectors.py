@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +21,12 @@ from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import plural
-from dse.silicon.answers import Answers
 from dse.silicon.netlist import Netlist
 from dse.silicon.waves import UNKNOWN, Waves
 
 NOT_COMPARED = UNKNOWN
 RISES = "posedge "
 """Before the name of an output that stays 1 after a task, until the next begins."""
-
-MOST_DIGITS = 40
-"""Hexadecimal digits of a value that are shown."""
 
 _ROUNDING = 1e-9
 
@@ -239,46 +235,3 @@ def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Ite
         rule,
         "correct it, or what a task reads and writes, or compare the answers of all tasks",
     )
-
-
-def first_wrong(
-    vectors: Vectors,
-    found: Answers,
-    written_in: WrittenVectors | None = None,
-    what: str = "netlist",
-) -> Fault | None:
-    """Return the first known answer that an output does not give: cycle, port, expected, found.
-
-    It has a place where the answers are written in a table; `what` gives the others.
-    """
-    wrong: dict[str, Bits] = {}
-    for port, known in vectors.known.items():
-        differs = found.outputs[port] != vectors.expected[port]
-        wrong[port] = (differs | ~found.known[port]) & known[:, None]
-    first = {port: int(np.argmax(bad.any(axis=1))) for port, bad in wrong.items() if bad.any()}
-    if not first:
-        return None
-    port = min(first, key=lambda name: first[name])
-    cycle = first[port]
-    expected, given = vectors.expected[port][cycle], found.outputs[port][cycle]
-    bit = int(np.argmax(wrong[port][cycle]))
-    written = (
-        f"cycle {cycle}, bit {bit}: expected {hexadecimal(expected)}, found {hexadecimal(given)}"
-    )
-    if found.known[port][cycle, bit]:
-        rule, remedy = f"the {what} gives another answer", "correct the design, or the answer"
-    else:
-        rule = "the answer depends on a register that nothing has set"
-        remedy = "reset it, or give it cycles to fill"
-    if written_in is None or port not in written_in.table.headers:
-        return Fault(port, written, rule, remedy)
-    table = written_in.table
-    fault = table.fault(cycle, table.headers.index(port), rule, remedy)
-    return replace(fault, where=port, written=written)
-
-
-def hexadecimal(bits: Bits) -> str:
-    """Return the value of a port in hexadecimal; of a wide one the end."""
-    number = int("".join("01"[bit] for bit in bits[::-1].astype(int)), 2)
-    digits = f"{number:0{-(-len(bits) // 4)}x}"
-    return f"0x{digits}" if len(digits) <= MOST_DIGITS else f"...{digits[-MOST_DIGITS:]}"
