@@ -130,6 +130,7 @@ def keeping_in(
         folder.mkdir(parents=True, exist_ok=True)
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
+        notes += [note for one in (store, *others) for note in one.notes]
         _begin(store, facts, place.target, options, document)
         shelves: list[Remembered] = []
 

@@ -23,7 +23,7 @@ from dse.runs.finished import plot_run
 from dse.runs.result import run_folder
 from dse.runs.unfinished import readable
 from dse.store.opening import open_to_read
-from dse.store.rows import STORE
+from dse.store.rows import STORE, TALLY
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
 from tests.runs.test_measuring import FAILING, figures, study
@@ -384,6 +384,17 @@ def test_what_can_be_read_of_a_damaged_store_is_saved(tmp_path: Path) -> None:
     counted.calls.clear()
     dse.run(study(), evaluate=counted, out=tmp_path / "again", reuse=tmp_path / "new")
     assert (len(counted.calls), count(tmp_path / "again")) == (1, 15)
+
+
+def test_a_lost_tally_is_said(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    cut(run, 6)
+    (run / TALLY).unlink()
+    other = dse.run(study(), evaluate=Counted(), out=tmp_path / "other", reuse=run, plots=False)
+    found = dse.run(study(), evaluate=Counted(), out=run, resume=True, plots=False)
+    said = f"{run / TALLY} is gone, and with it the proof that no measurement is missing; found: 6"
+    assert said in other.warnings
+    assert said in found.warnings
 
 
 @pytest.mark.parametrize("after", [3, 15])
