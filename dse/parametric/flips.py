@@ -182,10 +182,11 @@ class Flips(Printable):
         counts = {"checked": len(self.found), "change_nothing": still, "shown": len(shown)}
         near = self.factor == NEAR
         span = "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
-        lines = [
-            f"Each of {len(self.found)} assumptions was varied alone, from {span} its nominal "
-            f"value; {still or 'none'} of them change nothing."
-        ] * bool(self.found)
+        alone = len(self.found) == 1
+        varied = self.found[0].label if alone else f"Each of {len(self.found)} assumptions"
+        nothing = f"; {still} of them change nothing" * (still > 0 and not alone)
+        lines = [f"{varied} was varied alone, from {span} its nominal value{nothing}."]
+        lines *= bool(self.found)
         if shown:
             lines.append(
                 "The answer holds while a value stays in its interval; any: no flip up to the "
