@@ -83,6 +83,13 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect_to_nothing(name: str) -> sqlite3.Connection:
+    """Return a connection to an empty store that is not on disk."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    create(connection, name)
+    return connection
+
+
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     place = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(place, uri=True, timeout=WRITER_WAIT_S, isolation_level=None)

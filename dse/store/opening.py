@@ -97,6 +97,9 @@ def open_to_read(folder: Path) -> Store:
                 tally = _tally(folder / TALLY, handle)
         connection = database.connect_to_read(path)
         try:
+            if database.is_new(connection):  # who made it was killed before its tables were there
+                connection.close()
+                connection = database.connect_to_nothing(tally.store if tally else uuid.uuid4().hex)
             store, _ = _checked(path, connection, tally)
         except BaseException:
             connection.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sqlite3
@@ -12,7 +13,7 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import StoreError
-from dse.store import opening
+from dse.store import database, opening
 from dse.store.opening import open_store, open_to_read, salvage
 from dse.store.rows import STORE, STORE_FILES, TALLY, read_cells, stored_cells
 from dse.store.store import Store, StoreShelf
@@ -114,14 +115,33 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path)
     assert (tmp_path / STORE).read_bytes() == before
 
 
-@pytest.mark.parametrize("size", [0, 4096, None])
-def test_a_store_that_is_cut_or_gone_is_refused(size: int | None, tmp_path: Path) -> None:
+def test_a_store_whose_making_was_killed_is_empty(tmp_path: Path) -> None:
+    """As after a kill between the making of the file and that of its tables."""
+    connection = database.connect(tmp_path / STORE)
+    database.write_safely(connection, tmp_path / STORE)
+    connection.close()
+    before = (tmp_path / STORE).read_bytes()
+    with open_to_read(tmp_path) as store:
+        assert (len(store), [*store.rows()], store.descriptions(), store.notes) == (0, [], [], ())
+    assert (tmp_path / STORE).read_bytes() == before
+    filled(tmp_path, 3)
+    with open_to_read(tmp_path) as store:
+        assert len(store) == 3
+
+
+@pytest.mark.parametrize(
+    ("size", "opened"),
+    [*itertools.product((0, 4096), (open_store, open_to_read)), (None, open_store)],
+)
+def test_a_store_that_is_cut_or_gone_is_refused(
+    size: int | None, opened: Callable[[Path], Store], tmp_path: Path
+) -> None:
     filled(tmp_path)
     if size is None:
         (tmp_path / STORE).unlink()
     else:
         os.truncate(tmp_path / STORE, size)
-    said = refused(tmp_path)
+    said = refused(tmp_path, opened)
     lost = "has 0 of the 20 measurements that were kept: "
     assert said.startswith("is damaged: " if size else lost)
 
