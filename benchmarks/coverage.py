@@ -18,7 +18,7 @@ from dse.fitting.law import fit_law
 from dse.objectives.roofline.closest import Measurements
 from dse.objectives.roofline.fit import fit_roofline
 from dse.objectives.roofline.model import EnergyRoofline
-from dse.study.core_law import evaluate_law
+from dse.study.cores.core_law import evaluate_law
 
 DRAWS = 50
 TITAN = EnergyRoofline(

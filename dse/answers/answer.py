@@ -37,7 +37,7 @@ from dse.reports.text import ROUNDING, in_words, listed
 from dse.runs.notes import implausible
 from dse.runs.solved import KnownFront, Options
 from dse.search.settings import Budget
-from dse.study.evaluated import is_evaluated
+from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE

@@ -20,7 +20,8 @@ from dse.files.csv import CsvTable
 from dse.fitting.core_report import CoreFit
 from dse.fitting.law import Fitted, fit_law
 from dse.model.designs import Designs
-from dse.study import core_law, core_tables, schema, tables
+from dse.study import schema, tables
+from dse.study.cores import core_law, core_tables
 from dse.study.overrides import override
 from dse.study.reader import Reader, validate_as
 from dse.study.scenario import Scenario

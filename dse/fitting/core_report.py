@@ -14,7 +14,8 @@ from dse.contract import Column
 from dse.files.inputs import Input
 from dse.fitting.law import LEVEL, Fitted
 from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
-from dse.study import core_law, models, records
+from dse.study import records
+from dse.study.cores import core_law, models
 
 METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
 CONFIDENCE = (

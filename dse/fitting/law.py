@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.study.core_law import FORMS, LINEAR, Law, evaluate_law
+from dse.study.cores.core_law import FORMS, LINEAR, Law, evaluate_law
 
 LEVEL = 0.95
 """Of the confidence intervals."""

@@ -30,7 +30,8 @@ from dse.reports.text import (
     signed,
     table_text,
 )
-from dse.study import models, record_file, records, tables
+from dse.study import record_file, records, tables
+from dse.study.cores import models
 from dse.study.field_kinds import unit_of
 
 _PRECISION = "precision"

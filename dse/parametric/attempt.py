@@ -14,7 +14,7 @@ from dse.parametric.change import NOTHING, Override, Repair, choice_words
 from dse.reports.designs import described
 from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
-from dse.study.evaluated import is_evaluated
+from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import override
 from dse.study.study import Study
 

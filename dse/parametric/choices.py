@@ -18,7 +18,8 @@ from dse.parametric.attempt import Attempts, changed_study
 from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Repair
 from dse.plugins import registry
 from dse.reports.text import listed
-from dse.study import evaluated, schema, workload_interface_budget
+from dse.study import schema, workload_interface_budget
+from dse.study.measured import evaluated
 from dse.study.written import WrittenStage, is_owned, is_written, stages_of
 
 HOW = ("interface.transfer", "interface.wait", "interface.pcie")

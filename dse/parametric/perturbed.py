@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.compared_numbers import with_named_bounds
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
 from dse.model.host import hosts_among, with_hosts
@@ -21,7 +22,6 @@ from dse.model.problem import Problem
 from dse.model.space import Index, Space
 from dse.search.exact.work import CALL, spend
 from dse.study.assumptions import Assumption
-from dse.study.bounds import with_named_bounds
 
 TOGETHER = 8_192
 """Designs evaluated at once: their columns fit into the cache."""

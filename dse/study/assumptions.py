@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dse.algebra import units
+from dse.algebra.compared_numbers import compared, with_number
 from dse.errors import UnitError, nearest
 from dse.model.designs import AREAS, POWERS
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
@@ -23,7 +24,6 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import workload_interface_budget
-from dse.study.bounds import compared, with_number
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.overrides import validate
 from dse.study.scenario import field_path

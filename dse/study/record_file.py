@@ -12,8 +12,8 @@ from dse.algebra import units
 from dse.errors import KeyPath, UnitError, nearest, quoted
 from dse.files.document import Document
 from dse.plugins import registry
-from dse.study import core_law, models
-from dse.study.core_law import Form
+from dse.study.cores import core_law, models
+from dse.study.cores.core_law import Form
 from dse.study.field_kinds import Amount, Given, Node, StudySection, Uncertainty, no_items, quantity
 from dse.study.reader import Reader, validate_as
 from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields

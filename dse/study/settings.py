@@ -85,7 +85,7 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     method, budget, spending = search.method, search.spending.designs, search.spending
     cost, until = None, search.until or schema.UntilSection()
     if problem.measured is not None:
-        from dse.study.evaluate import most_cost  # few studies measure
+        from dse.study.measured.evaluate import most_cost  # few studies measure
 
         method, budget = _measured_settings(search, left_of(problem))
         cost = most_cost(spending, problem.measured.bench.cost)

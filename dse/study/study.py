@@ -27,8 +27,8 @@ from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, settings
 from dse.study.axes import axes_labels
+from dse.study.cores.designs import choose_designs
 from dse.study.demand import check_arrivals, check_mix, parted, settle_policy
-from dse.study.designs import choose_designs
 from dse.study.environment import resolve
 from dse.study.field_kinds import Mix
 from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
@@ -47,7 +47,7 @@ from dse.study.stages import Built, build, check_presence, check_whole, whole_ac
 from dse.study.written import question
 
 if TYPE_CHECKING:
-    from dse.study.measured_cores import MeasuredCore
+    from dse.study.measured.measured_cores import MeasuredCore
 
 
 def parts_of(
@@ -57,7 +57,7 @@ def parts_of(
     as_written = written
     cores: tuple[MeasuredCore, ...] = ()
     if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-        from dse.study.measured_cores import with_measured_cores  # only where one is written
+        from dse.study.measured.measured_cores import with_measured_cores  # where one is written
 
         written, cores = with_measured_cores(written, reader)
     whole = check_whole(written, scenario, reader)
@@ -102,7 +102,7 @@ def measured_columns(
     """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
     if written.evaluate is None:
         return None, {}
-    from dse.study.evaluate import measured_quantities  # only where it is written
+    from dse.study.measured.evaluate import measured_quantities  # only where it is written
 
     found = measured_quantities(written, space, reader)
     reader.raise_any()
@@ -193,7 +193,7 @@ class Study:
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
         if self.cores or self.problem.measured is not None:
-            from dse.study.measured_cores import measuring_lines  # few studies are
+            from dse.study.measured.measured_cores import measuring_lines  # few studies are
 
             lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring, each)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
@@ -297,7 +297,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     if written.designs is not None:
         if written.evaluate is None:
             return _over_designs(written, reader)
-        from dse.study.evaluate import with_axes  # few studies have one
+        from dse.study.measured.evaluate import with_axes  # few studies have one
 
         written = with_axes(written, reader)
     return replace(_modelled(written, like, reader), document=found)
@@ -324,7 +324,7 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     reader.notes += [*unchecked, *reader.refused, *without_figures(graph, scenario)]
     not_measured = lost = 0
     if cores:
-        from dse.study.measured_cores import designs_lacking
+        from dse.study.measured.measured_cores import designs_lacking
 
         not_measured, lost, measured = designs_lacking(cores, space, measured)
     problem = Problem(
@@ -358,7 +358,7 @@ def _requirements(
 
 def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
     """Return a study over designs that are evaluated already."""
-    from dse.study import evaluated  # few studies are
+    from dse.study.measured import evaluated  # few studies are
 
     scenario = Scenario()
     check_search_section(written, reader)

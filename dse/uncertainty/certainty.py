@@ -12,7 +12,7 @@ import numpy as np
 from dse.algebra import units
 from dse.reports.sections import Section
 from dse.reports.text import LARGE, listed, multiple, percent, plural, unit_suffix
-from dse.study.models import NINETY_FIVE
+from dse.study.cores.models import NINETY_FIVE
 from dse.uncertainty.inputs import Uncertain
 
 KEY = "certainty"

@@ -18,9 +18,10 @@ from dse.errors import UnitError, nearest
 from dse.model.problem import Problem
 from dse.model.space import Axis
 from dse.model.stage import Stage
-from dse.study import models, workload_interface_budget
+from dse.study import workload_interface_budget
 from dse.study.assumptions import column_path
-from dse.study.evaluated import is_evaluated, named
+from dse.study.cores import models
+from dse.study.measured.evaluated import is_evaluated, named
 from dse.study.study import Study
 
 RATE = "workload.rate"

@@ -13,8 +13,10 @@ from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.text import ROUNDING, in_words, percent
 from dse.runs.solved import KnownFronts
-from dse.study import assumptions, evaluated, models
-from dse.study.evaluated import is_evaluated
+from dse.study import assumptions
+from dse.study.cores import models
+from dse.study.measured import evaluated
+from dse.study.measured.evaluated import is_evaluated
 from dse.study.study import Study, prepare
 from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 

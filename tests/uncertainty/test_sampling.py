@@ -16,7 +16,8 @@ from dse.plugins import registry
 from dse.runs import runner
 from dse.runs.solved import Options
 from dse.search import SearchSettings
-from dse.study import models, study
+from dse.study import study
+from dse.study.cores import models
 from dse.uncertainty import draws, inputs, sampling
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.sampling import SamplingOptions

@@ -13,7 +13,8 @@ from dse.fitting.interface.policy import break_even_text, doubt, measured_text, 
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import METHOD, PER_BYTE, adequacy
 from dse.reports.text import interval, percent
-from dse.study import models, records
+from dse.study import records
+from dse.study.cores import models
 
 PerByte = Literal["latency", "computing"]
 """What an offload's time per byte is taken for where the data cannot tell."""

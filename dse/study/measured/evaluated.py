@@ -20,8 +20,9 @@ from dse.files.csv import CsvTable
 from dse.files.document import Document
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
-from dse.study import models, schema, tables
+from dse.study import schema, tables
 from dse.study.axes import choices
+from dse.study.cores import models
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 from dse.study.tables import Places

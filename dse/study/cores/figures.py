@@ -13,7 +13,7 @@ from dse.errors import UnitError, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable
 from dse.files.headers import Header
-from dse.study.core_law import AGREEMENT
+from dse.study.cores.core_law import AGREEMENT
 from dse.study.reader import Reader
 
 Form = tuple[str, Callable[[Column], Column]]

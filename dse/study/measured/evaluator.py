@@ -26,7 +26,14 @@ from dse.files.inputs import base_of, locate
 from dse.files.json import read_regular, reason
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.measurers import LARGEST_FILE_BYTE, Values, file_hashes, matching, own_files, plugged
+from dse.study.measured.measurers import (
+    LARGEST_FILE_BYTE,
+    Values,
+    file_hashes,
+    matching,
+    own_files,
+    plugged,
+)
 from dse.study.reader import Path, Reader
 
 PLAIN = ("", *DIMENSIONLESS)

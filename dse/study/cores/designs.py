@@ -13,7 +13,7 @@ from dse.files.document import is_record, stage_name
 from dse.model.designs import Designs
 from dse.study import schema
 from dse.study.axes import parameter_values
-from dse.study.models import MOST_DESIGNS, designs_of_model
+from dse.study.cores.models import MOST_DESIGNS, designs_of_model
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -34,11 +34,11 @@ def choose_designs(
     _check_source(written, reader)
     found = None
     if written.table is not None:
-        from dse.study import core_tables  # only where one is named
+        from dse.study.cores import core_tables  # only where one is named
 
         found = core_tables.table_designs(written, scenario, reader)
     elif written.provides is not None:
-        from dse.study import provided  # only where a function is named
+        from dse.study.cores import provided  # only where a function is named
 
         found = provided.provided_designs(written, scenario, reader)
     elif isinstance(written.core, str):

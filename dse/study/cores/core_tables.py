@@ -15,9 +15,10 @@ import numpy as np
 from dse.contract import Column, CoreMetrics
 from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, Designs
-from dse.study import models, schema, tables
-from dse.study.core_law import AGREEMENT, BIT_PER_BYTE, QUANTITIES, SIZE, metrics_of
-from dse.study.figures import Figures, Form, as_is
+from dse.study import schema, tables
+from dse.study.cores import models
+from dse.study.cores.core_law import AGREEMENT, BIT_PER_BYTE, QUANTITIES, SIZE, metrics_of
+from dse.study.cores.figures import Figures, Form, as_is
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 

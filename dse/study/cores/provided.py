@@ -26,7 +26,7 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.models import concatenated, designs_of_model
+from dse.study.cores.models import concatenated, designs_of_model
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -37,7 +37,7 @@ _NODE = re.compile(r"(\d+) nm")
 @cache
 def _entries() -> dict[tuple[int, int], float]:
     """Return the table by old node and new node, in nm."""
-    table = read_published(files("dse.study") / "technology_area.csv")
+    table = read_published(files("dse.study.cores") / "technology_area.csv")
     return {
         (int(name.removeprefix("from_")), int(row["to_nm"])): float(cell)
         for row in table.rows
@@ -221,7 +221,7 @@ def _is_table(name: str) -> bool:
 
 def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) -> Iterator[Taken]:
     """Yield the tables that a stage names: what they provide, and in which node, is its word."""
-    from dse.study import core_tables  # only where one is named
+    from dse.study.cores import core_tables  # only where one is named
 
     for name in filter(_is_table, written.among or ()):
         stage = written.model_copy(update={"provides": None, "table": name})

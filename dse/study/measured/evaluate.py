@@ -34,9 +34,9 @@ from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import axes_labels, written_unit
-from dse.study.coupled import couplings_of
-from dse.study.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
-from dse.study.measurers import Values
+from dse.study.measured.coupled import couplings_of
+from dse.study.measured.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
+from dse.study.measured.measurers import Values
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input
 

@@ -20,9 +20,9 @@ from dse.model.space import Axis, Space, axis_value_text
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import free_axis
-from dse.study.evaluate import bench_of, most_spent, written_units
-from dse.study.evaluator import evaluator_of, outputs_of
-from dse.study.models import MOST_DESIGNS
+from dse.study.cores.models import MOST_DESIGNS
+from dse.study.measured.evaluate import bench_of, most_spent, written_units
+from dse.study.measured.evaluator import evaluator_of, outputs_of
 from dse.study.reader import Path, Reader
 
 UNMEASURED = "1"
