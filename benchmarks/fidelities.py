@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.expensive import Table, needed_text, trial
 from dse.silicon.chain import LibraryCharacteriser
 from dse.silicon.characterisation import characterise_all
-from dse.silicon.description import Reading, elaborating, run_description
+from dse.silicon.descriptions.description import Reading, elaborating, run_description
 from dse.silicon.figures import Conditions
 from dse.silicon.requests import Request
 from dse.silicon.targets import Target

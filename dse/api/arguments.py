@@ -168,7 +168,7 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_hardware(value: Any) -> bool:
-    from dse.silicon.own_hardware import Verilog
+    from dse.silicon.descriptions.own_hardware import Verilog
 
     return isinstance(value, str | Verilog)
 

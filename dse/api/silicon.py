@@ -13,8 +13,8 @@ from dse.errors import ArgumentError, results_of
 if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
     from dse.silicon.characteriser import Characteriser, KeptResults
+    from dse.silicon.descriptions.own_hardware import Verilog
     from dse.silicon.figures import Conditions
-    from dse.silicon.own_hardware import Verilog
     from dse.silicon.requests import Request
     from dse.silicon.targets import Target
     from dse.silicon.tasks import DesignTask
@@ -87,9 +87,9 @@ def verilog(
     dse.errors.StudyError
         What is wrong with lists, folders or macros.
     """
+    from dse.silicon.descriptions.own_hardware import Verilog
+    from dse.silicon.descriptions.sources import sources_of
     from dse.silicon.figures import FIGURES
-    from dse.silicon.own_hardware import Verilog
-    from dse.silicon.sources import sources_of
 
     figures = (payload, cycles_per_task, latency, tasks_in_flight, read, written)
     return Verilog(
@@ -284,8 +284,8 @@ def characterise_device(
     dse.errors.MissingLibraryError
         There is no Yosys, or no nextpnr for the device.
     """
-    from dse.silicon.device_chain import FAMILIES, DeviceCharacteriser
-    from dse.silicon.devices import device_called
+    from dse.silicon.fpga.device_chain import FAMILIES, DeviceCharacteriser
+    from dse.silicon.fpga.devices import device_called
 
     conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit)
     request = _request(hardware, over, tasks=tasks, seed=seed)

@@ -210,7 +210,7 @@ def new_rtl(files: Paths, *, top: str | None = None, out: str | Path | None = No
         File to write (default: the first one, ending in .yaml).
     """
     from dse.files.json import write_text
-    from dse.silicon.starter import starting_study
+    from dse.silicon.descriptions.starter import starting_study
 
     sources = [*map(Path, paths(files))]
     target = Path(out) if out else sources[0].with_suffix(".yaml")

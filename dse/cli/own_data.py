@@ -213,8 +213,8 @@ def characterise(
 
 def _hardware(call: Call, words: Sequence[str]) -> Any:
     """Return a generator's name, or files of Verilog as the options describe them."""
+    from dse.silicon.descriptions.sources import ENDINGS
     from dse.silicon.requests import are_files
-    from dse.silicon.sources import ENDINGS
 
     if are_files(words):
         return call.of("verilog", "", "characterise", "characterise_device")(words)

@@ -13,26 +13,26 @@ from dse.algebra import units
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
 from dse.errors import Fault, StudyError, nearest, refuse
+from dse.silicon.cells.liberty import read_liberty
+from dse.silicon.cells.library import CellLibrary, WireLoad
+from dse.silicon.cells.usable_cells import UsableCells, computes, usable_cells
 from dse.silicon.characteriser import Characteriser, script_sha256, sha256
-from dse.silicon.clocks import gated_counts, sized_gates
-from dse.silicon.description import Reading
-from dse.silicon.fan_out import spread_fan_out
+from dse.silicon.descriptions.description import Reading
+from dse.silicon.descriptions.source_simulation import Held, held_vectors
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.flow import Flow, Routed, placed_and_routed, platform_of, with_routed
 from dse.silicon.handover import write_design
-from dse.silicon.liberty import read_liberty
-from dse.silicon.library import CellLibrary, WireLoad
-from dse.silicon.macros import macros_of, opened_macros, with_macros
 from dse.silicon.mapping import FASTEST_S, Mapped, count_adders, map_description
-from dse.silicon.memories import Memory, memories_in, too_large
-from dse.silicon.netlist import Netlist, check_netlist
-from dse.silicon.power import Power, average_power
-from dse.silicon.simulate import Activity, simulate_gates
-from dse.silicon.source_simulation import Held, held_vectors
+from dse.silicon.netlists.clocks import gated_counts, sized_gates
+from dse.silicon.netlists.fan_out import spread_fan_out
+from dse.silicon.netlists.macros import macros_of, opened_macros, with_macros
+from dse.silicon.netlists.memories import Memory, memories_in, too_large
+from dse.silicon.netlists.netlist import Netlist, check_netlist
+from dse.silicon.netlists.power import Power, average_power
+from dse.silicon.netlists.simulate import Activity, simulate_gates
+from dse.silicon.netlists.timing import Timing, analyse
 from dse.silicon.targets import MULTIPLIER, MULTIPLIERS, Target, columns
 from dse.silicon.tasks import DesignTask, check_answers
-from dse.silicon.timing import Timing, analyse
-from dse.silicon.usable_cells import UsableCells, computes, usable_cells
 
 IDLE_CYCLES = 32
 """So many at least are counted with inputs held, and go before them."""

@@ -14,6 +14,9 @@ from dse.files.json import read_bytes
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
 from dse.silicon.corners import at_supplies
+from dse.silicon.descriptions.own_hardware import Verilog
+from dse.silicon.descriptions.sources import sources_of
+from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.figures import (
     FIGURES,
     SUPPLY,
@@ -21,12 +24,9 @@ from dse.silicon.figures import (
     Conditions,
     positive_quantity,
 )
-from dse.silicon.own_hardware import Verilog
 from dse.silicon.requests import Request, check_library_files, of_library
-from dse.silicon.sources import sources_of
 from dse.silicon.targets import STATED, Target, targets_of
 from dse.silicon.tasks import DesignTask
-from dse.silicon.vectors import WrittenVectors
 from dse.silicon.yosys import chosen_yosys, full_name
 
 _OWN = ("top", "check", "clock_port", "warm_up", "include", "define", "sv", "done", "dut", *FIGURES)

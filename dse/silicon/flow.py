@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError, refuse
+from dse.silicon.cells.library import CellLibrary
 from dse.silicon.characteriser import sha256
 from dse.silicon.handover import CONSTRAINTS, NETLIST, files_for_placing
-from dse.silicon.library import CellLibrary
-from dse.silicon.macros import macros_of
-from dse.silicon.netlist import Netlist
+from dse.silicon.netlists.macros import macros_of
+from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.programs import Output, run_program
 
 _PROGRAMS = ("make", "openroad", "yosys")

@@ -9,10 +9,10 @@ from pathlib import Path
 from dse.algebra import units
 from dse.files.json import write_text
 from dse.reports.text import table_text
-from dse.silicon.library import CellLibrary
-from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Netlist
-from dse.silicon.simulate import Activity
-from dse.silicon.timing import Timing
+from dse.silicon.cells.library import CellLibrary
+from dse.silicon.netlists.netlist import CONSTANT_0, CONSTANT_1, Netlist
+from dse.silicon.netlists.simulate import Activity
+from dse.silicon.netlists.timing import Timing
 
 NETLIST, CONSTRAINTS, ACTIVITY = "netlist.v", "constraints.sdc", "activity.saif"
 CRITICAL_PATH, SCRIPT = "critical_path.txt", "opensta.tcl"

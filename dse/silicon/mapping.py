@@ -13,13 +13,14 @@ from itertools import product
 import numpy as np
 
 from dse.errors import Fault, StudyError, refuse
-from dse.silicon.boolean import truth_table
-from dse.silicon.clocks import ENABLES, enables, gating
-from dse.silicon.description import Reading, elaborating, run_description, wrong_names
-from dse.silicon.fan_out import MOST_FAN_OUT
+from dse.silicon.cells.boolean import truth_table
+from dse.silicon.cells.library import Cell, CellLibrary
+from dse.silicon.cells.usable_cells import UsableCells
+from dse.silicon.descriptions.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.figures import Conditions
-from dse.silicon.library import Cell, CellLibrary
-from dse.silicon.netlist import (
+from dse.silicon.netlists.clocks import ENABLES, enables, gating
+from dse.silicon.netlists.fan_out import MOST_FAN_OUT
+from dse.silicon.netlists.netlist import (
     CONSTANT_0,
     CONSTANT_1,
     Instance,
@@ -28,7 +29,6 @@ from dse.silicon.netlist import (
     read_netlist,
 )
 from dse.silicon.targets import BOOTH, PLAIN
-from dse.silicon.usable_cells import UsableCells
 from dse.silicon.yosys import chosen_yosys
 
 _WAYS = (

@@ -15,13 +15,13 @@ from dse.files.document import no_such
 from dse.plugins import registry
 from dse.silicon.chain import LibraryCharacteriser
 from dse.silicon.characteriser import Characteriser, KeptResults
+from dse.silicon.descriptions.own_hardware import Verilog
+from dse.silicon.descriptions.sources import ENDINGS
+from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.figures import Conditions
 from dse.silicon.flow import Flow
-from dse.silicon.own_hardware import Verilog
-from dse.silicon.sources import ENDINGS
 from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, combinations, generated
-from dse.silicon.vectors import WrittenVectors
 
 
 def are_files(hardware: Iterable[str]) -> bool:

@@ -14,11 +14,11 @@ import numpy as np
 from dse.contract.generators import Bits, Design, Generator, Value, Vectors
 from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.plugins import registry
-from dse.silicon.answers import Answers
-from dse.silicon.description import elaborated
-from dse.silicon.sources import NO_SOURCES, Sources
+from dse.silicon.descriptions.description import elaborated
+from dse.silicon.descriptions.sources import NO_SOURCES, Sources
+from dse.silicon.descriptions.vectors import WrittenVectors
+from dse.silicon.netlists.answers import Answers
 from dse.silicon.targets import STATED, Target
-from dse.silicon.vectors import WrittenVectors
 
 MOST_DIGITS = 40
 """Hexadecimal digits of a value that are shown."""

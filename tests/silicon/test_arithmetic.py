@@ -11,8 +11,8 @@ import pytest
 import dse
 from dse.contract.evaluators import Setup
 from dse.errors import StudyError
+from dse.silicon.descriptions.own_hardware import Verilog
 from dse.silicon.evaluator import Said
-from dse.silicon.own_hardware import Verilog
 from dse.silicon.targets import BOOTH, STATED, Target
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_characterise import Run, fails

@@ -16,16 +16,17 @@ import dse
 from dse.contract.placement import before_placement
 from dse.errors import StudyError
 from dse.files.csv import parse_csv
-from dse.silicon import chain, simulate
+from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.characteriser import KeptResults
+from dse.silicon.descriptions.sources import with_included
+from dse.silicon.descriptions.vectors import WrittenVectors, _tasks
 from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
-from dse.silicon.netlist import Netlist
-from dse.silicon.sources import with_included
+from dse.silicon.netlists import simulate
+from dse.silicon.netlists.netlist import Netlist
+from dse.silicon.netlists.timing import Delay, Timing, analyse
 from dse.silicon.targets import rows_apart
 from dse.silicon.tasks import combinations, generated
-from dse.silicon.timing import Delay, Timing, analyse
-from dse.silicon.vectors import WrittenVectors, _tasks
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY, toy
 

@@ -20,12 +20,13 @@ import pytest
 import dse
 from dse.contract.generators import bits_of, numbers_of
 from dse.errors import MissingLibraryError, StudyError
-from dse.silicon import place_and_route, source_simulation
-from dse.silicon.answers import settled_answers
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.device_chain import FAMILIES
-from dse.silicon.devices import Device, read_device_netlist
-from dse.silicon.ice40 import ICE40
+from dse.silicon.descriptions import source_simulation
+from dse.silicon.fpga import place_and_route
+from dse.silicon.fpga.device_chain import FAMILIES
+from dse.silicon.fpga.devices import Device, read_device_netlist
+from dse.silicon.fpga.ice40 import ICE40
+from dse.silicon.netlists.answers import settled_answers
 from dse.silicon.yosys import chosen_yosys, found_yosys, run_yosys
 from tests.silicon.test_characterise import TASK, VERILOG, in_folder_of_hash, vectors
 

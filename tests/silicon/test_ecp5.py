@@ -12,14 +12,14 @@ import pytest
 
 from dse.contract.generators import Bits, Design, Vectors, bits_of, numbers_of
 from dse.errors import StudyError
-from dse.silicon import place_and_route
-from dse.silicon.answers import Answers, settled_answers
-from dse.silicon.device_chain import FAMILIES
-from dse.silicon.devices import device_called, read_device_netlist, with_plain_tables
-from dse.silicon.ecp5 import ECP5
+from dse.silicon.descriptions.source_simulation import netlist_answers
 from dse.silicon.figures import Conditions
+from dse.silicon.fpga import place_and_route
+from dse.silicon.fpga.device_chain import FAMILIES
+from dse.silicon.fpga.devices import device_called, read_device_netlist, with_plain_tables
+from dse.silicon.fpga.ecp5 import ECP5
+from dse.silicon.netlists.answers import Answers, settled_answers
 from dse.silicon.programs import Output
-from dse.silicon.source_simulation import netlist_answers
 from dse.silicon.yosys import chosen_yosys, found_yosys, run_yosys
 from tests.silicon.test_devices import Run, run  # noqa: F401
 

@@ -19,10 +19,10 @@ from typer.testing import CliRunner
 from dse.cli.app import application
 from dse.errors import StudyError
 from dse.silicon import flow as flows
+from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.figures import rounded_up
 from dse.silicon.flow import platform_of
 from dse.silicon.handover import CONSTRAINTS, files_for_placing
-from dse.silicon.liberty import read_liberty
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_characterise import Run, fails
 from tests.silicon.test_characterise import run as run

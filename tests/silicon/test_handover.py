@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from dse.silicon.handover import write_design
-from dse.silicon.netlist import CONSTANT_1, Netlist
-from dse.silicon.simulate import simulate_gates
-from dse.silicon.timing import analyse
+from dse.silicon.netlists.netlist import CONSTANT_1, Netlist
+from dse.silicon.netlists.simulate import simulate_gates
+from dse.silicon.netlists.timing import analyse
 from tests.silicon.toy import PATH, TOY, netlist, toy
 
 NS = 1e-9

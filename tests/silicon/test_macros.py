@@ -16,8 +16,8 @@ import pytest
 import dse
 from dse.errors import StudyError
 from dse.silicon import chain
-from dse.silicon.liberty import read_liberty
-from dse.silicon.memories import Memory
+from dse.silicon.cells.liberty import read_liberty
+from dse.silicon.netlists.memories import Memory
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY
 

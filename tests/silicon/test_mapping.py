@@ -19,13 +19,13 @@ from dse.contract.generators import Generator
 from dse.errors import DseError, MissingLibraryError, StudyError
 from dse.plugins import registry
 from dse.silicon import yosys
-from dse.silicon.description import Reading, reading
+from dse.silicon.cells.library import CellLibrary
+from dse.silicon.cells.usable_cells import usable_cells
+from dse.silicon.descriptions.description import Reading, reading
+from dse.silicon.descriptions.sources import Sources
 from dse.silicon.figures import Conditions
-from dse.silicon.library import CellLibrary
 from dse.silicon.mapping import Mapped, map_description
 from dse.silicon.programs import ToolTimeError
-from dse.silicon.sources import Sources
-from dse.silicon.usable_cells import usable_cells
 from dse.silicon.yosys import chosen_yosys, found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import toy

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dse.errors import ArgumentError, StudyError
-from dse.silicon import simulate
-from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
-from dse.silicon.simulate import Activity, simulate_gates
-from dse.silicon.timing import Delay, Timing, analyse
+from dse.silicon.netlists import simulate
+from dse.silicon.netlists.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
+from dse.silicon.netlists.simulate import Activity, simulate_gates
+from dse.silicon.netlists.timing import Delay, Timing, analyse
 from tests.silicon.netlists import LIBRARY
 from tests.silicon.toy import netlist as toy_netlist
 from tests.silicon.toy import toy

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.silicon import answers, simulate, waveforms
-from dse.silicon.simulate import Activity, simulate_gates
+from dse.silicon.netlists import answers, simulate, waveforms
+from dse.silicon.netlists.simulate import Activity, simulate_gates
 from tests.silicon.netlists import LIBRARY, Case, Events, made
 
 WARM_UP = 3

@@ -8,8 +8,8 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon.description import elaborated
-from dse.silicon.sources import sources_of
+from dse.silicon.descriptions.description import elaborated
+from dse.silicon.descriptions.sources import sources_of
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import map_files
 from tests.silicon.toy import TOY

@@ -1,0 +1,352 @@
+"""Descriptions in Verilog as Yosys reads them, whatever they are mapped to, and their faults."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from dse.errors import Fault, StudyError, refuse
+from dse.files.document import no_such
+from dse.silicon.descriptions.sources import Sources
+from dse.silicon.netlists.drivers import CHECK, driven_twice, driver_faults, dumping_drivers
+from dse.silicon.netlists.netlist import placed
+from dse.silicon.programs import Output, raise_errors
+from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys
+
+_LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
+_WAS_READ = "was_read"
+_FLOATING = """\
+(* techmap_celltype = "$buf" *)
+module floating (A, Y);
+  parameter WIDTH = 1, _TECHMAP_CONSTMSK_A_ = 0, _TECHMAP_CONSTVAL_A_ = 0;
+  input [WIDTH-1:0] A;
+  output [WIDTH-1:0] Y;
+  genvar at;
+  for (at = 0; at < WIDTH; at = at + 1)
+    if (!_TECHMAP_CONSTMSK_A_[at] || _TECHMAP_CONSTVAL_A_[at] !== 1'bx) assign Y[at] = A[at];
+endmodule
+"""
+"""Undoes how slang drives what nothing drives: by a buffer of an unknown value."""
+_COMPLETE = re.compile(r"\(\*[^)]*\bfull_case\b|synopsys[^\n]*full_case")
+"""Says that a case has all its cases, which slang does not take up: it would infer latches."""
+_REMEDIES = (
+    ("^expected ", "correct the line"),
+    ("does not exist in", "name a parameter of the top module"),
+    ("not a valid top-level module", "name a module of these files as the top"),
+    ("latch inferred", "assign the signal on every path through its process, or clock it"),
+    ("unknown module", "give the file that has this module, or correct its name"),
+    ("No such file", "give its folder: --include FOLDER"),
+    ("is not part of the design", "give the file that has this module, or correct its name"),
+    (
+        "syntax error",
+        "correct the line; Verilog-2005 and the common part of SystemVerilog are read",
+    ),
+    ("find object for defparam", "name a parameter of the top module"),
+    ("[Mm]odule .*not found", "name a module of these files as the top"),
+    (
+        "cannot be legalized",
+        "no flip-flop that is there can be that: leave set or reset out, or let the clock do it",
+    ),
+    ("ABC: execution", "abc failed, perhaps by a fault of its own; another target may help"),
+)
+_SELECTIONS = (
+    (r"Module '([^']+)' referenced in module", "t:{0}"),
+    (r"\(type \$_DFFSRE?_", "t:$dffsr*"),
+    (r"\(type \$_ALDFFE?_", "t:$aldff*"),
+    (r"\(type \$_DFFE?_[NP][NP][01]", "t:$adff*"),
+)
+"""What an error without a place is about: a regular expression, and cells of Yosys."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a description is read, the first way that succeeds; see `run_description`.
+
+    Attributes
+    ----------
+    ways
+        Commands of each.
+    files
+        Texts by name that they read beside the sources.
+    places
+        Paths of sources as slang writes them, which are relative, and as they are.
+    refused
+        Why slang does not, where that is known.
+    """
+
+    ways: Sequence[Sequence[str]]
+    files: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+
+    @classmethod
+    def of_text(cls, verilog: str) -> Reading:
+        """Return how a text is read, by Yosys itself."""
+        return cls([["read_verilog design.v"]], {"design.v": verilog})
+
+
+class Read(NamedTuple):
+    """What a run said and wrote, the commands that read, and why others did not; else empty."""
+
+    output: Output
+    commands: Sequence[str]
+    refused: str
+
+
+def reading(
+    sources: Sources,
+    yosys: Yosys,
+    top: str = "",
+    parameters: Mapping[str, int | str] | None = None,
+    macros: Sequence[str] = (),
+) -> Reading:
+    """Return how files are read: by slang, where the program has it, else by Yosys itself.
+
+    The insides of modules that are called like `macros` are not read.
+
+    Raises
+    ------
+    StudyError
+        Files that are not there, or whose names cannot be handed on; all at once.
+    """
+    faults: list[Fault] = []
+    for source in (*sources.files, *sources.include):
+        if not Path(source).exists():
+            faults += no_such(Path(source), "file", "*.v").faults
+        elif '"' in source or "\n" in source:
+            remedy = "rename it, without quotes and line breaks"
+            faults.append(Fault("", repr(source), "cannot be read", remedy))
+    faults += wrong_names(top or "top", parameters or {})
+    refuse(faults)
+    named = "\n".join(sources.texts.values())
+    macros = [one for one in macros if re.search(rf"\b{re.escape(one)}\b", named)]
+    own = [*_own_reading(sources, top, parameters or {}), *(f"blackbox {one}" for one in macros)]
+    if not yosys.has_slang or any(map(_COMPLETE.search, sources.texts.values())):
+        return Reading([own])
+    return Reading(
+        [[*_slang_reading(top, parameters or {}, macros)], own],
+        {**sources.data(), **_slang_files(sources, top, parameters or {})},
+        _places(sources),
+    )
+
+
+def _places(sources: Sources) -> dict[str, str]:
+    """Return paths from a folder of a run, the longest first."""
+    folder = Path(tempfile.gettempdir(), "run").resolve()
+    whole = {os.path.relpath(one.resolve(), folder): str(one.resolve()) for one in sources.texts}
+    return dict(sorted(whole.items(), key=lambda one: -len(one[0])))
+
+
+def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> Sequence[str]:
+    folders = "".join(f' "-I{Path(one).resolve()}"' for one in sources.include)
+    macros = "".join(f" -D{one}" for one in sources.define)
+    commands = []
+    for source in sources.files:
+        flag = " -sv" if sources.sv or source.endswith(".sv") else ""
+        commands.append(f'read_verilog{flag}{folders}{macros} "{Path(source).resolve()}"')
+    for name, value in parameters.items():
+        written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
+        commands.append(f"chparam -set {name} {written} {top}")
+    return commands
+
+
+def _slang_reading(
+    top: str, parameters: Mapping[str, int | str], macros: Sequence[str]
+) -> Iterator[str]:
+    """Yield commands; a parameter that is not there slang finds in an instance only."""
+    if parameters:
+        yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
+    without = "".join(f" --blackboxed-module {one}" for one in macros)
+    yield f"read_slang -f sources.f{' -f top.f' if top else ''}{without}"
+    yield "design -push-copy"
+    yield "techmap -map floating.v"
+    yield from ("flatten", "opt_clean -purge")
+    yield from ("tee -q -o floating check", "design -pop")
+
+
+def _slang_files(
+    sources: Sources, top: str, parameters: Mapping[str, int | str]
+) -> Mapping[str, str]:
+    lines = [f'-I "{Path(one).resolve()}"' for one in sources.include]
+    lines += (f'-D "{one}"' for one in sources.define)
+    lines += (f'"{Path(one).resolve()}"' for one in sources.files)
+    values = {
+        name: f'"{one}"' if isinstance(one, str) else str(one) for name, one in parameters.items()
+    }
+    given = [f"--top {top}"]
+    given += (
+        f"-G {name}={one.replace(chr(34), chr(92) + chr(34))}" for name, one in values.items()
+    )
+    inside = ", ".join(f".{name}({one})" for name, one in values.items())
+    return {
+        "sources.f": "\n".join(lines) + "\n",
+        "top.f": "\n".join(given) + "\n",
+        "parameters.sv": f"module dse_parameters; {top} #({inside}) dut (); endmodule\n",
+        "floating.v": _FLOATING,
+    }
+
+
+def elaborated(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> str:
+    """Return what a design is once it is read, without places in its sources; for a hash.
+
+    Raises
+    ------
+    StudyError
+        What is wrong with it.
+    """
+    yosys = chosen_yosys()
+    reads = reading(sources, yosys, top, parameters)
+    script = [f"hierarchy -check -top {top}", "proc", "write_rtlil read.il"]
+    found = run_description(yosys, reads, script, done="read.il")
+    return re.sub(r"^ *attribute \\src .*\n", "", found.output.files["read.il"], flags=re.M)
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault]:
+    """Yield what Yosys would take for something else."""
+    for where, name in (("top", top), *(("parameters", one) for one in parameters)):
+        if not _NAME.fullmatch(name):
+            yield Fault(where, repr(name), "a name is letters, digits and underscores", "rename it")
+    for name, value in parameters.items():
+        if isinstance(value, str) and not re.fullmatch(r"[\w .,:/+-]*", value):
+            remedy = "use letters, digits, spaces and _ . , : / + - only"
+            rule = "Yosys cannot be given this text"
+            yield Fault(f"parameters.{name}", repr(value), rule, remedy)
+
+
+def elaborating(top: str) -> Iterator[str]:
+    """Yield the commands after reading: hierarchy, processes, no latches.
+
+    What has no driver, or two, is looked for in a copy without logic that no output needs.
+    """
+    yield f"hierarchy -check -top {top}"
+    yield "proc"
+    yield f"tee -q -o latches dump {_LATCHES}"
+    yield f"select -assert-none {_LATCHES}"
+    yield from ("design -push-copy", "flatten", "opt_clean -purge")
+    yield from (CHECK, "design -pop")
+
+
+def run_description(
+    yosys: Yosys,
+    reads: Reading,
+    script: Sequence[str],
+    files: Mapping[str, str] | None = None,
+    *,
+    done: str,
+) -> Read:
+    """Run a script after a description is read, which writes the file `done` last; `run_yosys`.
+
+    Raises
+    ------
+    StudyError
+        Latches, wires without a driver or with several, loops (of a file ``check``) and errors;
+        where it is known, with file and line.
+    """
+    run = partial(_run, yosys, {**reads.files, **(files or {})}, reads.places)
+    refused: StudyError | None = None
+    for way in reads.ways:
+        whole = [*way, f"tee -q -o {_WAS_READ} ls", *script]
+        output = run(whole)
+        if refused is not None and _WAS_READ not in output.files:
+            raise refused
+        twice = [*driven_twice(output.files.get("floating", ""))]
+        if twice and way is not reads.ways[-1]:
+            rule = f"two drivers of {twice[0]}, as where two processes call one static function"
+            refused = StudyError([Fault("", "", rule, "")])
+            continue
+        if driven_twice(checked := output.files.get("undriven", "")):
+            dump = dumping_drivers(whole, checked)
+            again = run(dump) if dump else output
+            raise StudyError(driver_faults(checked, again.files.get("place", "")))
+        try:
+            _raise_faults(output, done, way, run)
+        except StudyError as error:
+            if _WAS_READ in output.files or len(reads.ways) == 1:
+                lines = {(fault.file, fault.line) for fault in error.faults}
+                others = refused.faults if refused else ()
+                others = tuple(one for one in others if (one.file, one.line) not in lines)
+                raise StudyError([*others, *error.faults]) from None
+            refused = error
+            continue
+        return Read(
+            output,
+            way,
+            f"slang does not read it: {refused.faults[0]}" if refused else reads.refused,
+        )
+    raise refused or StudyError([])
+
+
+def _run(
+    yosys: Yosys, files: Mapping[str, str], places: Mapping[str, str], script: Sequence[str]
+) -> Output:
+    output = run_yosys(yosys, script, files)
+    for written, place in places.items():
+        texts = {name: text.replace(written, place) for name, text in output.files.items()}
+        output = replace(output, log=output.log.replace(written, place), files=texts)
+    return output
+
+
+def _raise_faults(
+    output: Output, done: str, reads: Sequence[str], run: Callable[[Sequence[str]], Output]
+) -> None:
+    reports = (
+        ("latches", _latches),
+        ("check", _loops),
+        ("floating", _undriven),
+        ("undriven", _undriven),
+    )
+    for file, faults in reports:
+        refuse(faults(output.files.get(file, "")))
+    try:
+        raise_errors(output, _REMEDIES, done=done)
+    except StudyError as error:
+        for pattern, selection in _SELECTIONS:
+            about = re.search(pattern, str(error))
+            if about and not any(fault.file for fault in error.faults):
+                dump = f"tee -q -o place dump {selection.format(*about.groups())}"
+                place = run([*reads, "proc", dump]).files.get("place", "")
+                raise StudyError([_at(place, fault) for fault in error.faults]) from None
+        raise
+
+
+def _undriven(checked: str) -> Iterator[Fault]:
+    """Yield a fault for each wire without a driver that reaches an output."""
+    pattern = r"Warning: Wire [^\s.]+\.\\?(.+?) is used but has no driver"
+    for wire in dict.fromkeys(re.findall(pattern, checked)):
+        rule, remedy = "nothing drives it, and outputs depend on it", "drive it, or assign it 0"
+        yield Fault(wire, "", rule, remedy)
+
+
+def _latches(dumped: str) -> Iterator[Fault]:
+    """Yield a fault for each latch of a dump of them."""
+    remedy = "assign the signal on every path through its process, or clock it"
+    for part in re.split(r"^ *end$", dumped, flags=re.M):
+        signal = re.search(r"connect \\Q \\?(\S+)", part)
+        if signal:
+            rule = "a latch, which holds its value without a clock"
+            yield _at(part, Fault(signal[1], "", rule, remedy))
+
+
+def _loops(checked: str) -> Iterator[Fault]:
+    """Yield a fault for each loop that `check` found."""
+    remedy = "break it with a register"
+    for loop in re.findall(r"found logic loop in .*\n((?:    .*\n?)*)", checked):
+        wires = re.findall(r"^    wire (?:\\)?([^$\s]\S*)", loop, re.M)
+        through = ", ".join(dict.fromkeys(wires)) or "unnamed signals"
+        fault = Fault("", "", f"a combinational loop through {through}", remedy)
+        yield _at(loop[loop.find("    wire") :], fault)
+
+
+def _at(text: str, fault: Fault) -> Fault:
+    """Return a fault at the first source that a text names, if it does."""
+    found = re.search(r"(?:src \"|source: )([^|\"\n]+)", text)
+    return placed(fault, found[1]) if found else fault

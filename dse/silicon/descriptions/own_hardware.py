@@ -1,0 +1,231 @@
+"""Hardware of a user's own: files of Verilog, what one task is, and where its answers stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.algebra.expression import is_float, parse_expression
+from dse.contract.generators import Design, Value
+from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
+from dse.silicon.descriptions.sources import Sources
+from dse.silicon.descriptions.vectors import RISES, WrittenVectors
+from dse.silicon.descriptions.waves import TESTBENCH, WAVES, recorded
+from dse.silicon.figures import FIGURES
+from dse.silicon.tasks import DesignTask, combinations
+
+NEEDED = ("payload", "cycles_per_task", "latency")
+"""Those that nothing else tells."""
+
+_SAME_PACE = 0.01
+"""Relative; the last task of a table may be short of a whole pace."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verilog:
+    """Hardware of a user's own, as `dse.verilog` describes it.
+
+    Attributes
+    ----------
+    sources
+        Verilog or SystemVerilog, and how it is read.
+    top, clock_port
+        The outermost module, and its clock input.
+    check
+        CSV of known answers, waves or testbench; ``{name}`` stands for a parameter.
+    figures
+        What one task is, as written, by the names of `FIGURES`.
+    warm_up
+        Cycles before transitions are counted; 0 for those before the first answer.
+    done
+        Output that is 1 as a task ends, by which tasks are counted; empty where none is.
+    dut
+        Instance of the design in waves or testbench.
+    """
+
+    sources: Sources
+    top: str | None
+    check: str | None
+    clock_port: str
+    figures: Mapping[str, str]
+    warm_up: int
+    done: str = ""
+    dut: str = ""
+
+    def design_tasks(self, over: Mapping[str, str], time_limit_s: float) -> list[DesignTask]:
+        """Return the designs with their answers, each combination of parameters one.
+
+        Raises
+        ------
+        StudyError
+            Everything that is wrong with them: what is missing, then figures, then answers.
+        """
+        missing = {"top": self.top, "check": self.check}
+        missing |= {name: self.figures.get(name) for name in NEEDED}
+        if self.done:
+            del missing["cycles_per_task"]
+        faults = [
+            Fault(name, "", "Verilog of your own needs it", _GIVE[name])
+            for name, value in missing.items()
+            if value is None
+        ]
+        if faults or self.top is None:
+            raise StudyError(faults)
+        _check_whole(over)
+        chosen = combinations(over)
+        each = (partial(self._answers, parameters, time_limit_s) for parameters in chosen)
+        answers = cache(partial(results_of, *each))
+        figures = self._figures(chosen, answers)
+        texts, vectors = results_of(lambda: self.sources.texts, answers)
+        found = []
+        for place, parameters in enumerate(chosen):
+            task: dict[str, Any] = {key: values[place] for key, values in figures.items()}
+            task["latency_cycles"] = round(task["latency_cycles"])
+            design = Design(
+                name="_".join(f"{key}{value}" for key, value in parameters.items()) or self.top,
+                parameters=parameters,
+                verilog="\n".join([*self.sources.define, *texts.values()]),
+                top=self.top,
+                clock=self.clock_port,
+                **task,
+            )
+            found.append(DesignTask(design, vectors[place], self.sources))
+        return found
+
+    def _figures(
+        self,
+        chosen: Sequence[Mapping[str, Value]],
+        answers: Callable[[], Sequence[WrittenVectors]],
+    ) -> dict[str, list[float]]:
+        """Return each figure in SI for each combination of parameters."""
+        faults: list[Fault] = []
+        found = {}
+        for name, quantity in FIGURES.items():
+            if name in self.figures:
+                found[quantity] = _values(self.figures[name], name, quantity, chosen, faults)
+        refuse(faults)
+        if self.done:
+            found["cycles_per_task"] = _counted_cycles(answers(), found.get("cycles_per_task"))
+        flights = [
+            float(max(1, np.ceil(latency / cycles)))
+            for latency, cycles in zip(
+                found["latency_cycles"], found["cycles_per_task"], strict=True
+            )
+        ]
+        once = [payload / 8.0 for payload in found["payload_bit"]]
+        return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
+
+    def _answers(self, parameters: Mapping[str, Value], limit_s: float) -> WrittenVectors:
+        """Return the known answers of a combination of parameters."""
+        path = _placed(str(self.check), parameters)
+        if path.suffix in (*TESTBENCH, *WAVES):
+            table = recorded(
+                path, self.dut, self.clock_port, self.sources, parameters, time_limit_s=limit_s
+            )
+            return WrittenVectors(table, self.warm_up, self.done)
+        if self.dut:
+            rule = "only waves and testbenches have an instance of the design"
+            remedy = f"check against one that ends in {' or '.join((*TESTBENCH, *WAVES))}"
+            raise StudyError([Fault("dut", self.dut, rule, remedy)])
+        return WrittenVectors.read(path, self.warm_up, self.done)
+
+
+def _counted_cycles(
+    answers: Sequence[WrittenVectors], stated: Sequence[float] | None
+) -> list[float]:
+    """Return cycles from task to task as the answers have them, for each combination.
+
+    ``(last - first) / (n - 1)`` of the cycles in which `done` says that a task ends.
+
+    Raises
+    ------
+    StudyError
+        Tables have no such output, it may be 1 between tasks, or their tasks contradict what was
+        stated.
+    """
+    found = []
+    for place, vectors in enumerate(answers):
+        done, rows = vectors.done, vectors.ends()
+        cycles = float(np.diff(rows).mean())
+        rule = remedy = ""
+        if stated is not None and abs(stated[place] / cycles - 1) > _SAME_PACE:
+            rule = f"{done} says that a task ends every {cycles:.4g} cycles"
+            remedy = "correct it or omit it"
+        elif stated is None and 1 < np.count_nonzero(np.diff(rows) > 1) + 1 < len(rows):
+            rule = f"{done} is 1 in {len(rows)} cycles, some of them in a row"
+            rule += ": it may stay 1 where no task ends"
+            remedy = f"write `{RISES}{done}` if so; else state {cycles:.4g} cycles"
+        if rule:
+            written = "" if stated is None else f"{stated[place]:g}"
+            raise StudyError([Fault("cycles_per_task", written, rule, remedy)])
+        found.append(cycles)
+    return found
+
+
+_GIVE = {
+    "top": "name the outermost module: --top NAME",
+    "check": "give a testbench, waves or a table: --check tb.v --dut tb.dut, --check vectors.csv",
+    "payload": 'give the payload of a task: --payload "64 bit"',
+    "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
+    "latency": 'give the cycles from input to answer: --latency "16"',
+}
+
+
+def _check_whole(over: Mapping[str, str]) -> None:
+    """Refuse values of parameters in Verilog that Yosys would take for texts."""
+    refuse(
+        Fault(
+            f"over.{name}",
+            written,
+            "a parameter of Verilog is a whole number here, no fraction and no text",
+            f"write whole numbers with commas between: {name}=8,16",
+        )
+        for name, written in over.items()
+        if not all(isinstance(row[name], int) for row in combinations({name: written}))
+    )
+
+
+def _values(
+    text: str,
+    name: str,
+    quantity: str,
+    chosen: Sequence[Mapping[str, Value]],
+    faults: list[Fault],
+) -> list[float]:
+    """Return a quantity, or an expression over parameters, for each combination of these."""
+    try:
+        if name not in ("cycles_per_task", "latency", "tasks_in_flight") or is_float(text):
+            size = float(text) if is_float(text) else units.parse(text, quantity)
+            values = [size] * len(chosen)
+        else:
+            numbers = {
+                key: np.array([float(one[key]) for one in chosen])
+                for key, value in chosen[0].items()
+                if isinstance(value, int)
+            }
+            value = parse_expression(text, [*numbers], constant=True).value(numbers)
+            values = np.broadcast_to(value, len(chosen)).tolist()
+    except UnitError as error:
+        faults.append(Fault(name, repr(text), error.rule, error.remedy))
+        return [1.0] * len(chosen)
+    if not all(0 < value < np.inf for value in values):
+        finite = np.isfinite(values).all()
+        rule = "it must be positive" if finite else "it must be a finite number"
+        remedy = "write a larger value" if finite else "write for instance 16"
+        faults.append(Fault(name, repr(text), rule, remedy))
+    return values
+
+
+def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
+    try:
+        return Path(written.format(**parameters))
+    except (KeyError, IndexError, ValueError):
+        rule = "braces hold the name of a parameter"
+        remedy = nearest("", parameters) if parameters else "leave them out"
+        raise StudyError([Fault("check", repr(written), rule, remedy)]) from None

@@ -1,0 +1,237 @@
+"""Known answers of hardware: a table of them, and the first that is wrong.
+
+A table has a column for each port and a row for each clock cycle: what stands at an input before
+the rising edge that ends the cycle, and what that edge finds at an output.  Cells are whole
+numbers, decimal, ``0x`` or ``0b``; ``-`` at an output is not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract.generators import Bits, Design, Vectors
+from dse.errors import Fault, StudyError, nearest, refuse
+from dse.files.csv import CsvTable, parse_csv
+from dse.files.document import no_such
+from dse.files.json import read_bytes
+from dse.reports.text import plural
+from dse.silicon.descriptions.waves import UNKNOWN, Waves
+from dse.silicon.netlists.netlist import Netlist
+
+NOT_COMPARED = UNKNOWN
+RISES = "posedge "
+"""Before the name of an output that stays 1 after a task, until the next begins."""
+
+_ROUNDING = 1e-9
+
+Rows = NDArray[np.intp]
+
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9]+")
+
+
+@dataclass(frozen=True)
+class WrittenVectors:
+    """A table of known answers; which columns are inputs is known once the design is mapped."""
+
+    table: CsvTable
+    warm_up: int
+    done: str = ""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it is waves, whose other signals and unknown inputs count for nothing."""
+        return isinstance(self.table, Waves)
+
+    @staticmethod
+    def read(path: Path, warm_up: int, done: str = "") -> WrittenVectors:
+        """Read a table; every cell that is no number is a fault with its place.
+
+        Raises
+        ------
+        StudyError
+            The file is not there, is no table, or has such cells.
+        """
+        if not path.is_file():
+            raise no_such(path, "file", "*.csv")
+        table = parse_csv(read_bytes(path), str(path))
+        faults = []
+        for column, cells in enumerate(table.columns):
+            for row, cell in enumerate(cells):
+                if cell.strip() != NOT_COMPARED and not _NUMBER.fullmatch(cell.strip()):
+                    rule = "a cell is a whole number from 0, or - for an output not compared"
+                    faults.append(table.fault(row, column, rule, "write 12, 0x0c or 0b1100"))
+        refuse(faults)
+        return WrittenVectors(table, warm_up, done)
+
+    def ends(self) -> Rows:
+        """Return the cycles in which the output `done` says that a task ends.
+
+        ``posedge NAME`` are those in which NAME is 1 and was 0 in the cycle before, else all in
+        which it is 1.
+
+        Raises
+        ------
+        StudyError
+            It has no column, or ends fewer than two tasks.
+        """
+        name = self.done.removeprefix(RISES)
+        if name not in self.table.headers:
+            rule, remedy = "no column of this name", nearest(name, self.table.headers)
+            raise StudyError([Fault(f"{self.table.file}: done", repr(name), rule, remedy)])
+        cells = [cell.strip() for cell in self.table.columns[self.table.headers.index(name)]]
+        known = np.array([cell != NOT_COMPARED for cell in cells])
+        high = known & [cell != NOT_COMPARED and _value(cell) != 0 for cell in cells]
+        if name != self.done:
+            high[1:] &= (known & ~high)[:-1]
+            high[0] = False
+        rows = np.flatnonzero(high)
+        if len(rows) < 2:
+            does = "rises" if name != self.done else "is 1"
+            rule = f"{name} {does} in {plural(len(rows), 'cycle')}, which gives no pace"
+            remedy = "write cycles in which two tasks end, better many"
+            raise StudyError([Fault(self.table.file, "", rule, remedy)])
+        return rows
+
+    def of(self, netlist: Netlist, design: Design) -> Vectors:
+        """Return the bits of each port of a netlist.
+
+        Raises
+        ------
+        StudyError
+            A column that is no port, an input without a column or with cells that say nothing, a
+            number too large for its port, no output that is compared, or cycles per task that
+            ports or answers refute.
+        """
+        clock = design.clock
+        ports = {**netlist.inputs, **netlist.outputs}
+        faults = [*self._shape_faults(netlist, clock)]
+        bits: dict[str, Bits] = {}
+        compared = {}
+        for column, port in enumerate(self.table.headers):
+            if port in ports and port != clock:
+                bits[port] = self._bits(column, len(ports[port]), faults)
+                cells = [cell.strip() for cell in self.table.columns[column]]
+                compared[port] = np.array([cell != NOT_COMPARED for cell in cells])
+                if port in netlist.inputs and not (self.recorded or compared[port].all()):
+                    rule = "an input needs a value in every cycle"
+                    row = int(np.argmin(compared[port]))
+                    faults.append(self.table.fault(row, column, rule, "write it"))
+        known = {port: compared[port] for port in compared if port in netlist.outputs}
+        if self.recorded:
+            for rows in known.values():
+                rows[0] = False  # nothing is set before the first edge
+        if not faults and not any(rows.any() for rows in known.values()):
+            rule, remedy = "no output is compared", "write the answers that are known"
+            if self.recorded:
+                remedy = "name the instance of the design: --dut tb.dut"
+            faults.append(Fault(self.table.file, "", rule, remedy))
+        first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
+        warm_up = self.warm_up or max(1, first)
+        if not faults and warm_up >= len(self.table):
+            count = plural(len(self.table), "cycle")
+            rule = f"the table has {count}, and the warm-up takes {warm_up}"
+            remedy = "add rows in which the design works at full rate"
+            faults.append(Fault(self.table.file, "", rule, remedy))
+        none = np.zeros(len(self.table), np.bool_)
+        rows = np.flatnonzero(np.logical_or.reduce([none, *known.values()]))
+        if not faults:
+            faults += _pace_faults(self.table.file, rows, netlist, design)
+        refuse(faults)
+        return Vectors(
+            stimulus={port: bits[port] for port in netlist.inputs if port != clock},
+            expected={port: bits[port] for port in known},
+            known=known,
+            warm_up=warm_up,
+            tasks=len(self.ends()) if self.done else _tasks(rows, design.cycles_per_task),
+        )
+
+    def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
+        ports = {**netlist.inputs, **netlist.outputs}
+        for column, port in enumerate(() if self.recorded else self.table.headers):
+            if port == clock:
+                rule = "each row is a cycle of the clock"
+                yield self.table.fault(None, column, rule, "leave this column out")
+            elif port not in ports:
+                rule = f"{netlist.top} has no port of this name"
+                yield self.table.fault(None, column, rule, nearest(port, ports))
+        for port in netlist.inputs:
+            if port != clock and port not in self.table.headers:
+                rule, remedy = "an input needs a column", "add one with its values"
+                if self.recorded:
+                    rule, remedy = "the waves lack this input", "dump the ports: $dumpvars(1, DUT)"
+                yield Fault(f"{self.table.file}: {port}", "", rule, remedy)
+
+    def notes(self, netlist: Netlist) -> Iterator[str]:
+        """Yield how many values of inputs are unknown in waves, and that tasks end unevenly."""
+        columns = (self.table.columns[self.table.headers.index(port)] for port in netlist.inputs)
+        unknown = sum(column.count(NOT_COMPARED) for column in columns) if self.recorded else 0
+        if unknown:
+            yield f"{plural(unknown, 'unknown value')} of inputs in {self.table.file} taken as 0"
+        apart = np.diff(self.ends()) if self.done else np.ones(1)
+        if apart.min() < apart.mean():
+            pace = f"{apart.mean():.4g} cycles on average, {apart.min()} at the fastest"
+            yield f"a task ends every {pace}: its cycles and energy include those between tasks"
+
+    def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
+        cells = self.table.columns[column]
+        for row, cell in enumerate(cells):
+            if cell.strip() != NOT_COMPARED and _value(cell) >> width:
+                rule = f"the port has {width} bits"
+                remedy = f"write a number below {1 << width:#x}"
+                faults.append(self.table.fault(row, column, rule, remedy))
+        return bits_written(cells, width)
+
+
+def bits_written(cells: Sequence[str], width: int) -> Bits:
+    """Return the low bits of numbers as they are written, 0 of those that are not compared."""
+    octets = -(-width // 8)
+    mask = (1 << width) - 1
+    values = (0 if cell.strip() == NOT_COMPARED else _value(cell) & mask for cell in cells)
+    rows = np.frombuffer(b"".join(one.to_bytes(octets, "little") for one in values), np.uint8)
+    bits = np.unpackbits(rows.reshape(len(cells), octets), axis=1, bitorder="little")
+    return bits[:, :width].astype(np.bool_)
+
+
+def _value(cell: str) -> int:
+    return int(cell.strip(), 0 if cell.strip()[:2].lower() in ("0x", "0b") else 10)
+
+
+def _tasks(rows: Rows, cycles_per_task: float) -> int:
+    """Return how many tasks have an answer that is compared, in these cycles.
+
+    Examples
+    --------
+    >>> _tasks(np.arange(600), 16.0), _tasks(np.array([7, 15, 23]), 8.0), _tasks(np.arange(3), 0.5)
+    (38, 3, 6)
+    """
+    if cycles_per_task <= 1:
+        return round(len(rows) / cycles_per_task)
+    return len(np.unique((rows - rows[0]) // cycles_per_task))
+
+
+def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Iterator[Fault]:
+    """Yield why a design cannot take tasks at the rate that was stated."""
+    inward = sum(len(nets) for port, nets in netlist.inputs.items() if port != design.clock)
+    widest = max(inward, sum(map(len, netlist.outputs.values())))
+    moved = min(design.payload_bit, 8.0 * max(design.read_byte, design.written_byte))
+    least = moved / max(widest, 1)
+    apart = int(np.diff(rows).min()) if len(rows) > 1 else 0
+    if design.cycles_per_task < least * (1 - _ROUNDING):
+        bits = f"{moved:g} bits of a task take {least:.4g} cycles or more"
+        rule = f"{bits} through ports of {widest} bits"
+    elif apart > max(np.ceil(design.cycles_per_task), 1):
+        rule = f"answers in {file} are {apart} cycles apart or more"
+    else:
+        return
+    yield Fault(
+        "cycles_per_task",
+        f"{design.cycles_per_task:g}",
+        rule,
+        "correct it, or what a task reads and writes, or compare the answers of all tasks",
+    )

@@ -1,0 +1,4 @@
+"""Mapped netlists: clocks, timing, switching, power.
+
+May import modules of `dse.silicon` and what they may import.
+"""

@@ -1,0 +1,294 @@
+"""A mapped netlist: instances of standard cells, joined by numbered nets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import Fault, StudyError, nearest, refuse, shortened, visible
+from dse.silicon.cells.library import Cell, CellLibrary
+
+Numbers = NDArray[np.intp]
+PinNets = Mapping[str, Numbers]
+
+_LATCH = "a latch, which has no clock", "assign the signal on every path through its process"
+
+CONSTANT_0, CONSTANT_1 = 0, 1
+"""Two nets that never change; every other net has a number from 2."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A cell of the library at work.
+
+    Attributes
+    ----------
+    name, cell
+        Its own, and that of the cell.
+    nets
+        The net of each connected pin.
+    source
+        Where the description has it, as Yosys writes it; empty where nothing says.
+    """
+
+    name: str
+    cell: str
+    nets: Mapping[str, int]
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Netlist:
+    """A flat netlist.
+
+    Attributes
+    ----------
+    top
+        Name of the module.
+    inputs, outputs
+        Nets of each port, least significant bit first.
+    instances
+        In the order of the file.
+    net_count
+        Every net is below it.
+    net_names
+        What nets are called in the description, for messages.
+    source
+        Where the description has the module, as Yosys writes it.
+    followed
+        The net of a port that an output of a macro follows (`dse.silicon.netlists.macros`).
+    """
+
+    top: str
+    inputs: Mapping[str, tuple[int, ...]]
+    outputs: Mapping[str, tuple[int, ...]]
+    instances: tuple[Instance, ...]
+    net_count: int
+    net_names: Mapping[int, str] = field(default_factory=dict)
+    source: str = ""
+    followed: Mapping[int, int] = field(default_factory=dict)
+
+    def named(self, net: int) -> str:
+        """Return a net's name, or its number where it has none."""
+        return self.net_names.get(net, f"net {net}")
+
+
+def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) -> Netlist:
+    """Return the module `top` of what ``write_json`` of Yosys writes.
+
+    Parameters
+    ----------
+    written
+        The text.
+    top
+        The module, flattened and mapped to cells of a library.
+    library
+        Whose macros may be among them, with their buses.
+
+    Raises
+    ------
+    StudyError
+        It is no such text; the module is missing; cells are generic, latches or modules, pins
+        have several bits or unknown values; all faults at once.
+    """
+    modules = _modules(written)
+    if top not in modules:
+        raise StudyError([Fault("top", repr(top), "no such module", nearest(top, modules))])
+    module = modules[top]
+    ports: dict[str, dict[str, tuple[int, ...]]] = {"input": {}, "output": {}}
+    faults = [*_generic(module, modules)]
+    for name, port in module["ports"].items():
+        if port["direction"] not in ports:
+            rule, remedy = "a port is an input or an output", "split it into one of each"
+            faults.append(Fault(name, port["direction"], rule, remedy))
+            continue
+        faults += _unknown_bits(name, port["bits"])
+        ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
+    instances = []
+    for name, cell in module["cells"].items():
+        if library and cell["type"] in library.cells:
+            faults += _split(name, cell, library.cells[cell["type"]].buses)
+        for pin, bits in cell["connections"].items():
+            faults += _unknown_bits(f"{name}.{pin}", bits)
+            if len(bits) > 1:
+                rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
+                faults.append(Fault(f"{name}.{pin}", "", rule, remedy))
+        nets = {pin: _net(bits[0]) for pin, bits in cell["connections"].items() if bits}
+        instances.append(Instance(visible(name), cell["type"], nets, _source(cell)))
+    refuse(faults)
+    names = _net_names(module)
+    used = (net for instance in instances for net in instance.nets.values())
+    wired = (net for side in ports.values() for nets in side.values() for net in nets)
+    highest = max((1, *used, *wired))
+    return Netlist(
+        top,
+        ports["input"],
+        ports["output"],
+        tuple(instances),
+        highest + 1,
+        names,
+        _source(module),
+    )
+
+
+def placed(fault: Fault, source: str) -> Fault:
+    """Return a fault at the first place that a source of Yosys names: ``file:line.column``."""
+    found = re.search(r"([^:|\"\s][^:|\"\n]*):(\d+)(?:\.(\d+))?", source)
+    if found is None:
+        return fault
+    return replace(fault, file=found[1], line=int(found[2]), column=int(found[3] or 1))
+
+
+def _source(part: Mapping[str, Any]) -> str:
+    return str(part.get("attributes", {}).get("src", ""))
+
+
+def _modules(written: str) -> dict[str, Any]:
+    try:
+        modules: dict[str, Any] = json.loads(written)["modules"]
+        for module in modules.values():
+            for part in ("ports", "cells", "netnames"):
+                module[part].items()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        rule = "a netlist has modules with ports, cells and netnames"
+        raise StudyError([Fault("", "", rule, "write it with 'write_json' of Yosys")]) from None
+    return modules
+
+
+def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield one fault for each kind of cell that is of no library."""
+    first: dict[str, list[str]] = {}
+    for name, cell in module["cells"].items():
+        first.setdefault(cell["type"], []).append(name)
+    for kind, names in first.items():
+        source = _source(module["cells"][names[0]])
+        if kind in modules and "blackbox" not in modules[kind].get("attributes", {}):
+            rule, remedy = "a module, not a cell", "flatten the netlist"
+        elif not kind.startswith("$"):
+            continue
+        elif "latch" in kind.lower() or "_SR_" in kind:
+            rule, remedy = _LATCH
+        elif kind.startswith("$mem"):
+            rule, remedy = "a memory that is not mapped", "run 'memory_map'"
+        else:
+            rule = "a generic cell, which no library has"
+            remedy = "map it: 'dfflibmap' for flip-flops, 'abc' for logic"
+        yield _kind(kind, names, rule, remedy, source)
+
+
+def _kind(kind: str, names: list[str], rule: str, remedy: str, source: str) -> Fault:
+    more = f" and {len(names) - 1} more" if names[1:] else ""
+    return placed(Fault(shortened(visible(names[0])) + more, kind, rule, remedy), source)
+
+
+def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
+    for bit in bits:
+        if not isinstance(bit, int) and bit not in ("0", "1"):
+            rule = "a bit without a value that nothing drives"
+            yield Fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
+            return
+
+
+def _split(
+    name: str, cell: dict[str, Any], buses: Mapping[str, tuple[str, ...]]
+) -> Iterator[Fault]:
+    """Give each pin of a macro's buses a connection of its own; yield widths that differ."""
+    for bus, pins in buses.items():
+        bits = cell["connections"].pop(bus, [])
+        cell["connections"] |= {pin: [bit] for pin, bit in zip(pins, bits, strict=False)}
+        if bits and len(bits) != len(pins):
+            rule = f"the bus of {cell['type']} has {len(pins)} bits in the library"
+            remedy = "give the description and the library of one macro"
+            fault = Fault(f"{visible(name)}.{bus}", f"{len(bits)} bits", rule, remedy)
+            yield placed(fault, _source(cell))
+
+
+def _net(bit: int | str) -> int:
+    return bit if isinstance(bit, int) else CONSTANT_1 if bit == "1" else CONSTANT_0
+
+
+def _net_names(module: Mapping[str, Any]) -> dict[int, str]:
+    """Return a name for each net, one of the description before one that a tool made up."""
+    names: dict[int, str] = {}
+    wires = sorted(module["netnames"].items(), key=lambda wire: wire[1].get("hide_name", 0))
+    for name, wire in wires:
+        for i, bit in enumerate(wire["bits"]):
+            if isinstance(bit, int):
+                names.setdefault(bit, visible(f"{name}[{i}]" if wire["bits"][1:] else name))
+    return names
+
+
+def by_cell(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[Cell, Numbers, PinNets]]:
+    """Yield each cell, the positions of its instances, and the nets of its pins; -1 for none."""
+    positions: dict[str, list[int]] = {}
+    for position, instance in enumerate(netlist.instances):
+        positions.setdefault(instance.cell, []).append(position)
+    for name, some in positions.items():
+        cell, nets = library.cells[name], [netlist.instances[at].nets for at in some]
+        pins = {pin: np.array([one.get(pin, -1) for one in nets], np.intp) for pin in cell.pins}
+        yield cell, np.array(some, np.intp), pins
+
+
+def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
+    """Let every instance be a cell that can be timed, and every net have one driver.
+
+    Raises
+    ------
+    StudyError
+        A cell is not in the library, is a latch or lacks a pin; a net has two drivers or none;
+        all faults at once.
+    """
+    refuse(_cell_faults(netlist, library))
+    refuse(_driver_faults(netlist, library))
+
+
+def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
+    first: dict[str, list[Instance]] = {}
+    for instance in netlist.instances:
+        first.setdefault(instance.cell, []).append(instance)
+    for kind, those in first.items():
+        names, source = [one.name for one in those], those[0].source
+        if kind not in library.cells:
+            remedy = nearest(kind, library.cells)
+            yield _kind(kind, names, f"no cell of {library.name}", remedy, source)
+        elif library.cells[kind].latch:
+            yield _kind(kind, names, *_LATCH, source)
+    for instance in netlist.instances:
+        cell = library.cells.get(instance.cell)
+        if cell is None:
+            continue
+        for name in instance.nets.keys() - cell.pins.keys():
+            rule, remedy = f"{cell.name} has no such pin", nearest(name, cell.pins)
+            yield Fault(f"{instance.name}.{name}", "", rule, remedy)
+        for pin in cell.pins.values():
+            if pin.direction == "input" and pin.name not in instance.nets:
+                rule, remedy = "an input that nothing drives", "connect it"
+                yield Fault(f"{instance.name}.{pin.name}", "", rule, remedy)
+
+
+def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
+    driven = [(net, f"input {name}") for name, nets in netlist.inputs.items() for net in nets]
+    read: list[tuple[int, str]] = []
+    for instance in netlist.instances:
+        pins = library.cells[instance.cell].pins
+        for pin, net in instance.nets.items():
+            ends = read if pins[pin].direction == "input" else driven
+            ends.append((net, f"{instance.name}.{pin}"))
+    read += ((net, f"output {name}") for name, nets in netlist.outputs.items() for net in nets)
+    drivers = {CONSTANT_0: "the constant 0", CONSTANT_1: "the constant 1"}
+    for net, by in driven:
+        if net in drivers:
+            written, rule = f"{drivers[net]} and {by}", "two drivers of one net"
+            yield Fault(netlist.named(net), written, rule, "keep one")
+        drivers[net] = by
+    for net, by in read:
+        if net not in drivers:
+            rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
+            yield Fault(netlist.named(net), f"read by {by}", rule, remedy)
+            drivers[net] = "nothing"  # its first reader tells of it

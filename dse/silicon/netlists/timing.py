@@ -1,0 +1,276 @@
+"""Static timing of a mapped netlist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import Fault, StudyError
+from dse.silicon.cells.library import CellLibrary, WireLoad
+from dse.silicon.netlists.clocks import Clocks, clocks_of
+from dse.silicon.netlists.netlist import Netlist, check_netlist
+from dse.silicon.netlists.timing_graph import FALL, RISE, TimingGraph, timing_graph
+
+_EDGES = ("rise", "fall")
+_LATE_S = 1e-3
+"""After all paths from the rising edge."""
+
+
+@dataclass(frozen=True)
+class Delay:
+    """Time (s) from an input to a rising and to a falling output."""
+
+    rise_s: float
+    fall_s: float
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """A step of a path: `increment_s` to the edge ("rise" or "fall") of an instance's pin.
+
+    `arrival_s` counts from the clock's edge.
+    """
+
+    instance: str
+    cell: str
+    pin: str
+    edge: str
+    increment_s: float
+    arrival_s: float
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """When every net settles.
+
+    Attributes
+    ----------
+    period_s
+        Least clock period: clock to output, the longest path, setup.
+    critical_path
+        Its steps; the last is the setup, at a clock gate with the gate's own delay.
+    delays
+        By position of the instance, input pin and output pin.
+    rise_slews_s, fall_slews_s
+        Slew (s) of each net, shape (net_count,), the worst of its arcs.
+    loads_f
+        Load (F) of each net: pins, wire and ports, shape (net_count,).
+    notes
+        What was assumed or clipped.
+    """
+
+    period_s: float
+    critical_path: tuple[PathStep, ...]
+    delays: Mapping[tuple[int, str, str], Delay]
+    rise_slews_s: NDArray[np.float64]
+    fall_slews_s: NDArray[np.float64]
+    loads_f: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+
+
+def analyse(
+    netlist: Netlist,
+    library: CellLibrary,
+    *,
+    clock: str,
+    wire: WireLoad | None = None,
+) -> Timing:
+    """Return the least clock period of a netlist, its critical path, delays, slews and loads.
+
+    Delays and slews of the nonlinear delay model; the worst slew of a net goes on, and the worst
+    of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and a clock
+    gate earlier by the gate's own delay; behind a gate it has the slew of its output.  A path
+    begins at the clock's edge and ends a setup time before the next, or before a gate's,
+
+        period = clock to output + delays of the path + setup + delay of the gate.
+
+    From an output of a macro that follows the falling edge it has half a period.  Inputs change at
+    the clock's edge, at once as the clock does, and outputs, without a load, must be there before
+    the next.
+
+    Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
+    checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
+
+    Parameters
+    ----------
+    clock
+        The input that clocks every flip-flop, on its rising edge.
+    wire
+        Capacitance of nets by fan-out; without it wires have none.
+
+    Raises
+    ------
+    StudyError
+        The netlist does not fit the library (`check_netlist`), has no such clock, flip-flops on
+        another clock or edge, a loop, or no path.
+    """
+    check_netlist(netlist, library)
+    clocks = clocks_of(netlist, library, clock)
+    loads = net_loads(netlist, library, wire)
+    graph = timing_graph(netlist, library)
+
+    def launched(fall_s: float) -> _Run:
+        run = _Run(graph, loads[:, 1:], clocks)
+        starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
+        for edges in (starts + RISE, starts + FALL):
+            run.slew[edges] = run.arrival[edges] = 0.0
+        run.arrival[2 * clocks.net + FALL] = fall_s
+        for first, end in pairwise(graph.arcs.levels.tolist()):
+            run.propagate(slice(first, end))
+        return run
+
+    fall_s = 0.0
+    if any(library.cells[one.cell].falling for one in netlist.instances):
+        # half a period for paths from there: its end comes after the longest of them alone
+        fall_s = max(0.0, _critical(netlist, launched(_LATE_S))[0] - _LATE_S)
+    run = launched(fall_s)
+    paths = [_critical(netlist, run)]
+    for one in netlist.instances:
+        if least := library.cells[one.cell].least_period_s:  # of a macro
+            paths.append((least, (PathStep(one.name, one.cell, "", _EDGES[0], least, least),)))
+    period, path = max(paths, key=lambda one: one[0])
+    notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clocks.net)))
+    slews = np.maximum(run.slew, 0.0)
+    delays = run.delays()
+    return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
+
+
+def net_loads(netlist: Netlist, library: CellLibrary, wire: WireLoad | None) -> NDArray[np.float64]:
+    """Return the load (F) of each net: input pins and wire; shape (net_count, 3).
+
+    The mean load, and what a rising and a falling edge see.
+    """
+    loads = np.zeros((netlist.net_count, 3))
+    fan_out = np.zeros(netlist.net_count, dtype=np.intp)
+    for instance in netlist.instances:
+        pins = library.cells[instance.cell].pins
+        for name, net in instance.nets.items():
+            pin = pins[name]
+            if pin.direction == "input":
+                plain = pin.capacitance_f
+                loads[net] += (plain, *(pin.edge_capacitance_f or (plain, plain)))
+                fan_out[net] += 1
+    for nets in netlist.outputs.values():
+        np.add.at(fan_out, list(nets), 1)
+    return loads if wire is None else loads + wire.of(fan_out)[:, None]
+
+
+class _Run:
+    """Arrivals and slews of the edges of all nets; -inf where nothing arrives."""
+
+    def __init__(self, graph: TimingGraph, loads: NDArray[np.float64], clocks: Clocks) -> None:
+        self.graph = graph
+        self.loads = loads
+        self.gated = np.zeros(len(loads), bool)
+        self.gated[[*clocks.enables]] = True
+        self.arrival = np.full(2 * len(loads), -np.inf)
+        self.slew = np.full(2 * len(loads), -np.inf)
+        self.best = np.full(2 * len(loads), -1, dtype=np.intp)
+        self.delay = np.zeros(len(graph.arcs.source))
+        self.clipped = 0
+
+    def propagate(self, these: slice) -> None:
+        """Let edges arrive through the arcs of a level."""
+        arcs, tables = self.graph.arcs, self.graph.tables
+        source, target = arcs.source[these], arcs.target[these]
+        known = np.maximum(self.slew[source], 0.0)
+        load = self.loads[target >> 1, target & 1]
+        delay = tables.at(arcs.delay[these], known, load)
+        slew = tables.at(arcs.slew[these], known, load)
+        self.clipped += int(np.count_nonzero((delay < 0) | (slew < 0)))
+        self.delay[these] = delay = np.maximum(delay, 0.0)
+        arrives = arcs.passes[these] & np.isfinite(self.slew[source])
+        slew = np.where(arrives, np.maximum(slew, 0.0), -np.inf)
+        np.maximum.at(self.slew, target, slew)
+        later = np.where(self.gated[target >> 1], 0.0, delay)
+        arrival = np.where(arrives, self.arrival[source] + later, -np.inf)
+        np.maximum.at(self.arrival, target, arrival)
+        won = np.isfinite(arrival) & (arrival == self.arrival[target])
+        self.best[target[won]] = np.flatnonzero(won) + these.start
+
+    def insertion(self, instances: int) -> NDArray[np.float64]:
+        """Return how much earlier than a flip-flop each instance has the clock (s): clock gates."""
+        arcs = self.graph.arcs
+        rising = self.gated[arcs.target >> 1] & (arcs.target & 1 == RISE)
+        found = np.zeros(instances)
+        np.maximum.at(found, arcs.instance[rising], self.delay[rising])
+        return found
+
+    def delays(self) -> dict[tuple[int, str, str], Delay]:
+        """Return the worst delay of each pair of pins, over edges and conditions."""
+        arcs = self.graph.arcs
+        worst = np.zeros((len(arcs.pairs), 2))
+        np.maximum.at(worst, (arcs.pair, arcs.target & 1), self.delay)
+        return {
+            pair: Delay(rise, fall)
+            for pair, (rise, fall) in zip(arcs.pairs, worst.tolist(), strict=True)
+        }
+
+
+def _critical(netlist: Netlist, run: _Run) -> tuple[float, tuple[PathStep, ...]]:
+    """Return the latest end of a path, setup included, and the path."""
+    setups = run.graph.setups
+    slew = np.maximum(run.slew[setups.source], 0.0)
+    setup = run.graph.tables.at(setups.table, slew, np.maximum(run.slew[setups.clock], 0.0))
+    setup += run.insertion(len(netlist.instances))[setups.instance]
+    needed = run.arrival[setups.source] + setup
+    best = int(np.argmax(needed)) if len(needed) else -1
+    period = float(needed[best]) if best >= 0 else -np.inf
+    outputs = {
+        2 * net + edge: name
+        for name, nets in netlist.outputs.items()
+        for net in nets
+        for edge in (0, 1)
+    }
+    latest = max(outputs, key=lambda node: float(run.arrival[node]), default=-1)
+    if latest >= 0 and run.arrival[latest] > period:
+        period = float(run.arrival[latest])
+        end = PathStep(outputs[latest], "output", "", _EDGES[latest & 1], 0.0, period)
+        return period, (*_steps(netlist, run, latest), end)
+    if not np.isfinite(period):
+        rule = "no path from flip-flop to flip-flop, nor from or to a port"
+        raise StudyError([Fault(netlist.top, "", rule, "add registers to the design")])
+    node = int(setups.source[best])
+    instance = netlist.instances[setups.instance[best]]
+    increment, edge = float(setup[best]), _EDGES[node & 1]
+    end = PathStep(instance.name, instance.cell, setups.pins[best], edge, increment, period)
+    return period, (*_steps(netlist, run, node), end)
+
+
+def _steps(netlist: Netlist, run: _Run, node: int) -> tuple[PathStep, ...]:
+    """Return the steps of the latest path to an edge, first to last."""
+    steps, arcs = [], run.graph.arcs
+    while (arc := int(run.best[node])) >= 0:
+        position, _, pin = arcs.pairs[arcs.pair[arc]]
+        instance, arrival = netlist.instances[position], float(run.arrival[node])
+        edge, increment = _EDGES[node & 1], float(run.delay[arc])
+        steps.append(PathStep(instance.name, instance.cell, pin, edge, increment, arrival))
+        node = int(arcs.source[arc])
+    name = netlist.named(node >> 1)
+    first = float(run.arrival[node])
+    steps.append(PathStep(name, "input", "", _EDGES[node & 1], first, first))
+    return tuple(reversed(steps))
+
+
+def _notes(
+    netlist: Netlist,
+    library: CellLibrary,
+    run: _Run,
+    wire: WireLoad | None,
+    path: tuple[PathStep, ...],
+    clock: str,
+) -> Iterator[str]:
+    yield f"wires by fan-out: {wire.name}" if wire else "wires have no capacitance and no delay"
+    if not any(library.cells[instance.cell].clocked for instance in netlist.instances):
+        yield "no flip-flop: the period is that of the longest path between ports"
+    elif path[-1].cell == "output":
+        yield "the longest path ends at an output, before any setup"
+    elif path[0].instance != clock:
+        yield "the longest path begins at an input, which changes at the clock's edge"
+    if run.clipped:
+        count = len(run.delay)
+        yield f"delays or slews extrapolated below 0 are 0: {run.clipped} of {count} arcs"
