@@ -23,7 +23,7 @@ from dse.cli import main
 from dse.fitting.interface import plots as fit_plots
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
-from dse.parametric.required import require_any_feasible
+from dse.parametric.repairs.required import require_any_feasible
 from dse.plugins import registry
 from dse.reports import plots
 from dse.runs.runner import run_study

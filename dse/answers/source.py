@@ -11,7 +11,7 @@ from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
 from dse.model.evaluation import AGAIN, ENTRY, LACKING
-from dse.parametric.required import require_any_feasible
+from dse.parametric.repairs.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
 from dse.search.outcome import UNFINISHED

@@ -32,7 +32,7 @@ from dse.parametric.perturbed import (
     widest,
 )
 from dse.parametric.proven import EFFORT, screened_answers
-from dse.parametric.required import require_feasible
+from dse.parametric.repairs.required import require_feasible
 from dse.parametric.scale import NARROW, LogScale, limits_of
 from dse.parametric.screen import Screen, composes, screened
 from dse.parametric.track import Track, in_step, in_steps

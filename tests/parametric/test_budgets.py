@@ -9,7 +9,7 @@ import pytest
 
 import dse
 from dse.errors import InfeasibleError
-from dse.parametric.budgets import needed_by
+from dse.parametric.repairs.budgets import needed_by
 from dse.study import study
 from tests.conftest import everything
 

@@ -11,10 +11,10 @@ import pytest
 
 import dse
 from dse.errors import InfeasibleError
-from dse.parametric import attempt
-from dse.parametric.budgets import needed_by
-from dse.parametric.change import NUMBER, PART, RUN
-from dse.parametric.remedies import remedies_of
+from dse.parametric.repairs import attempt
+from dse.parametric.repairs.budgets import needed_by
+from dse.parametric.repairs.change import NUMBER, PART, RUN
+from dse.parametric.repairs.remedies import remedies_of
 from dse.study import study
 from tests.parametric.test_repair import refused
 

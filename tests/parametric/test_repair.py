@@ -19,10 +19,10 @@ from dse.algebra.expression import parse_expression
 from dse.algebra.thresholds import thresholds_of
 from dse.errors import InfeasibleError
 from dse.files import document
-from dse.parametric import repair
-from dse.parametric.attempt import Attempts
-from dse.parametric.budgets import needed_by
-from dse.parametric.remedies import remedies_of
+from dse.parametric.repairs import repair
+from dse.parametric.repairs.attempt import Attempts
+from dse.parametric.repairs.budgets import needed_by
+from dse.parametric.repairs.remedies import remedies_of
 from dse.plugins import registry
 from dse.study import study
 from dse.study.overrides import override

@@ -18,9 +18,9 @@ from dse import search
 from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
-from dse.parametric import infeasible, loosen, repair
-from dse.parametric.budgets import needed_by
-from dse.parametric.remedies import remedies_of
+from dse.parametric.repairs import infeasible, loosen, repair
+from dse.parametric.repairs.budgets import needed_by
+from dse.parametric.repairs.remedies import remedies_of
 from dse.reports.text import table_text
 from dse.runs import finished
 from dse.search import SearchSettings, conflicts

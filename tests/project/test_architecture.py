@@ -250,7 +250,7 @@ DRAWN = (
     *NEEDED_BY_FEW,
     "multiprocessing",
     "dse.search.exact.compose",
-    "dse.parametric.infeasible",
+    "dse.parametric.repairs.infeasible",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive", "dse.model.tape.layout")
 RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_file")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.parametric.attempt import Attempts, admitted, changed_study
-from dse.parametric.budgets import Needed
-from dse.parametric.change import NUMBER, RUN, Override, Repair, choice_words
-from dse.parametric.choices import choices_of
-from dse.parametric.loosen import Field
-from dse.parametric.repair import as_yaml, field_repair, repairs_of
+from dse.parametric.repairs.attempt import Attempts, admitted, changed_study
+from dse.parametric.repairs.budgets import Needed
+from dse.parametric.repairs.change import NUMBER, RUN, Override, Repair, choice_words
+from dse.parametric.repairs.choices import choices_of
+from dse.parametric.repairs.loosen import Field
+from dse.parametric.repairs.repair import as_yaml, field_repair, repairs_of
 from dse.reports.text import listed
 from dse.study.demand import RATE
 from dse.study.field_kinds import Unit

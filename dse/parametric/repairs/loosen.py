@@ -30,7 +30,7 @@ from dse.model.evaluation import Evaluation
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
-from dse.parametric.attempt import EVALUATIONS, changed_study
+from dse.parametric.repairs.attempt import EVALUATIONS, changed_study
 from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.work import CALL, EffortError, spend

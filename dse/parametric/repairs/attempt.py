@@ -10,7 +10,7 @@ from dse import search
 from dse.errors import DseError, TooLargeError
 from dse.model import tables
 from dse.model.space import Index
-from dse.parametric.change import NOTHING, Override, Repair, choice_words
+from dse.parametric.repairs.change import NOTHING, Override, Repair, choice_words
 from dse.reports.designs import described
 from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study

@@ -14,8 +14,8 @@ from typing import get_args
 import numpy as np
 
 from dse import contract
-from dse.parametric.attempt import Attempts, changed_study
-from dse.parametric.change import CATALOGUE, NOTHING, PART, RUN, Repair
+from dse.parametric.repairs.attempt import Attempts, changed_study
+from dse.parametric.repairs.change import CATALOGUE, NOTHING, PART, RUN, Repair
 from dse.plugins import registry
 from dse.reports.text import listed
 from dse.study import schema, workload_interface_budget

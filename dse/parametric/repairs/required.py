@@ -24,7 +24,7 @@ def require_feasible(
     of a budget, or what the search has left of the study's effort.
     """
     if not answer.outcome.feasible:
-        from dse.parametric.infeasible import explain_infeasible  # rarely needed, takes long
+        from dse.parametric.repairs.infeasible import explain_infeasible  # takes long
 
         whole = budget or Budget(start_s=time.process_time() - answer.seconds)
         left = whole.within(answer.study.settings).left_s

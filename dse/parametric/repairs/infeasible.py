@@ -15,10 +15,10 @@ from dse.files.document import Document
 from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
-from dse.parametric.attempt import MOST_SEARCHED
-from dse.parametric.budgets import Needed, needed_by
-from dse.parametric.change import Repair
-from dse.parametric.remedies import Remedies, remedies_of
+from dse.parametric.repairs.attempt import MOST_SEARCHED
+from dse.parametric.repairs.budgets import Needed, needed_by
+from dse.parametric.repairs.change import Repair
+from dse.parametric.repairs.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, listed, pairs, paragraph, violation_text
 from dse.runs.limits import ENUMERABLE

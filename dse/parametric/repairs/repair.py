@@ -18,9 +18,9 @@ from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
-from dse.parametric.attempt import Attempts, Solved, admitted, changed_study, solve
-from dse.parametric.change import NUMBER, Override, Repair, number_words, size_of
-from dse.parametric.loosen import Field, nearest_bound, nearest_feasible
+from dse.parametric.repairs.attempt import Attempts, Solved, admitted, changed_study, solve
+from dse.parametric.repairs.change import NUMBER, Override, Repair, number_words, size_of
+from dse.parametric.repairs.loosen import Field, nearest_bound, nearest_feasible
 from dse.parametric.scale import LogScale
 from dse.search.conflicts import any_design
 from dse.study.demand import RATE, TASKS, followers
