@@ -104,7 +104,7 @@ def _answers(
         working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
         prepared = study.prepare(point, first) if position else first
-        yield _solved(prepared, options, within, partial=True, working=working)
+        yield with_quality(_solved(prepared, options, within, partial=True, working=working))
         if progress is not None and sweep is not None:
             progress(position + 1, len(points))
 
@@ -147,9 +147,9 @@ def _check(answers: Sequence[SolvedStudy]) -> None:
 
 
 def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> SolvedStudy:
-    """Search one study and measure its front; `partial`: which may be that of an unfinished proof.
+    """Search one study; `partial`: its front may be that of an unfinished proof.
 
-    Nothing is measured for it any more.
+    No design is measured for it any more, and not how good its front is.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def _solved(
     partial: bool,
     working: Working | None = None,
 ) -> SolvedStudy:
-    """Search one study and measure its front."""
+    """Search one study."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
     with ExitStack() as opened:
@@ -187,13 +187,19 @@ def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
     )
+    return SolvedStudy(prepared, outcome, Quality(), seconds)
+
+
+def with_quality(answer: SolvedStudy) -> SolvedStudy:
+    """Return an answer of which it is known how good its front is."""
+    outcome = answer.outcome
     quality = measure_front(
-        prepared.problem,
+        answer.study.problem,
         outcome.front_loss,
         exact=outcome.exact,
         compare=outcome.certificate.finished,
     )
-    return SolvedStudy(prepared, outcome, quality, seconds)
+    return replace(answer, quality=quality)
 
 
 def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:

@@ -113,7 +113,7 @@ class SolvedStudy:
     outcome
         What the search found; the front in the order in which it is written.
     quality
-        How good the front is.
+        How good the front is; nothing is known of those that no run writes.
     seconds
         Wall time of the search.
     """

@@ -25,7 +25,7 @@ from dse.model.spending import Cost, Spending
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
 from dse.runs.manifest import NOT_FINISHED
 from dse.runs.run_files import MANIFEST
-from dse.runs.runner import answer_of, points_of
+from dse.runs.runner import answer_of, points_of, with_quality
 from dse.runs.solved import Run, SolvedStudy
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
@@ -163,7 +163,7 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
         reason = f"{NOT_FINISHED}; of its cores, what is measured so far is compared"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
-    return answer_of(prepared, replace(outcome, ledger=ledger), 0.0)
+    return with_quality(answer_of(prepared, replace(outcome, ledger=ledger), 0.0))
 
 
 def _of_known_cores(prepared: Study, folder: Path) -> Index:

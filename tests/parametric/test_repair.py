@@ -301,8 +301,8 @@ axes: {interface.in_flight: [1, 2]}
 objectives: {area: minimise, power: minimise}
 """
     found = study.prepare(study.read_study(write(text)))
-    remedies = remedies_of(found, needed_by(found.problem), composed=False)
-    (rate,) = (entry for entry in remedies.repairs if entry.path == "workload.rate")
+    repairs = repair.repairs_of(Attempts(found, composed=False))
+    (rate,) = (entry for entry in repairs if entry.path == "workload.rate")
     assert rate.value == pytest.approx(26.1e9, rel=1e-3)
 
 
