@@ -62,6 +62,7 @@ def test_stop_ends_programs_on_the_cluster(cluster: str, tmp_path: Path) -> None
             time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_files_do_not_depend_on_who_measures(cluster: str, tmp_path: Path) -> None:
     (tmp_path / "measure.sh").write_text(
         "sleep 0.0$2; [ $1 = 4 ] && exit 3; echo area = $((1000 * $1 + $2)) um2; "

@@ -42,6 +42,7 @@ def workers_at(address: str) -> list[subprocess.Popen[bytes]]:
     return [started("dask_worker", address, *options) for _ in range(2)]
 
 
+@pytest.mark.slow
 def test_nothing_that_ended_is_done_again_when_a_scheduler_is_killed(tmp_path: Path) -> None:
     """The scheduler starts anew at its address, and so do its workers."""
     with socket.socket() as free:

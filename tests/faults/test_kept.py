@@ -74,6 +74,7 @@ def spread(found: list[Event], count: int) -> list[Event]:
     return [found[place * len(found) // count] for place in range(count)]
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_loses_nothing(tmp_path: Path, undisturbed: str) -> None:
     chance, halfway = random.Random(15), 0  # noqa: S311
     kills = 0
@@ -111,6 +112,7 @@ def test_nothing_is_told_to_be_kept_before_it_is_flushed(tmp_path: Path) -> None
     assert kept == DESIGNS // coordinator.BATCH
 
 
+@pytest.mark.slow
 @traced
 def test_a_kill_at_any_call_loses_nothing(tmp_path: Path, undisturbed: str) -> None:
     folder = tmp_path / "a"

@@ -1,6 +1,6 @@
 """Runs of every method that are cut, killed or refused the disk, and go on to the same front.
 
-`make test` does most a few times, `make slow` the rest, `make faults` as often as
+`make test` does some a few times, `make slow` the rest, `make faults` as often as
 docs/faults.md says.
 """
 
@@ -220,6 +220,7 @@ class Killing:
 linux = pytest.mark.skipif(sys.platform != "linux", reason="what a killed run leaves is looked at")
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("part", PARTS)
 def test_a_run_that_is_killed_at_any_moment_loses_nothing(part: int, place: Path) -> None:
@@ -318,6 +319,7 @@ def test_a_run_that_is_killed_keeps_within_its_time(place: Path) -> None:
     print(f"{killing.kills} kills of {runs} runs, each late by a design at most")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(STRACE is None, reason="strace is not installed")
 def test_a_full_disk_is_told_and_the_run_goes_on(place: Path) -> None:
     whole = front("whole")

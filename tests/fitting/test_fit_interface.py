@@ -102,7 +102,7 @@ class TestIntervals:
     @pytest.mark.parametrize(
         ("device", "count", "noise"),
         [
-            pytest.param(CURVED, 6, 0.02, id="curved, few"),
+            pytest.param(CURVED, 6, 0.02, id="curved, few", marks=pytest.mark.slow),
             pytest.param(CURVED, 12, 0.05, id="curved, many", marks=pytest.mark.slow),
             pytest.param(SHA, 6, 0.02, id="linear, few", marks=pytest.mark.slow),
             pytest.param(SHA, 12, 0.05, id="linear, many", marks=pytest.mark.slow),

@@ -76,6 +76,7 @@ def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
     assert 0.005 < np.median(np.abs(done.found.errors["time"])) < 0.02
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path: Path) -> None:
     held = []
     for seed in range(40):

@@ -103,6 +103,7 @@ search: {method: gaussian, budget: 9, population: 2}
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_between_measurements_loses_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -245,6 +245,7 @@ def test_a_reset_that_is_1_at_an_edge_holds_through_it(
     assert one.facts["tasks"] == "8"
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_placed_again(run: Run, stand_in: Callable[..., None]) -> None:
     stand_in()
     assert [run().kept, run().kept, run(placements=2).kept] == [0, 1, 0]
@@ -363,7 +364,12 @@ def blocks(cycles: int = 300, wrong: int = 0) -> str:
 
 
 @pytest.mark.parametrize(
-    ("device", "multipliers"), [("ice40:hx1k", 0), ("ice40:up5k", 1), ("ecp5:25k", 1)]
+    ("device", "multipliers"),
+    [
+        ("ice40:hx1k", 0),
+        pytest.param("ice40:up5k", 1, marks=pytest.mark.slow),
+        ("ecp5:25k", 1),
+    ],
 )
 def test_memories_and_products_take_blocks_with_the_same_answers(
     run: Run,

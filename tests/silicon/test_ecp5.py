@@ -149,6 +149,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 @yosys
 def test_block_ram_and_multipliers_compute_what_a_description_says() -> None:
     """Bytes, initial values, two ports that write, words of 36 and of 4 bits, signs."""
