@@ -116,11 +116,9 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def own_sha256() -> str:
+def own_sha256(folder: Path = Path(__file__).parent) -> str:
     """Return a hash of the modules that figures come from."""
-    return sha256(
-        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-    )
+    return sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py"))))
 
 
 def user_folder() -> Path:

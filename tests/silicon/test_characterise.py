@@ -18,7 +18,7 @@ from dse.errors import StudyError
 from dse.files.csv import parse_csv
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.characteriser import KeptResults
+from dse.silicon.characteriser import KeptResults, own_sha256
 from dse.silicon.descriptions.sources import with_included
 from dse.silicon.descriptions.vectors import WrittenVectors, _tasks
 from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
@@ -210,6 +210,15 @@ def test_every_change_is_seen(run: Run, tmp_path: Path) -> None:
     assert run(over="UNROLL=1", library=library).kept == 0
     assert run(over="UNROLL=1", library=library, wire="short").kept == 0
     assert run(over="UNROLL=1", library=library, wire="short").kept == 1
+
+
+def test_a_change_of_any_module_is_seen(tmp_path: Path) -> None:
+    module = tmp_path / "netlists" / "timing.py"
+    module.parent.mkdir()
+    module.write_text("SETUP = 1\n")
+    before = own_sha256(tmp_path)
+    module.write_text("SETUP = 2\n")
+    assert own_sha256(tmp_path) != before
 
 
 def test_what_was_done_before_an_interruption_is_kept(
