@@ -104,10 +104,10 @@ def read_store(folder: Path) -> StoredRun:
     with open_to_read(folder) as store:
         facts = last_description(store)
         if facts is None:
-            raise StoreError(
-                f"{store.path} does not say of which study it is; use what it has by: "
-                f"dse run STUDY --reuse {folder} --out NEW"
-            )
+            what = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
+            begin = f"nothing is measured yet: dse run STUDY --out {folder}"
+            remedy = what if len(store) else begin
+            raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
         return StoredRun(folder, facts, tuple(store.rows()))
 
 

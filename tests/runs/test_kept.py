@@ -17,12 +17,12 @@ import pandas as pd
 import pytest
 
 import dse
-from dse.errors import ArgumentError, MeasurementError, OutputError, TooLargeError
+from dse.errors import ArgumentError, MeasurementError, OutputError, StoreError, TooLargeError
 from dse.files.document import read_document
 from dse.runs.finished import plot_run
 from dse.runs.result import run_folder
 from dse.runs.unfinished import readable
-from dse.store.opening import open_to_read
+from dse.store.opening import open_store, open_to_read
 from dse.store.rows import STORE, TALLY
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
@@ -368,6 +368,10 @@ def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
         assert "settop_116mbps.yaml" in str(begun)
     with pytest.raises(OutputError, match="does not exist"):
         dse.status(tmp_path / "none")
+    (tmp_path / "killed").mkdir()
+    open_store(tmp_path / "killed").close()
+    with pytest.raises(StoreError, match="nothing is measured yet: dse run STUDY --out "):
+        dse.status(tmp_path / "killed")
 
 
 def test_what_can_be_read_of_a_damaged_store_is_saved(tmp_path: Path) -> None:
