@@ -92,12 +92,13 @@ def open_to_read(folder: Path) -> Store:
     if not path.is_file():
         raise StoreError(f"{folder} has no {STORE}; name the folder of a run that measures designs")
     with database.errors_of(path):
-        if (folder / TALLY).exists():
+        begun = (folder / TALLY).exists()  # before anything else
+        if begun:
             with locked(folder / TALLY, shared=True) as handle:
                 tally = _tally(folder / TALLY, handle)
         connection = database.connect_to_read(path)
         try:
-            if database.is_new(connection):  # who made it was killed before its tables were there
+            if begun and database.is_new(connection):  # who made it was killed before its tables
                 connection.close()
                 connection = database.connect_to_nothing(tally.store if tally else uuid.uuid4().hex)
             store, _ = _checked(path, connection, tally)

@@ -154,9 +154,8 @@ def test_a_wrong_answer_is_refused_before_mapping_and_nothing_is_written(
     written[3] = written[3].replace(right, f"{int(right, 16) ^ 4:#x}")
     (tmp_path / "vectors_4.csv").write_text("\n".join(written))
     expected, found = int(right, 16) ^ 4, int(right, 16)
-    told = fails(
-        lambda: run(over="UNROLL=4,8", targets=(), out="hash.csv")
-    )  # once, not for each target
+    # once, not for each target
+    told = fails(lambda: run(over="UNROLL=4,8", targets=(), out="hash.csv"))
     assert told == (
         f"vectors_4.csv:4:10: UNROLL4: answer: cycle 2, bit 2: expected {expected:#06x}, "
         f"found {found:#06x}; the description gives another answer; "

@@ -117,9 +117,10 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path)
 
 def test_a_store_whose_making_was_killed_is_empty(tmp_path: Path) -> None:
     """As after a kill between the making of the file and that of its tables."""
-    connection = database.connect(tmp_path / STORE)
-    database.write_safely(connection, tmp_path / STORE)
-    connection.close()
+    with database.locked(tmp_path / TALLY):
+        connection = database.connect(tmp_path / STORE)
+        database.write_safely(connection, tmp_path / STORE)
+        connection.close()
     before = (tmp_path / STORE).read_bytes()
     with open_to_read(tmp_path) as store:
         assert (len(store), [*store.rows()], store.descriptions(), store.notes) == (0, [], [], ())
@@ -127,6 +128,12 @@ def test_a_store_whose_making_was_killed_is_empty(tmp_path: Path) -> None:
     filled(tmp_path, 3)
     with open_to_read(tmp_path) as store:
         assert len(store) == 3
+    os.truncate(tmp_path / STORE, 0)
+    (tmp_path / TALLY).unlink()  # which is there before the store, or was lost with it
+    said = refused(tmp_path, open_to_read)
+    assert (
+        said == "is a database, but not one of measurements; name another folder, or move it away"
+    )
 
 
 @pytest.mark.parametrize(
