@@ -129,32 +129,6 @@ class ArgumentError(DseError):
     """What a function was called with is not of the kind that it takes."""
 
 
-GONE: Mapping[str, str] = {
-    "storage": (
-        "searches are no longer shared: let several machines measure (`--dask`), or sample with an "
-        "Optuna study of your own through `dse.problem` (docs/api.md)"
-    )
-}
-"""Options, arguments and fields of earlier versions: what to do instead."""
-
-_TIME = 'its time is limited by `time`, for instance "60 s"'
-_DESCRIBED = "describe Verilog of your own with dse.verilog(FILES, top=..., ...), and give that"
-
-ARGUMENTS_GONE: Mapping[str, str] = {
-    **dict.fromkeys(("answer.flips_budget", "report.flips_budget"), _TIME),
-    **dict.fromkeys(("flips.budget", "sweep.budget", "map.budget", "decision_map.budget"), _TIME),
-    **dict.fromkeys(("answer.told", "run.told"), "it is called `callback`"),
-    **{f"characterise.{name}": _DESCRIBED for name in ("top", "check", "figures", "clock_port")},
-    **dict.fromkeys(("characterise.device", "characterise.placements"), "see characterise_device"),
-}
-"""Of one function, or of the command of its name."""
-
-
-def gone(function: str, name: str) -> str:
-    """Return what to do instead of an option or argument of earlier versions, or nothing."""
-    return ARGUMENTS_GONE.get(f"{function}.{name}") or GONE.get(name, "")
-
-
 class _RuleError(DseError):
     """What breaks a rule; a remedy follows it."""
 

@@ -11,7 +11,8 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from dse.errors import ArgumentError, OutputError, gone, quoted
+from dse import removed
+from dse.errors import ArgumentError, OutputError, quoted
 
 if TYPE_CHECKING:
     from dse.files.document import Assignments as Assignments
@@ -81,8 +82,8 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs.keys() - shape.parameters.keys():
-            if instead := gone(function.__name__, name):
-                raise ArgumentError(f"{name}: {instead}")
+            if instead := removed.remedy("argument", f"{function.__name__}.{name}"):
+                raise ArgumentError(f"{name}: {removed.RULE}; {instead}")
         try:
             given = shape.bind(*args, **kwargs).arguments
         except TypeError:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from dse import removed
 from dse.cli.options import COMMANDS, made
-from dse.errors import ArgumentError, gone
+from dse.errors import ArgumentError
 from dse.reports import progress
 
 GROUPS = {
@@ -62,9 +63,9 @@ class _Command(TyperCommand):
         for word in args[: args.index("--")] if "--" in args else args:
             option = word.partition("=")[0]
             name = option.removeprefix("--").replace("-", "_")
-            instead = gone(str(self.name), name) if option.startswith("--") else ""
-            if instead and option not in known:
-                raise ArgumentError(f"{option}: {instead}")
+            instead = removed.remedy("argument", f"{self.name}.{name}")
+            if instead and option.startswith("--") and option not in known:
+                raise ArgumentError(f"{option}: {removed.RULE}; {instead}")
         return super().parse_args(ctx, args)
 
 

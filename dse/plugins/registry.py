@@ -16,6 +16,7 @@ from itertools import groupby
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
+from dse import removed
 from dse.contract import Guard, Requirement
 from dse.errors import (
     FEW_NAMES,
@@ -127,6 +128,8 @@ def get(kind: type[Record], name: str) -> Record:
     """
     if name not in _by_name(kind):
         word = kind.__name__.lower()
+        if instead := removed.remedy("plugin", f"{word}.{name}"):
+            raise UnknownPluginError(f"{word} {name!r} was {removed.RULE}", instead)
         known = names(kind)
         vague = len(known) > FEW_NAMES or len(name) < 5  # else a list tells more than a guess
         remedy = nearest(name, known, 0.5 if vague else 0.7)

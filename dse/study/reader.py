@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from dse import removed
 from dse.errors import (
     ENOUGH_FAULTS,
-    GONE,
     Fault,
     PluginError,
     StudyError,
@@ -130,7 +130,11 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
     kind = problem["type"]
     if kind == "extra_forbidden":
         name = str(path[-1])
-        remedy = GONE.get(name) or nearest(name, _known_keys(path[:-1], model))
+        field = ".".join(key for key in path if isinstance(key, str))
+        if instead := removed.remedy("field", field):
+            reader.fault(path, removed.RULE, instead)
+            return
+        remedy = nearest(name, _known_keys(path[:-1], model))
         if path[0] == "evaluate" and remedy.startswith("known"):
             remedy = f"what an evaluator takes is written under `settings`; {remedy}"
         reader.fault(path, "this key is not known here", remedy, "")

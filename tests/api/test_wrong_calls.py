@@ -12,7 +12,8 @@ import dse
 from dse.api import answers, audits, changes, papers, silicon, simulation, studies
 from dse.api import fit as fits
 from dse.api.arguments import argument_kind
-from dse.errors import GONE, ArgumentError, DseError
+from dse.errors import ArgumentError, DseError
+from dse.removed import REMOVED
 from tests.conftest import STUDIES, run_dse
 
 SMALL = STUDIES / "settop_116mbps.yaml"
@@ -203,14 +204,14 @@ def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
     assert dse.answer(folder).pick.name == "1 u1"
 
 
-def test_what_is_gone_says_what_to_do_instead() -> None:
-    instead = GONE["storage"]
-    assert sentence(dse.run, (SMALL,), {"storage": "sqlite:///a.db"}) == f"storage: {instead}"
+def test_what_was_removed_says_what_to_do_instead() -> None:
+    rule = f"removed before 1.0; {REMOVED['argument', 'run.storage']}"
+    assert sentence(dse.run, (SMALL,), {"storage": "sqlite:///a.db"}) == f"storage: {rule}"
     pair = "search.storage=sqlite:///a.db"
     said = sentence(dse.load, (SMALL,), {"overrides": pair})
-    assert said == f"search.storage: this key is not known here; {instead}"
+    assert said == f"search.storage: 'sqlite:///a.db'; {rule}"
     done = run_dse("run", str(SMALL), "--storage", "sqlite:///a.db")
-    assert (done.returncode, done.stderr) == (2, f"--storage: {instead}\n")
+    assert (done.returncode, done.stderr) == (2, f"--storage: {rule}\n")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +230,7 @@ def test_an_old_option_names_the_new_one(words: tuple[str, ...], instead: str) -
 
 
 def test_an_old_argument_names_the_new_one() -> None:
-    assert sentence(dse.answer, (SMALL,), {"told": print}) == "told: it is called `callback`"
-    said = sentence(dse.characterise, ("des",), {"device": "ice40:hx8k"})
-    assert said == "device: see characterise_device"
+    assert sentence(dse.answer, (SMALL,), {"told": print}) == (
+        "told: removed before 1.0; write `callback`"
+    )
     assert "dse.verilog('a.v', ...)" in sentence(dse.characterise, ("a.v",), {})

@@ -16,7 +16,7 @@ from dse.study.workload_interface_budget import SECTIONS
 from tests.conftest import ROOT
 
 FLOORS = (
-    ("errors",),
+    ("errors", "removed"),
     ("contract",),
     ("workers",),
     ("algebra", "plugins"),

@@ -1,0 +1,52 @@
+"""Names that were removed before 1.0, each with what to do instead: the one table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+Kind = Literal["field", "argument", "plugin", "value"]
+
+RULE = "removed before 1.0"
+"""What is wrong with a name of the table."""
+
+_TIME = 'limit it by `time`, for instance "60 s"'
+_DESCRIBED = "describe Verilog of your own with dse.verilog(FILES, top=..., ...), and give that"
+_SHARED = (
+    "let several machines measure (`--dask`), or sample with an Optuna study of your own through "
+    "`dse.problem` (docs/api.md)"
+)
+
+REMOVED: Mapping[tuple[Kind, str], str] = {
+    ("field", "search.storage"): _SHARED,
+    ("argument", "run.storage"): _SHARED,
+    ("argument", "answer.flips_budget"): _TIME,
+    ("argument", "report.flips_budget"): _TIME,
+    ("argument", "flips.budget"): _TIME,
+    ("argument", "sweep.budget"): _TIME,
+    ("argument", "map.budget"): _TIME,
+    ("argument", "decision_map.budget"): _TIME,
+    ("argument", "answer.told"): "write `callback`",
+    ("argument", "run.told"): "write `callback`",
+    ("argument", "characterise.top"): _DESCRIBED,
+    ("argument", "characterise.check"): _DESCRIBED,
+    ("argument", "characterise.figures"): _DESCRIBED,
+    ("argument", "characterise.clock_port"): _DESCRIBED,
+}
+"""By kind and name, the remedy.
+
+A ``field`` is of a study: its dotted path without positions in lists (``evaluate.repeats``,
+``stages.core.evaluate``).  An ``argument`` is ``function.argument``, and the option of the command
+of that name.  A ``plugin`` is ``kind.name`` (``method.sms-emoa``), a ``value`` is ``field=value``.
+"""
+
+
+def remedy(kind: Kind, name: str) -> str:
+    """Return what to do instead of a name, or nothing where it was not removed.
+
+    Examples
+    --------
+    >>> remedy("argument", "run.told")
+    'write `callback`'
+    """
+    return REMOVED.get((kind, name), "")
