@@ -33,7 +33,7 @@ docs: $(VENV)/dev
 
 lock: $(VENV)/dev
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
-		--custom-compile-command 'make lock' --extra dev --extra fpga --extra peers pyproject.toml \
+		--custom-compile-command 'make lock' --extra dev --extra peers pyproject.toml \
 		--output-file constraints.txt
 
 mutants: $(VENV)/dev

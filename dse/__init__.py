@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dse.api.reports import report as report
     from dse.api.results import Answer as Answer
     from dse.api.silicon import characterise as characterise
-    from dse.api.silicon import characterise_device as characterise_device
     from dse.api.silicon import verilog as verilog
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
@@ -62,7 +61,7 @@ _FROM = {
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce", "reproduce_by_synthesis"),
     "dse.api.reports": ("report",),
-    "dse.api.silicon": ("characterise", "characterise_device", "verilog"),
+    "dse.api.silicon": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run", "status"),
     "dse.answers.answer": ("SweepAnswer",),

@@ -17,6 +17,8 @@ _SHARED = (
     "`dse.problem` (docs/api.md)"
 )
 
+_CELLS = "map to a library of standard cells (`library`); a table may state cores of an FPGA"
+
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
     ("argument", "run.storage"): _SHARED,
@@ -32,6 +34,8 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.check"): _DESCRIBED,
     ("argument", "characterise.figures"): _DESCRIBED,
     ("argument", "characterise.clock_port"): _DESCRIBED,
+    ("argument", "characterise.device"): _CELLS,
+    ("argument", "characterise.placements"): _CELLS,
 }
 """By kind and name, the remedy.
 

@@ -40,7 +40,7 @@ def verilog(
     done: str | None = None,
     dut: str | None = None,
 ) -> Verilog:
-    """Describe hardware of one's own, for `characterise` and `characterise_device`.
+    """Describe hardware of one's own, for `characterise`.
 
     >>> sha = dse.verilog("sha.v", top="sha", check="vectors.csv", payload="512 bit",
     ...                   cycles_per_task="64 / unroll", latency="64 / unroll")
@@ -243,63 +243,6 @@ def characterise(
     found = replace(found, designs=designs, kept=min(found.kept, len(designs)))
     for network in networks:
         found = with_network(found, network)
-    return _written(found, out)
-
-
-@public
-def characterise_device(
-    hardware: str | Verilog,
-    *,
-    device: str,
-    placements: Count = 3,
-    over: Values = (),
-    clock: str | None = None,
-    out: str | Path | None = None,
-    tasks: Count = 200,
-    seed: Seed = 1,
-    mapping_tool: str | None = None,
-    time_limit: Duration = "3600 s",
-    cache: bool = True,
-    cache_limit: Size = "64 MB",
-    jobs: Count = 1,
-    progress: Callable[[int, int, str], None] | None = None,
-) -> Characterisation:
-    """Place and route hardware on a device, and find its area and clock; its power is not known.
-
-    >>> dse.characterise_device("des", device="ice40:hx8k", over="unroll=1,2,4", out="des.csv")
-
-    Parameters
-    ----------
-    device
-        A field-programmable gate array, for which nextpnr is installed: ice40:hx8k or ecp5:25k.
-    placements
-        Times that a device is filled; the median clock counts.
-    hardware, over, clock, out, tasks, seed, mapping_tool, time_limit, cache, cache_limit, jobs
-        As in `characterise`.
-
-    Raises
-    ------
-    dse.errors.StudyError
-        As `characterise`; or there is no such device.
-    dse.errors.MissingLibraryError
-        There is no Yosys, or no nextpnr for the device.
-    """
-    from dse.silicon.fpga.device_chain import FAMILIES, DeviceCharacteriser
-    from dse.silicon.fpga.devices import device_called
-
-    conditions, kept = _conditions(clock, mapping_tool, time_limit, cache, cache_limit)
-    request = _request(hardware, over, tasks=tasks, seed=seed)
-    wanted, place = results_of(
-        lambda: request.design_tasks(conditions.time_limit_s),
-        lambda: device_called(device, FAMILIES),
-    )
-    if out is not None:
-        request.check_output(Path(out), wanted, ())
-    placing = DeviceCharacteriser(
-        device=place, placements=placements, conditions=conditions, kept=kept
-    )
-    placing.check()
-    (found,) = _tables(request, wanted, [placing], jobs=jobs, progress=progress)
     return _written(found, out)
 
 

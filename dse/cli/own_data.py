@@ -171,21 +171,16 @@ def measure_host(
 
 @command(
     "dse.api.silicon:characterise",
-    "dse.api.silicon:characterise_device",
     "dse.api.silicon:verilog",
     without=("files",),
 )
-def characterise(
-    call: Call, hardware: Paths, *, device: str | None = None, json: bool = False
-) -> None:
+def characterise(call: Call, hardware: Paths, *, json: bool = False) -> None:
     """Find area, clock and power of your hardware.
 
     Parameters
     ----------
     hardware : NAME|FILE.v...
         A generator (des, fft, jacobi, ...), or files of Verilog.
-    device
-        In place of a library, an FPGA: ice40:hx8k or ecp5:25k.
     """
     reached = [0, 0]
 
@@ -194,13 +189,10 @@ def characterise(
         shown(done, total, now)
 
     described = _hardware(call, [*map(str, paths(hardware))])
-    function = "characterise" if device is None else "characterise_device"
-    rule = "only a device has it" if device is None else "a device has none"
-    characterised = call.of(function, rule, "verilog")
-    more = {} if device is None else {"device": device}
+    characterised = call.of("characterise", "", "verilog")
     try:
         with bar("designs", "reading descriptions") as shown:
-            found = characterised(hardware=described, progress=progress, **more)
+            found = characterised(hardware=described, progress=progress)
     except KeyboardInterrupt:
         kept = "kept: the same command goes on from there"
         after = kept if call.given["cache"] else "lost, as nothing is kept"
@@ -217,8 +209,8 @@ def _hardware(call: Call, words: Sequence[str]) -> Any:
     from dse.silicon.requests import are_files
 
     if are_files(words):
-        return call.of("verilog", "", "characterise", "characterise_device")(words)
-    call.of("characterise", "a generator says this itself", "characterise_device")
+        return call.of("verilog", "", "characterise")(words)
+    call.of("characterise", "a generator says this itself")
     if len(words) != 1:
         rule = "one generator at a time, or files of Verilog"
         remedy = f"name one generator, or files that end in {' or '.join(ENDINGS[:2])}"

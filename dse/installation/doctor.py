@@ -82,7 +82,6 @@ PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
     "docs": "the documents as a site",
     "fast": "machine code that evaluates many designs",
-    "fpga": "designs placed and routed on FPGAs, by nextpnr",
     "parquet": "evaluations of runs as Parquet instead of CSV",
     "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",
@@ -96,8 +95,6 @@ PROGRAMS: Mapping[str, str] = {
     "yosys": "mapping of hardware, where the extra rtl is not installed",
     "iverilog": "testbenches",
     "fst2vcd": "waves in .fst",
-    "nextpnr-ice40": "placing in an iCE40",
-    "nextpnr-ecp5": "placing in an ECP5",
     "openroad": "placing standard cells",
 }
 """Programs of others, and what for."""

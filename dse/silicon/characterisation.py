@@ -13,7 +13,8 @@ from dse.algebra.expression import is_float
 from dse.errors import Fault, refuse
 from dse.files.csv import inert
 from dse.files.headers import read_header
-from dse.reports.text import Printable, listed, paragraph, percent, plural, table_text
+from dse.model.designs import AREAS, BLOCKS
+from dse.reports.text import Printable, listed, paragraph, plural, table_text
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, rounded_down
 from dse.silicon.targets import (
@@ -32,12 +33,19 @@ from dse.workers import shared
 COLUMNS = tuple(
     read_header(header)
     for header in (
-        *("area_um2", "area_lc", "gate_equivalents", "clock_mhz", "dynamic_power_mw"),
+        *("area_um2", "gate_equivalents", "clock_mhz", "dynamic_power_mw"),
         *("leakage_power_uw", "payload_bit", "cycles_per_task", "latency_cycles"),
         *("tasks_in_flight", "read_byte", "written_byte", "settled_power_mw", "idle_power_mw"),
-        *("energy_pj", "settled_energy_pj", "least_period_ns", "cells", "look_up_tables"),
-        *("flip_flops", "buffers", "macros", "block_rams", "multipliers", "clock_gates"),
-        *("gated_flip_flops", "full_adders", "network_area_um2", "network_power_mw"),
+        *("energy_pj", "settled_energy_pj", "least_period_ns", "cells", "flip_flops"),
+        *(
+            "buffers",
+            "macros",
+            "clock_gates",
+            "gated_flip_flops",
+            "full_adders",
+            "network_area_um2",
+            "network_power_mw",
+        ),
         *("network_leakage_uw", "area_uncertainty_percent", "clock_uncertainty_percent"),
         *("dynamic_power_uncertainty_percent", "leakage_power_uncertainty_percent"),
     )
@@ -53,14 +61,13 @@ _SHARED = (
 )
 
 
-_OF_CELLS = {
+_SHOWN = {
     "area": "area_m2",
     "clock": "clock_hz",
     "dynamic": "dynamic_power_w",
     "leakage": "leakage_power_w",
     "energy": "energy_j",
 }
-_OF_DEVICES = {"area": "area_lc", "clock": "clock_hz"}
 """Headers and figures of the text."""
 
 
@@ -114,12 +121,10 @@ class Characterisation(Printable):
                 f"{one.name}: description sha256 {facts['description']}, script sha256 "
                 f"{facts['script']}, stimulus sha256 {facts['vectors']}"
             )
-            after = (
+            yield (
+                f"{one.name}: {facts['tasks']} answers checked, "
                 f"transitions counted over {facts['cycles']} cycles"
-                if "cycles" in facts
-                else f"placements of {facts['clocks']}"
             )
-            yield f"{one.name}: {facts['tasks']} answers checked, {after}"
         for note, names in self._notes().items():
             whose = "" if len(names) == len(self.designs) else f"{listed(names)}: "
             yield f"note: {whose}{note}"
@@ -135,22 +140,20 @@ class Characterisation(Printable):
     def text(self) -> str:
         """Return the figures as a table, the spread over targets, and the notes."""
         first = self.designs[0].facts
-        placed = "area_lc" in self.designs[0].figures
-        shown = _OF_DEVICES if placed else _OF_CELLS
         rows = [
             (
                 one.name,
-                *(_shown(one.figures[name], name) for name in shown.values()),
-                _spread(one.figures) if placed else _glitches(one.figures),
+                *(_shown(one.figures[name], name) for name in _SHOWN.values()),
+                _glitches(one.figures),
                 "fitted" if "fitted" in one.facts else one.facts["tasks"],
             )
             for one in self.designs
         ]
-        headers = ("design", *shown, "spread" if placed else "glitches", "checked")
+        headers = ("design", *_SHOWN, "glitches", "checked")
         parts = [
             f"{self.name} {_where(first)}",
             table_text(rows, headers),
-            "\n".join([_LEGENDS[placed], *spread_over_targets(self.designs)]),
+            "\n".join([_LEGEND, *spread_over_targets(self.designs)]),
         ]
         notes = [
             paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
@@ -195,14 +198,7 @@ def _where(facts: Mapping[str, str]) -> str:
     return f"in {facts['library']}{corner}, mapped by {facts['tool']}{placed}"
 
 
-_LEGENDS = {
-    False: "energy: of a task, without leakage; glitches: their share of it; checked: tasks",
-    True: "clock: median of the placements; spread: their standard deviation; power is not known",
-}
-
-
-def _spread(figures: Mapping[str, float]) -> str:
-    return percent(figures["clock_uncertainty"]) if "clock_uncertainty" in figures else "none"
+_LEGEND = "energy: of a task, without leakage; glitches: their share of it; checked: tasks"
 
 
 def _glitches(figures: Mapping[str, float]) -> str:
@@ -258,7 +254,7 @@ def characterise_all(
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
-    taken = {"design", TARGET, MULTIPLIER, *(one.written for one in COLUMNS)}
+    taken = {"design", TARGET, MULTIPLIER, *AREAS, *BLOCKS, *(one.written for one in COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"
     refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))

@@ -100,10 +100,8 @@ def run_program(
     return Output(texts.pop("log", ended.unstarted), texts)
 
 
-def raise_errors(
-    output: Output, remedies: Sequence[tuple[str, str]], *, done: str, program: str = "Yosys"
-) -> None:
-    """Raise what a run ended with, when it did not write the file `done`.
+def raise_errors(output: Output, remedies: Sequence[tuple[str, str]], *, done: str) -> None:
+    """Raise what a run of Yosys ended with, when it did not write the file `done`.
 
     Parameters
     ----------
@@ -113,8 +111,6 @@ def raise_errors(
         Regular expressions, and what to do about an error that has one.
     done
         The file that it writes last.
-    program
-        Its name.
 
     Raises
     ------
@@ -122,10 +118,10 @@ def raise_errors(
         The errors of the log, with file and line where it has them.
     """
     if done not in output.files:
-        raise StudyError(_errors(output.log, remedies, program))
+        raise StudyError(_errors(output.log, remedies))
 
 
-def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iterator[Fault]:
+def _errors(log: str, remedies: Sequence[tuple[str, str]]) -> Iterator[Fault]:
     errors = [*_ERROR.finditer(log)]
     telling = [one for one in errors if not one["rule"].startswith(_SUMMARY)]
     for found in telling or errors:
@@ -137,5 +133,5 @@ def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iter
         yield Fault("", "", rule, remedy, file=file, line=line, column=column)
     if not errors:
         last = log.strip().rpartition("\n")[2] or "nothing"
-        rule = f"{program} ended before its work was done; its last line: {last}"
+        rule = f"Yosys ended before its work was done; its last line: {last}"
         yield Fault("", "", rule, "was there enough memory?")

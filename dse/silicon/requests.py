@@ -135,7 +135,7 @@ def check_library_files(files: Sequence[str | Path]) -> None:
     missing = [Path(file) for file in files if not Path(file).is_file()]
     faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
     if faults or not files:
-        none = Fault("library", "", "no file", "name a .lib file, or a device: --device ice40:hx8k")
+        none = Fault("library", "", "no file", "name a .lib file")
         raise StudyError(faults or [none])
 
 

@@ -17,7 +17,6 @@ from dse.silicon.descriptions.description import Reading, elaborating, reading, 
 from dse.silicon.descriptions.vectors import NOT_COMPARED, bits_written
 from dse.silicon.descriptions.waves import read_waves
 from dse.silicon.figures import Conditions
-from dse.silicon.fpga.devices import DeviceFamily
 from dse.silicon.netlists.answers import Answers
 from dse.silicon.netlists.clocks import clock_input
 from dse.silicon.netlists.drivers import driven_twice
@@ -149,23 +148,6 @@ def _answers(vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> Answers:
         said = np.array([[cell != NOT_COMPARED] for cell in columns[port]])
         known[port] = np.broadcast_to(said, values[port].shape)
     return Answers(values, known)
-
-
-def netlist_answers(
-    written: str, family: DeviceFamily, vectors: Vectors, design: Design, conditions: Conditions
-) -> Answers:
-    """Return the answers of a netlist, JSON of Yosys, whose cells have functions in Verilog.
-
-    Unlike `settled_answers`, registers begin as models of the family say.
-    """
-    script = [
-        *("read_json mapped.json", f"read_verilog -defer {family.models} own.v"),
-        *(f"hierarchy -check -top {design.top}", "proc", "flatten"),
-    ]
-    files = {"mapped.json": written, "own.v": family.own_models}
-    yosys = chosen_yosys(conditions.tool, conditions.time_limit_s)
-    columns = _replayed(script, files, vectors, vectors.cycles, design, yosys)
-    return _answers(vectors, columns)
 
 
 def _simulated(

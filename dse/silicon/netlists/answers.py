@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from dse.contract.generators import Bits
 from dse.errors import ArgumentError, Fault, StudyError, nearest
-from dse.silicon.cells.boolean import TERNARY, UNKNOWN, Integers
-from dse.silicon.cells.library import CellLibrary
-from dse.silicon.netlists.gates import Gates, gates_of
+from dse.silicon.cells.boolean import UNKNOWN, Integers
+from dse.silicon.netlists.gates import Gates
 from dse.silicon.netlists.netlist import CONSTANT_1, Netlist
 
 MOST_CYCLES = 64
@@ -38,35 +37,6 @@ class Answers:
 
     outputs: Mapping[str, Bits]
     known: Mapping[str, Bits]
-
-
-def settled_answers(
-    netlist: Netlist, library: CellLibrary, *, clock: str, stimulus: Mapping[str, Bits]
-) -> Answers:
-    """Simulate a netlist without delays, every flip-flop unknown at the start.
-
-    Parameters
-    ----------
-    library
-        Functions of its cells; nothing else counts.
-    clock
-        Input port whose rising edge moves every flip-flop.
-    stimulus
-        Values of every other input port, shape (cycles, bits), least significant bit first.
-
-    Raises
-    ------
-    StudyError
-        The netlist cannot be simulated (see `dse.silicon.netlists.gates.gates_of`).
-    ArgumentError
-        A port without stimulus, or of another shape.
-    """
-    gates = gates_of(netlist, library, None, clock)
-    ports, stimuli = driven_ports(netlist, clock, stimulus)
-    shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
-    state = np.full(len(gates.states), UNKNOWN, np.int64)
-    values, _ = settled_at(gates, state, ports, stimuli, TERNARY, shown)
-    return Answers(by_port(netlist, values == 1), by_port(netlist, values != UNKNOWN))
 
 
 def driven_ports(

@@ -89,12 +89,12 @@ class _Gate:
 def gates_of(
     netlist: Netlist,
     library: CellLibrary,
-    timing: Timing | None,
+    timing: Timing,
     clock: str,
     *,
     half_period_s: float = 0.0,
 ) -> Gates:
-    """Return a netlist as arrays, its gates with the delays of `timing`, or without any.
+    """Return a netlist as arrays, its gates with the delays of `timing`.
 
     Outputs of macros that follow the falling edge of the clock come half a period later.
 
@@ -140,7 +140,7 @@ class _Builder:
     """Collects functions and faults, instance by instance."""
 
     netlist: Netlist
-    timing: Timing | None
+    timing: Timing
     enables: Mapping[int, int]
     half_s: float
 
@@ -181,7 +181,7 @@ class _Builder:
             self.gates.append(_Gate(function, known))
 
     def _delay(self, position: int, cause: str, pin: str) -> Delay | None:
-        return self.timing.delays.get((position, cause, pin)) if self.timing else _AT_ONCE
+        return self.timing.delays.get((position, cause, pin))
 
     def _macro(self, position: int, instance: Instance, cell: Cell) -> None:
         """Let outputs follow what they are known to be, as late as they come after the clock."""
