@@ -10,6 +10,9 @@ Kind = Literal["field", "argument", "plugin", "value"]
 RULE = "removed before 1.0"
 """What is wrong with a name of the table."""
 
+_OF_CORES = (
+    "measure its designs in a study of their own (`evaluate:`), and write `table: CSV` of them here"
+)
 _TIME = 'limit it by `time`, for instance "60 s"'
 _DESCRIBED = "describe Verilog of your own with dse.verilog(FILES, top=..., ...), and give that"
 _SHARED = (
@@ -21,6 +24,7 @@ _CELLS = "map to a library of standard cells (`library`); a table may state core
 
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
+    ("field", "stages.core"): _OF_CORES,
     ("argument", "run.storage"): _SHARED,
     ("argument", "answer.flips_budget"): _TIME,
     ("argument", "report.flips_budget"): _TIME,

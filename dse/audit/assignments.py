@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import Fault, MeasurementError, UnitError, nearest, refuse
+from dse.errors import Fault, UnitError, nearest, refuse
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Axis, Index
@@ -33,8 +32,6 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     ------
     StudyError
         For everything that is missing, unknown or not in the space, all at once.
-    MeasurementError
-        Nobody has measured a design of a core that is named.
     """
     left = dict(given)
     faults: list[Fault] = []
@@ -44,7 +41,6 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
         value = _swept(run.sweep, swept[1], left, faults)
         left = {name: text for name, text in left.items() if name not in swept}
     prepared = study.prepare(run.document_at(value))
-    _require_figures(prepared, given)
     problem = prepared.problem
     alone = len(problem.hosts) > 0 and left.pop(tables.HOST_COLUMN, "0") == "1"
     taken = problem.alone.places if alone and problem.alone else range(len(problem.sizes))
@@ -74,18 +70,6 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
         ]
     refuse(faults)
     return value, prepared, index
-
-
-def _require_figures(prepared: Study, given: Mapping[str, str]) -> None:
-    """Raise `MeasurementError` where nobody has measured a design of a core that is named."""
-    for core in prepared.cores:
-        for name, text in given.items():
-            stage, _, design = name.partition(".")
-            design = text if design == "design" else design
-            if stage == core.stage and (cause := core.lacking(design)):
-                raise MeasurementError(
-                    f"{core.stage}.{design}: {cause}; only `dse run` measures designs"
-                )
 
 
 def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:

@@ -114,9 +114,9 @@ def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> 
 def _failed(problem: Problem) -> int:
     """Return how many designs of a problem failed, as far as its measurements tell."""
     if problem.measured is None:
-        return problem.lost
+        return 0
     each = problem.size // problem.measured.size(problem.space)
-    return problem.lost + each * problem.measured.bench.ledger.failed
+    return each * problem.measured.bench.ledger.failed
 
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:

@@ -128,8 +128,7 @@ def _which(problems: Sequence[Problem], share: int) -> str:
     whole = all(problem.size <= share for problem in problems)
     limits = [(one.measured, one.beforehand) for one in problems]
     known = [(one.bench.seen, most.most) for one, most in limits if one and most]
-    partly = any(problem.not_measured for problem in problems)
-    if partly or any(len(seen) < most for seen, most in known):
+    if any(len(seen) < most for seen, most in known):
         return EVERY_MEASURED if whole else SOME_MEASURED
     return EVERY if whole else SOME
 

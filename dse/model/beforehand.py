@@ -44,7 +44,7 @@ class Beforehand:
         every = [] if self.pool is None else [(tuple(range(len(axes))), self.pool)]
         self.allowed = every or pairs
         said = self.rules or self.steps or self.allowed
-        self.any = bool(said) and measured.judged_before
+        self.any = bool(said) and measured.at_rows is None
 
     def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
         """Tell whether quantities are computed without anything that is measured."""

@@ -87,8 +87,6 @@ class HostAlone:
             stages=(),
             graph=self.graph,
             requirements=self.requirements,
-            not_measured=0,
-            lost=0,
             beside=False,
         )
 

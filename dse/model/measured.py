@@ -286,8 +286,6 @@ class MeasuredColumns:
         all of the space.
     couplings
         Axes of which there are only some pairs of values.
-    judged_before
-        Whether rules on axes alone exclude designs: not while cores have no figures yet.
     cheaper
         What measures the same at less cost, the cheapest first.
     cost_share
@@ -301,7 +299,6 @@ class MeasuredColumns:
     at_rows: Index | None = None
     pool: Sequence[Sequence[Value]] | None = None
     couplings: tuple[Coupling, ...] = ()
-    judged_before: bool = True
     cheaper: tuple[MeasuredColumns, ...] = ()
     cost_share: float = 1.0
 

@@ -55,15 +55,11 @@ class Problem(Wired):
     measured
         The columns that are measured rather than computed, if any.  Only `evaluate` asks for
         measurements, and only while a run allows it.
-    not_measured, lost
-        How many designs the space lacks: never requested, and failed by accident.
     beside
         Whether the host alone is compared where that is possible.
     """
 
     measured: MeasuredColumns | None = None
-    not_measured: int = 0
-    lost: int = 0
     beside: bool = True
 
     def __repr__(self) -> str:
@@ -92,8 +88,8 @@ class Problem(Wired):
 
     @property
     def whole_size(self) -> int:
-        """Number of designs, with the host alone and those of which there are no figures."""
-        return self.size + len(self.hosts) + self.not_measured + self.lost
+        """Number of designs, with the host alone."""
+        return self.size + len(self.hosts)
 
     @cached_property
     def alone(self) -> HostAlone | None:

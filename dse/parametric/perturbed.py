@@ -74,7 +74,7 @@ class PerturbedDesigns:
         if problem.measured is not None:
             known = problem.measured.columns(self._space, self.rows)
             columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
-            measured = replace(problem.measured, at_rows=self.rows, judged_before=False)
+            measured = replace(problem.measured, at_rows=self.rows)
             problem = problem.renumbered(measured=measured)
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
         return with_hosts(problem, found, self.rows, at_rows)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
-from dse.errors import MeasurementError, OutputError, dotted, shortened, visible
+from dse.errors import MeasurementError, OutputError, shortened, visible
 from dse.files.document import CHEAPER, EVALUATE, Document
 from dse.files.json import json_text, read_json
 from dse.files.yaml import flow_yaml
@@ -53,8 +53,6 @@ def benches_of(study: Study) -> Iterator[tuple[str, Bench]]:
         yield EVALUATE, study.problem.measured.bench
         for place, one in enumerate(study.problem.measured.cheaper):
             yield f"{CHEAPER}.{place}", one.bench
-    for core in study.cores:
-        yield dotted(core.path), core.bench
 
 
 def write_measurements(studies: Iterable[Study], folder: Path) -> None:
@@ -112,16 +110,14 @@ def programs_of(document: Document) -> Iterator[str]:
 
 def require_nothing_measured(prepared: Study) -> None:
     """Raise `MeasurementError` where designs of a study are measured, and its run is not over."""
-    unknown = any(not core.measured for core in prepared.cores)
-    if prepared.problem.measured is not None or unknown:
+    if prepared.problem.measured is not None:
         raise MeasurementError(ONLY_RUNS)
 
 
 def require_figures(prepared: Study) -> None:
     """Raise `MeasurementError` where designs of a study are measured, and it is of no run."""
     measured = prepared.problem.measured
-    recorded = measured is None or isinstance(measured.bench.evaluator, RecordedEvaluator)
-    if not recorded or not all(core.measured for core in prepared.cores):
+    if measured is not None and not isinstance(measured.bench.evaluator, RecordedEvaluator):
         raise MeasurementError(ONLY_RUNS)
 
 

@@ -19,13 +19,13 @@ from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
-from dse.runs.measurements import ONLY_RUNS, causes_text, changed_fields, parsed
+from dse.runs.measurements import ONLY_RUNS, causes_text
 from dse.runs.run_files import begin_manifest
 from dse.runs.solved import Options
 from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
 from dse.study.schema import EvaluateSection
-from dse.study.study import Study, prepare
+from dse.study.study import Study
 
 if TYPE_CHECKING:
     from dse.evaluators.attempts import Workers
@@ -80,7 +80,7 @@ class Working:
 def measured_study(
     prepared: Study, working: Working | None, settings: SearchSettings
 ) -> Iterator[Study]:
-    """Yield a study whose cores are measured, and let a search measure its designs meanwhile.
+    """Yield a study, and let a search measure its designs meanwhile.
 
     Of a run that is over, what it measured is all that is known.
 
@@ -90,9 +90,6 @@ def measured_study(
         The study measures, and nothing may be measured: `working` is None.  Or all that was
         requested failed.
     """
-    prepared = with_cores(prepared, working)
-    if working is None and not all(core.measured for core in prepared.cores):
-        raise MeasurementError(ONLY_RUNS)
     columns = prepared.problem.measured
     if columns is None:
         yield prepared
@@ -110,37 +107,6 @@ def measured_study(
             yield prepared
     if columns.bench.failures:
         require_measurements(columns.bench, "" if working is None else working.spending.failing)
-
-
-def with_cores(prepared: Study, working: Working | None) -> Study:
-    """Return a study whose cores are measured: all designs of a stage, before any search.
-
-    Raises
-    ------
-    MeasurementError
-        Nothing could be measured, or what measures has changed meanwhile.
-    """
-    recorded = [isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores]
-    if working is None or all(recorded):
-        return prepared
-    known = all(core.measured for core in prepared.cores)
-    for core in prepared.cores:
-        with opened_bench(core.bench, core.section, working, len(core.designs)):
-            core.bench.measurements(core.designs, ask=True)
-        require_measurements(core.bench)
-    if known:
-        return prepared
-    again = prepare(prepared.document)
-    for core, fresh in zip(prepared.cores, again.cores, strict=True):
-        before, after = core.bench.evaluator.identity, fresh.bench.evaluator.identity
-        if before != after:
-            fields = changed_fields({"identity": parsed(before)}, {"identity": parsed(after)})
-            raise MeasurementError(
-                f"what measures has changed while it measured: {'; '.join(fields)}; let it write "
-                f"into its working folder, and to no file that counts as part of it"
-            )
-        fresh.bench.seen.update(core.bench.seen)
-    return again
 
 
 @contextmanager

@@ -76,18 +76,17 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
 
 
 def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
-    """Return how many designs are measured at most: of cores, and of the search of each value."""
+    """Return how many designs are measured at most, by the search of each value."""
     problem = prepared.problem
-    cores = sum(len(core.designs) for core in prepared.cores)
     if problem.measured is None:
-        return cores
+        return 0
     size = problem.measured.size(problem.space)
     each = min(search.planned(problem, settings), size)
     if sweep is None:
-        return cores + each
+        return each
     own = {problem.space.axes[place].name for place in problem.measured.axes}
     different = sweep.path.removeprefix("axes.") in own  # each value has designs of its own
-    return cores + (each * len(sweep.values) if different else min(each * len(sweep.values), size))
+    return each * len(sweep.values) if different else min(each * len(sweep.values), size)
 
 
 def identities(prepared: Study) -> dict[str, str]:

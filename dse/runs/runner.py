@@ -209,7 +209,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     """
     if not len(loss):
         return Quality()
-    partly = problem.measured is not None or bool(problem.not_measured or problem.lost)
+    partly = problem.measured is not None
     compare = compare and not partly  # only what was measured is known
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss

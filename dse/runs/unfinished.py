@@ -151,30 +151,16 @@ def run_so_far(kept: StoredRun) -> Run:
 def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> SolvedStudy:
     problem, measured = prepared.problem, prepared.problem.measured
     if measured is None:
-        index = _of_known_cores(prepared, folder)
-    else:
-        index = _known_designs(problem.space, measured, folder)
+        raise OutputError(f"{folder} has measurements, and its study measures nothing")
+    index = _known_designs(problem.space, measured, folder)
     planned = max(search.planned(problem, settings), len(index))
     archive = Archive(problem, total=planned)
     for first in range(0, len(index), SO_FAR_BATCH):
         archive.evaluate_new(index[first : first + SO_FAR_BATCH])
     reason = f"{NOT_FINISHED}; {len(index):,} of {planned:,} evaluations are done"
-    if measured is None:
-        reason = f"{NOT_FINISHED}; of its cores, what is measured so far is compared"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
     return with_quality(answer_of(prepared, replace(outcome, ledger=ledger), 0.0))
-
-
-def _of_known_cores(prepared: Study, folder: Path) -> Index:
-    """Return every design (n, d) whose cores are measured."""
-    if not all(core.bench.seen for core in prepared.cores):
-        raise OutputError(
-            f"{folder} is not finished, and has no front yet: no design of one of its cores is "
-            f"measured; see dse status {folder}"
-        )
-    _require_few(prepared.problem.size, folder)
-    return as_index(one_block(prepared.problem.sizes))
 
 
 def _require_few(count: int, folder: Path) -> None:

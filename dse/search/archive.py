@@ -108,10 +108,9 @@ class Archive:
     def ledger(self) -> Ledger:
         """What is known of the designs of the space; what lies between its values is not."""
         problem, found = self.problem, self._ledger
-        lost, not_measured = getattr(problem, "lost", 0), getattr(problem, "not_measured", 0)
         accounted = found.known + found.failed + self.pruned
-        unknown = max(problem.size - accounted, int(bool(problem.continuous))) + not_measured
-        return replace(found, failed=found.failed + lost, unknown=unknown, pruned=self.pruned)
+        unknown = max(problem.size - accounted, int(bool(problem.continuous)))
+        return replace(found, unknown=unknown, pruned=self.pruned)
 
     @property
     def _feasible_in_space(self) -> int | None:

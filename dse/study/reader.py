@@ -128,12 +128,13 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
         return
     context = problem.get("ctx", {})
     kind = problem["type"]
-    if kind == "extra_forbidden":
+    section = isinstance(lookup(reader.document.data, path), Mapping)
+    field = ".".join(key for key in path if isinstance(key, str))
+    gone = kind == "extra_forbidden" or (kind == "string_type" and section)
+    if gone and (instead := removed.remedy("field", field)):
+        reader.fault(path, removed.RULE, instead)
+    elif kind == "extra_forbidden":
         name = str(path[-1])
-        field = ".".join(key for key in path if isinstance(key, str))
-        if instead := removed.remedy("field", field):
-            reader.fault(path, removed.RULE, instead)
-            return
         remedy = nearest(name, _known_keys(path[:-1], model))
         if path[0] == "evaluate" and remedy.startswith("known"):
             remedy = f"what an evaluator takes is written under `settings`; {remedy}"

@@ -123,9 +123,7 @@ class StageSection(StudySection):
 
     word: ClassVar[str] = "stage"
 
-    core: SectionOrName[EvaluateSection] = option(
-        "Core family, `dse list` shows them; or what measures its designs", None
-    )
+    core: str | None = option("Core family, `dse list` shows them", None)
     table: str | None = option(
         "CSV file of designs, in the folder of the study, in place of `core`", None
     )

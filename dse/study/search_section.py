@@ -78,9 +78,7 @@ def _check_until(written: schema.StudyFile, reader: Reader) -> None:
 def _check_spending(written: schema.StudyFile, reader: Reader) -> None:
     """Refuse a budget of what is not measured by a search, and a cost that nobody pays."""
     spending = written.search.spending
-    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-        _check_cores(written, reader)
-    elif written.evaluate is None:
+    if written.evaluate is None:
         for path, said in ((schema.TIME, spending.time), (schema.COST, spending.cost)):
             if said is not None:
                 rule = "it limits measuring, and nothing of this study is measured"
@@ -90,20 +88,4 @@ def _check_spending(written: schema.StudyFile, reader: Reader) -> None:
         rule = "nothing says what it costs to measure a design"
         reader.fault(
             schema.COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs"
-        )
-
-
-def _check_cores(written: schema.StudyFile, reader: Reader) -> None:
-    """Refuse what limits the measuring of cores, of which no search chooses designs."""
-    rule = "nobody adds up what designs of a core cost"
-    for position, stage in enumerate(written.stages):
-        if isinstance(stage.core, schema.EvaluateSection) and stage.core.cost is not None:
-            reader.fault(("stages", position, "core", "cost"), rule, "remove it")
-    spending = written.search.spending
-    if spending.cost is not None:
-        reader.fault(schema.COST, rule, "remove it; `designs` limits a search")
-    if spending.time is not None:
-        rule = "designs of a core are all measured before the search, whatever that takes"
-        reader.fault(
-            schema.TIME, rule, "remove it; `designs: [NAME]` of the stage names those to measure"
         )

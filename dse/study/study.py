@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
@@ -46,27 +46,16 @@ from dse.study.search_section import check_search_section
 from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
 from dse.study.written import question
 
-if TYPE_CHECKING:
-    from dse.study.measured.measured_cores import MeasuredCore
 
-
-def parts_of(
-    written: schema.StudyFile, scenario: Scenario, reader: Reader
-) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...], Sequence[Built]]:
-    """Return the stages, after cores that are measured; raise all that is wrong so far."""
-    as_written = written
-    cores: tuple[MeasuredCore, ...] = ()
-    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-        from dse.study.measured.measured_cores import with_measured_cores  # where one is written
-
-        written, cores = with_measured_cores(written, reader)
+def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
+    """Return the stages; raise all that is wrong so far."""
     whole = check_whole(written, scenario, reader)
     built = [whole_accelerator()] if whole else build(written, choose_designs, scenario, reader)
-    check_presence(as_written, reader, whole=whole)
-    check_search_section(as_written, reader)
+    check_presence(written, reader, whole=whole)
+    check_search_section(written, reader)
     _raise_any(reader)
     check_cap(offered(stage.designs for stage, _ in built), scenario, reader)
-    return written, cores, built
+    return built
 
 
 def _raise_any(reader: Reader) -> None:
@@ -146,8 +135,6 @@ class Study:
         Assumptions that stand behind the numbers.
     measuring
         How designs are measured, where they are.
-    cores
-        The cores of stages whose designs are measured.
     unchecked
         Which of the notes are of rules that cannot be used, so that nothing is held to them, or of
         fits that were refused.
@@ -171,7 +158,6 @@ class Study:
     sureness: RecordSureness = field(default_factory=RecordSureness)
     mix: Mix | None = None
     measuring: schema.EvaluateSection | None = None
-    cores: tuple[MeasuredCore, ...] = ()
     unchecked: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
 
@@ -192,10 +178,10 @@ class Study:
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
-        if self.cores or self.problem.measured is not None:
-            from dse.study.measured.measured_cores import measuring_lines  # few studies are
+        if self.problem.measured is not None:
+            from dse.study.measured.evaluate import measuring_lines  # few studies are
 
-            lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring, each)
+            lines += measuring_lines(self.problem, self.settings, self.measuring, each)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     @property
@@ -307,7 +293,7 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     """Return a study whose designs models describe; `like` as in `prepare`."""
     scenario = resolve(written, reader)
     settle_policy(written, scenario, reader)
-    written, cores, built = parts_of(written, scenario, reader)
+    built = parts_of(written, scenario, reader)
     constants = workload_of(written, scenario, built, reader)
     stages = tuple(stage for stage, _ in built)
     space = Space((*(axis for _, own in built for axis in own), *scenario.axes), constants)
@@ -322,11 +308,6 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     _raise_any(reader)
     requirements, unchecked = _requirements(graph, like)
     reader.notes += [*unchecked, *reader.refused, *without_figures(graph, scenario)]
-    not_measured = lost = 0
-    if cores:
-        from dse.study.measured.measured_cores import designs_lacking
-
-        not_measured, lost, measured = designs_lacking(cores, space, measured)
     problem = Problem(
         space,
         stages,
@@ -336,15 +317,11 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
-        not_measured=not_measured,
-        lost=lost,
     )
     if like is not None and wired_alike(problem, like.problem):
-        problem = like.problem.renumbered(
-            space=space, stages=stages, not_measured=not_measured, lost=lost
-        )
+        problem = like.problem.renumbered(space=space, stages=stages)
     found = _ready(written, problem, scenario, reader)
-    return replace(found, cores=cores, unchecked=(*unchecked, *reader.refused))
+    return replace(found, unchecked=(*unchecked, *reader.refused))
 
 
 def _requirements(

@@ -101,9 +101,8 @@ def _searched_whole(problem: Problem, outcome: Outcome) -> Outcome:
 
     That of a composed space with its conflicts.
     """
-    searched = problem.size <= ENUMERABLE and not problem.not_measured
     with suppress(TooLargeError):
-        if outcome.certificate.way == "sampled" and searched:
+        if outcome.certificate.way == "sampled" and problem.size <= ENUMERABLE:
             outcome = search.run_search(problem, search.SearchSettings(method="exact"))
         if outcome.certificate.way == "composed" and not outcome.feasible:
             outcome = with_conflicts(problem, outcome)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
+from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
 from dse.model.spending import Cost
 from dse.plugins import registry
@@ -209,7 +211,7 @@ def cost_of(
     return None
 
 
-def most_spent(
+def _most_spent(
     section: schema.EvaluateSection | None,
     settings: SearchSettings,
     designs: int,
@@ -247,6 +249,44 @@ def most_cost(spending: schema.SpendingSection, cost: Cost | None) -> float | No
     if found <= 0:
         raise UnitError("it must be positive", "write more than 0")
     return found
+
+
+def measuring_lines(
+    problem: Problem,
+    settings: SearchSettings,
+    section: schema.EvaluateSection | None,
+    each: str,
+) -> Iterator[str]:
+    """Yield what measures the designs of a study; nothing where nothing does.
+
+    `each` is what is said of counts where the study runs for each value of a sweep.
+    """
+    measured, before = problem.measured, problem.beforehand
+    if measured is None or before is None:
+        return
+    if before.pool is not None:
+        yield f"a pool of {len(before.pool):,} designs, of which rules leave {before.most:,}"
+    elif before.count is None:
+        yield "rules on axes alone exclude designs, of too many to be counted"
+    elif before.count:
+        left = problem.size - before.count
+        yield f"rules on axes alone leave {left:,} of {problem.size:,} designs"
+    most = min(settings.budget or before.most, before.most)
+    up_to = f"up to {most:,} designs{each}, chosen by {settings.method}"
+    yield from _measured_by("measured", measured.bench, up_to)
+    for number, one in enumerate(measured.cheaper, 1):
+        up_to = f"up to about {most / one.cost_share:,.0f} designs, to choose by"
+        yield from _measured_by(f"level {number}", one.bench, up_to)
+    yield from _most_spent(section, settings, most, measured.bench.cost, each)
+
+
+def _measured_by(what: str, bench: Bench, most: str) -> Iterator[str]:
+    """Yield what a bench measures, of how many designs at most, and how."""
+    outputs = bench.evaluator.outputs.items()
+    named = ", ".join(f"{units.stem(name) or name} [{unit or '1'}]" for name, unit in outputs)
+    parts = json.loads(bench.evaluator.identity).items()
+    yield f"{what}: {named}; {most}"
+    yield f"{what} by: {'; '.join(f'{name} {json.dumps(part)}' for name, part in parts)}"
 
 
 PATH: Path = ("designs",)

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -59,27 +59,22 @@ class Outputs:
     ranges: Mapping[str, tuple[float, float]]
 
 
-def outputs_of(
-    section: schema.MeasuringSection, reader: Reader, *, known: Collection[str] | None = None
-) -> Outputs:
+def outputs_of(section: schema.MeasuringSection, reader: Reader) -> Outputs:
     """Return the outputs of a section, or those of the plug-in that it names."""
     written = dict(section.outputs)
     if not written and section.using is not None:
         with reader.at(("using",)):
-            found_by = registry.get(Measurer, section.using)
-            of_core = known is not None and found_by.core_outputs
-            written = dict(of_core or found_by.outputs)
+            written = dict(registry.get(Measurer, section.using).outputs)
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
     expected: dict[str, str] = {}
     ranges: dict[str, tuple[float, float]] = {}
-    columns = () if known is None else known  # the names of other outputs are the user's
-    known = registry.names(Objective) if known is None else known
+    known = registry.names(Objective)
     for name, said in written.items():
         place: Path = ("outputs", name)
         about = said if isinstance(said, schema.OutputSection) else schema.OutputSection(unit=said)
         with reader.at(place):
-            quantity, unit = _quantity(name, about.unit, columns)
+            quantity, unit = _quantity(name, about.unit)
             if quantity in found:
                 raise UnitError(f"two outputs are {quantity}", "write one of them")
             found[quantity], places[quantity] = unit, (*reader.path, *place)
@@ -112,11 +107,8 @@ def _range(
     return {quantity: found}
 
 
-def _quantity(name: str, unit: str | int | None, columns: Collection[str]) -> tuple[str, str]:
-    """Return the quantity that an output is, with its SI unit, and the unit of the output.
-
-    One that is called like a column of a core is that column.
-    """
+def _quantity(name: str, unit: str | int | None) -> tuple[str, str]:
+    """Return the quantity that an output is, with its SI unit, and the unit of the output."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise UnitError("the name of an output is letters, digits and _", "rename it")
     if unit is None:
@@ -131,15 +123,7 @@ def _quantity(name: str, unit: str | int | None, columns: Collection[str]) -> tu
         raise UnitError(
             f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
         )
-    quantity = name if own or not suffix else f"{name}_{suffix}"
-    alike = sorted(one for one in columns if units.stem(one) == units.stem(quantity))
-    if alike and quantity not in columns:
-        shown = " or ".join(units.label(one) or "no unit" for one in alike)
-        rule = (
-            f"{units.stem(quantity)} is a quantity of models, in {shown}, not in {unit or 'none'}"
-        )
-        raise UnitError(rule, "choose a unit of that kind, or another name")
-    return quantity, unit
+    return name if own or not suffix else f"{name}_{suffix}", unit
 
 
 def evaluator_of(
