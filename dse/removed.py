@@ -20,6 +20,7 @@ _SHARED = (
     "`dse.problem` (docs/api.md)"
 )
 
+_ONE_LIBRARY = "characterise in each library by itself, with a table for each"
 _CELLS = "map to a library of standard cells (`library`); a table may state cores of an FPGA"
 
 REMOVED: Mapping[tuple[Kind, str], str] = {
@@ -38,6 +39,12 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.check"): _DESCRIBED,
     ("argument", "characterise.figures"): _DESCRIBED,
     ("argument", "characterise.clock_port"): _DESCRIBED,
+    ("argument", "characterise.corner"): _ONE_LIBRARY,
+    ("argument", "characterise.corners"): _ONE_LIBRARY,
+    ("argument", "characterise.supply"): _ONE_LIBRARY,
+    ("argument", "characterise.place"): (
+        "place the netlist with tools of your own, and write the figures into the table"
+    ),
     ("argument", "characterise.device"): _CELLS,
     ("argument", "characterise.placements"): _CELLS,
 }

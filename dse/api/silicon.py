@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +12,10 @@ from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
-    from dse.silicon.characteriser import Characteriser, KeptResults
+    from dse.silicon.characteriser import KeptResults
     from dse.silicon.descriptions.own_hardware import Verilog
     from dse.silicon.figures import Conditions
     from dse.silicon.requests import Request
-    from dse.silicon.targets import Target
-    from dse.silicon.tasks import DesignTask
 
 
 @public
@@ -115,8 +113,6 @@ def characterise(
     *,
     library: Paths = (),
     over: Values = (),
-    corners: Paths = (),
-    supply: Values = (),
     clock: str | None = None,
     targets: Values = (),
     multipliers: Values = (),
@@ -129,7 +125,6 @@ def characterise(
     full_adders: bool = False,
     joined_by: str | Path | None = None,
     keep: str | Path | None = None,
-    place: str | Path | None = None,
     mapping_tool: str | None = None,
     time_limit: Duration = "3600 s",
     cache: bool = True,
@@ -153,11 +148,6 @@ def characterise(
     over : NAME=VALUES
         Parameter and its values: unroll=1,2,4.  Every combination of several is a design; without,
         those that a generator ships.
-    corners : LIB
-        The same cells at another voltage (may be repeated).  One file each; the netlists mapped to
-        `library` get a row for each voltage.
-    supply : VOLTS
-        Voltages in between, in V, by fitted laws: 1.3,1.4.
     clock
         Clock of all designs: "225 MHz" (default: each at its fastest).  At this clock power is
         taken, and for it logic is mapped.
@@ -187,13 +177,10 @@ def characterise(
         characterised in the same library.
     keep : FOLDER
         Write the netlist, critical path, constraints and activity of each design here.
-    place : FLOW
-        Place and route with OpenROAD: the folder flow of OpenROAD-flow-scripts.  Area, clock and
-        leakage are then those of the routed design.
     mapping_tool
         pyosys or yosys (default: the first installed).
     time_limit
-        Longest time to map one design, to place it, and of a testbench.
+        Longest time to map one design, and of a testbench.
     cache
         Keep results, and use those of earlier runs.
     cache_limit
@@ -209,18 +196,18 @@ def characterise(
         There is no Yosys.
     """
     from dse.silicon import requests
-    from dse.silicon.corners import at_supplies
-    from dse.silicon.flow import flow_in
+    from dse.silicon.chain import LibraryCharacteriser
+    from dse.silicon.characterisation import characterise_all
     from dse.silicon.network import read_network, with_network
     from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
 
-    files, others = paths(library), paths(corners)
+    files = paths(library)
     conditions, kept = _conditions(
         clock, mapping_tool, time_limit, cache, cache_limit, wire, memory, gate_clocks, full_adders
     )
     request = _request(hardware, over, tasks=tasks, seed=seed)
     joined = () if joined_by is None else (Path(joined_by),)
-    wanted_for, wanted, networks, supplies_v, _, flow = results_of(
+    wanted_for, wanted, networks, _ = results_of(
         lambda: targets_of(
             requests.between_commas(targets),
             requests.between_commas(multipliers),
@@ -228,17 +215,25 @@ def characterise(
         ),
         lambda: request.design_tasks(conditions.time_limit_s),
         lambda: [read_network(path) for path in joined],
-        lambda: requests.supplies(supply, others, clock, joined_by),
-        lambda: requests.check_library_files([*files, *others]),
-        lambda: None if place is None else flow_in(Path(place), files, others),
+        lambda: requests.check_library_files(files),
     )
     if out is not None:
-        request.check_output(Path(out), wanted, (*files, *others, *joined))
-    characterisers = requests.of_library(
-        files, others, conditions, kept, None if keep is None else Path(keep), flow
+        request.check_output(Path(out), wanted, (*files, *joined))
+    characteriser = LibraryCharacteriser(
+        library_files=tuple(map(str, files)),
+        keep=None if keep is None else Path(keep),
+        conditions=conditions,
+        kept=kept,
     )
-    tables = _tables(request, wanted, characterisers, wanted_for, jobs=jobs, progress=progress)
-    found = at_supplies(tables, supplies_v) if others else tables[0]
+    found = characterise_all(
+        request.name,
+        wanted,
+        characteriser,
+        jobs=jobs,
+        targets=wanted_for,
+        remarks=[*request.remarks(characteriser, wanted_for)],
+        progress=progress,
+    )
     designs = tuple(rows_apart(found.designs))
     found = replace(found, designs=designs, kept=min(found.kept, len(designs)))
     for network in networks:
@@ -282,31 +277,6 @@ def _conditions(
         memory_bit=positive_quantity(memory, "memory_bit", "memory"),
     )
     return conditions, KeptResults(user_folder() / "silicon", most_byte) if cache else None
-
-
-def _tables(
-    request: Request,
-    wanted: Sequence[DesignTask],
-    characterisers: Sequence[Characteriser],
-    targets: Sequence[Target] = (),
-    *,
-    jobs: int,
-    progress: Callable[[int, int, str], None] | None,
-) -> list[Characterisation]:
-    from dse.silicon.characterisation import characterise_all
-
-    return [
-        characterise_all(
-            request.name,
-            wanted,
-            characteriser,
-            jobs=jobs,
-            targets=targets,
-            remarks=[*request.remarks(characterisers, targets)],
-            progress=progress,
-        )
-        for characteriser in characterisers
-    ]
 
 
 def _written(found: Characterisation, out: str | Path | None) -> Characterisation:

@@ -95,7 +95,6 @@ PROGRAMS: Mapping[str, str] = {
     "yosys": "mapping of hardware, where the extra rtl is not installed",
     "iverilog": "testbenches",
     "fst2vcd": "waves in .fst",
-    "openroad": "placing standard cells",
 }
 """Programs of others, and what for."""
 

@@ -20,14 +20,13 @@ from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.descriptions.description import Reading
 from dse.silicon.descriptions.source_simulation import Held, held_vectors
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
-from dse.silicon.flow import Flow, Routed, placed_and_routed, platform_of, with_routed
 from dse.silicon.handover import write_design
 from dse.silicon.mapping import FASTEST_S, Mapped, count_adders, map_description
 from dse.silicon.netlists.clocks import gated_counts, sized_gates
 from dse.silicon.netlists.fan_out import spread_fan_out
 from dse.silicon.netlists.macros import macros_of, opened_macros, with_macros
 from dse.silicon.netlists.memories import Memory, memories_in, too_large
-from dse.silicon.netlists.netlist import Netlist, check_netlist
+from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.power import Power, average_power
 from dse.silicon.netlists.simulate import Activity, simulate_gates
 from dse.silicon.netlists.timing import Timing, analyse
@@ -46,21 +45,14 @@ class LibraryCharacteriser(Characteriser):
     ----------
     library_files
         Whose delays and energies count.
-    mapped_with
-        Files of the library that netlists are mapped to, if that is another corner of the same
-        cells.
     keep
         Folder for the netlist of each design and what other tools need with it.
-    flow
-        What places and routes each design.
     fastest_s
         By row, its least period where it is mapped as fast as it gets, rounded up.
     """
 
     library_files: tuple[str, ...]
-    mapped_with: tuple[str, ...] = ()
     keep: Path | None = None
-    flow: Flow | None = None
     fastest_s: dict[str, float] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -71,12 +63,7 @@ class LibraryCharacteriser(Characteriser):
     @cached_property
     def usable(self) -> UsableCells:
         """The cells that netlists are made of."""
-        return usable_cells(self.mapping_library)
-
-    @cached_property
-    def mapping_library(self) -> CellLibrary:
-        """The cells at the corner that netlists are mapped for."""
-        return read_liberty(*self.mapped_with) if self.mapped_with else self.library
+        return usable_cells(self.library)
 
     @cached_property
     def gate(self) -> tuple[str, float] | None:
@@ -94,7 +81,7 @@ class LibraryCharacteriser(Characteriser):
         """Areas (m2) of the smallest flip-flop and of `gate`, 0 where there is none."""
         flip_flops = (
             cell.area_m2
-            for cell in self.mapping_library.cells.values()
+            for cell in self.library.cells.values()
             if cell.flip_flop is not None and cell.name not in self.usable.omitted
         )
         return min(flip_flops, default=0.0), self.gate[1] if self.gate else 0.0
@@ -102,26 +89,23 @@ class LibraryCharacteriser(Characteriser):
     @cached_property
     def library_sha256(self) -> Mapping[str, str]:
         """Hash of each file of the library, which is not read for it."""
-        return _hashes(self.library_files)
+        return {Path(file).name: sha256(Path(file).read_bytes()) for file in self.library_files}
 
     def check(self) -> None:
-        """Read the library; refuse a wire load that it lacks, or one that the flow cannot place."""
+        """Read the library; refuse a wire load that it lacks."""
         self.wire()
-        if self.flow is not None:
-            platform_of(self.library)
 
-    def wire(self, library: CellLibrary | None = None) -> WireLoad | None:
-        """Return the wire load that was requested, of a library."""
-        name, library = self.conditions.wire, library or self.library
+    def wire(self) -> WireLoad | None:
+        """Return the wire load that was requested."""
+        name, library = self.conditions.wire, self.library
         if name is not None and name not in library.wire_loads:
             rule = f"{library.name} has no wire load of this name"
             raise StudyError([Fault("wire", repr(name), rule, nearest(name, library.wire_loads))])
         return None if name is None else library.wire_loads[name]
 
     def depends_on(self) -> Mapping[str, Any]:
-        """Return hashes of the files of both libraries, and what places."""
-        files = {"library": self.library_sha256, "mapped_with": _hashes(self.mapped_with)}
-        return files | ({"flow": [self.flow.version, self.flow.sha256]} if self.flow else {})
+        """Return hashes of the files of the library."""
+        return {"library": self.library_sha256}
 
     def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield files, clocks and wires."""
@@ -156,12 +140,8 @@ class LibraryCharacteriser(Characteriser):
         held, memories = self._held(task)
         target_s = self._target_s(task, held.reads)
         mapped, netlist, buffers = self._mapped(task, held.reads, target_s)
-        if self.mapped_with:
-            check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
-        routed = self._routed(task, netlist, timing, target_s)
-        least_s = max(timing.period_s, routed.period_s if routed else 0.0)
-        period = period_of(least_s, self.conditions.period_s)
+        period = period_of(timing.period_s, self.conditions.period_s)
         activity = self._simulated(task, netlist, timing, period, held)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
@@ -169,15 +149,13 @@ class LibraryCharacteriser(Characteriser):
             if one is not None
         )
         self._hand_over(task, netlist, timing, activity, period)
-        figures = self._figures(task, netlist, least_s, power)
         return CharacterisedDesign(
             name=design.name,
             parameters=dict(design.parameters),
-            figures=(with_routed(figures, routed) if routed else figures)
+            figures=self._figures(task, netlist, timing.period_s, power)
             | self._counts(netlist, buffers, design.clock)
             | {"idle_power_w": idle.dynamic_w},
-            facts=self._facts(task, mapped, held.vectors, activity)
-            | ({"placer": routed.placer} if routed else {}),
+            facts=self._facts(task, mapped, held.vectors, activity),
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
@@ -187,31 +165,15 @@ class LibraryCharacteriser(Characteriser):
                 *activity.notes,
                 *power.notes,
                 *self.library.notes,
-                *(routed.notes if routed else ()),
             ),
         )
 
     def _held(self, task: DesignTask) -> tuple[Held, Sequence[Memory]]:
         """Return the answers of a design, and its memories that are made of flip-flops."""
-        held = held_vectors(task, self.conditions, macros_of(self.mapping_library))
+        held = held_vectors(task, self.conditions, macros_of(self.library))
         memories = memories_in(held.described)
         refuse(too_large(memories, self.conditions.memory_bit, self.least_areas_m2))
         return held, memories
-
-    def _routed(
-        self, task: DesignTask, netlist: Netlist, timing: Timing, target_s: float
-    ) -> Routed | None:
-        """Return a design as the flow routes it, for the clock that it was mapped for or has."""
-        if self.flow is None:
-            return None
-        return placed_and_routed(
-            self.flow,
-            netlist,
-            self.library,
-            clock=task.design.clock,
-            period_s=max(target_s, period_of(timing.period_s, 0.0)),
-            time_limit_s=self.conditions.time_limit_s,
-        )
 
     def _simulated(
         self, task: DesignTask, netlist: Netlist, timing: Timing, period_s: float, held: Held
@@ -240,12 +202,11 @@ class LibraryCharacteriser(Characteriser):
         activity: Activity,
         period_s: float,
     ) -> None:
-        """Write a design for other tools, if they want it; one of another corner has its name."""
+        """Write a design for other tools, if they want it."""
         if self.keep is None:
             return
-        corner = Path(self.library_files[0]).name.partition(".")[0]
         write_design(
-            self.keep / (f"{task.row}_{corner}" if self.mapped_with else task.row),
+            self.keep / task.row,
             netlist,
             self.library,
             timing,
@@ -288,7 +249,7 @@ class LibraryCharacteriser(Characteriser):
 
         And how many buffers stand behind its flip-flops.
         """
-        library, design = self.mapping_library, task.design
+        library, design = self.library, task.design
         mapped = map_description(
             reads,
             library,
@@ -300,7 +261,7 @@ class LibraryCharacteriser(Characteriser):
         )
         sized = [sized_gates(one, library) for one in mapped.netlists]
         found = [spread_fan_out(one, library, self.usable) for one in sized]
-        wire = self.wire(library)
+        wire = self.wire()
         each_s = [analyse(one, library, clock=design.clock, wire=wire).period_s for one in found]
         areas_m2 = [_area_m2(one, library) for one in found]
         periods_s = [period_of(max(one_s, target_s), 0.0) for one_s in each_s]
@@ -339,8 +300,6 @@ class LibraryCharacteriser(Characteriser):
         return {
             "library": library.name,
             "corner": f"{corner}{library.voltage_v:g} V, {library.temperature_c:g} C",
-            "supply_v": f"{library.voltage_v:g}",
-            "temperature_c": f"{library.temperature_c:g}",
             "gate": f"{gate[0]}, {gate[1] * 1e12:.6g} um2" if gate else "no NAND of two inputs",
             "tool": self.tool,
             "script": script_sha256(mapped.script),
@@ -365,7 +324,3 @@ def _idle_cycles(design: Design) -> int:
     """Return whole tasks of a core whose inputs are held: it may go on with what it has."""
     task = ceil(design.cycles_per_task)
     return task * ceil(max(IDLE_CYCLES, design.latency_cycles) / task)
-
-
-def _hashes(files: Sequence[str]) -> dict[str, str]:
-    return {Path(file).name: sha256(Path(file).read_bytes()) for file in files}

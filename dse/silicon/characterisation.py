@@ -56,7 +56,6 @@ _SHARED = (
     ("library", "library"),
     ("corner", "corner"),
     ("mapped by", "tool"),
-    ("placed and routed by", "placer"),
     ("gate equivalent", "gate"),
 )
 
@@ -111,12 +110,9 @@ class Characterisation(Printable):
     def _facts(self) -> Iterator[str]:
         first = self.designs[0].facts
         for label, fact in _SHARED:
-            if fact in first:
-                yield f"{label}: {first[fact]}"
+            yield f"{label}: {first[fact]}"
         for one in self.designs:
             facts = one.facts
-            if "fitted" in facts:
-                continue
             yield (
                 f"{one.name}: description sha256 {facts['description']}, script sha256 "
                 f"{facts['script']}, stimulus sha256 {facts['vectors']}"
@@ -139,19 +135,20 @@ class Characterisation(Printable):
 
     def text(self) -> str:
         """Return the figures as a table, the spread over targets, and the notes."""
-        first = self.designs[0].facts
         rows = [
             (
                 one.name,
                 *(_shown(one.figures[name], name) for name in _SHOWN.values()),
                 _glitches(one.figures),
-                "fitted" if "fitted" in one.facts else one.facts["tasks"],
+                one.facts["tasks"],
             )
             for one in self.designs
         ]
         headers = ("design", *_SHOWN, "glitches", "checked")
         parts = [
-            f"{self.name} {_where(first)}",
+            "{0} in {library} ({corner}), mapped by {tool}".format(
+                self.name, **self.designs[0].facts
+            ),
             table_text(rows, headers),
             "\n".join([_LEGEND, *spread_over_targets(self.designs)]),
         ]
@@ -190,12 +187,6 @@ class Characterisation(Printable):
 
 def _shown(value: float, figure: str) -> str:
     return units.show(rounded_down(value, 4) if figure == "clock_hz" else value, figure)
-
-
-def _where(facts: Mapping[str, str]) -> str:
-    corner = f" ({facts['corner']})" if "corner" in facts else ""
-    placed = f", placed and routed by {facts['placer']}" if "placer" in facts else ""
-    return f"in {facts['library']}{corner}, mapped by {facts['tool']}{placed}"
 
 
 _LEGEND = "energy: of a task, without leakage; glitches: their share of it; checked: tasks"

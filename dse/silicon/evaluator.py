@@ -11,20 +11,19 @@ from pathlib import Path
 from dse.contract.evaluators import InfeasibleDesign, Setup, Value, measurer
 from dse.errors import Fault, StudyError, refuse, results_of
 from dse.files.json import read_bytes
+from dse.silicon.chain import LibraryCharacteriser
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.characteriser import KeptResults, own_sha256, user_folder
-from dse.silicon.corners import at_supplies
 from dse.silicon.descriptions.own_hardware import Verilog
 from dse.silicon.descriptions.sources import sources_of
 from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.figures import (
     FIGURES,
-    SUPPLY,
     CharacterisedDesign,
     Conditions,
     positive_quantity,
 )
-from dse.silicon.requests import Request, check_library_files, of_library
+from dse.silicon.requests import Request, check_library_files
 from dse.silicon.targets import STATED, Target, targets_of
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name
@@ -35,14 +34,13 @@ _SETTINGS = (
     "generator",
     "tasks",
     "seed",
-    "corners",
     "wire",
     "time_limit",
     "cache_limit",
     "memory",
     "full_adders",
 )
-CONDITIONS = ("library", "clock", "target", "multiplier", "gate_clocks", "supply")
+CONDITIONS = ("library", "clock", "target", "multiplier", "gate_clocks")
 """Settings that may be axes, too; any other axis is a parameter of the hardware."""
 
 _OF_ALL = {
@@ -102,15 +100,9 @@ class Characterising:
         tasks = said.design_tasks()
         limit_byte = positive_quantity(said.text("cache_limit", "64 MB"), "byte", "cache_limit")
         kept = KeptResults(user_folder() / "silicon", limit_byte)
-        tables = [
-            characterise_all("", tasks, one, jobs=1, targets=said.targets())
-            for one in of_library(said.paths("library"), said.corners(), said.conditions(), kept)
-        ]
-        if "supply" not in design:
-            return tables[0].designs[0]
-        supply_v = float(design["supply"])
-        rows = at_supplies(tables, [supply_v]).designs
-        return next(one for one in rows if one.parameters[SUPPLY] == f"{supply_v:g}")
+        files = tuple(said.paths("library"))
+        one = LibraryCharacteriser(library_files=files, conditions=said.conditions(), kept=kept)
+        return characterise_all("", tasks, one, jobs=1, targets=said.targets()).designs[0]
 
 
 @dataclass(frozen=True)
@@ -137,10 +129,6 @@ class Said:
     def paths(self, name: str) -> list[str]:
         """Return files, which lie beside the study."""
         return [str(self.setup.folder / one) for one in self.texts(name)]
-
-    def corners(self) -> list[str]:
-        """Return the same cells at other voltages."""
-        return self.paths("corners") if "supply" in self.design else []
 
     def design_tasks(self) -> list[DesignTask]:
         """Return the design with its known answers."""
@@ -207,7 +195,7 @@ def _prepared(setup: Setup) -> Characterising:
     digests = {"program": own_sha256(), "tool": full_name(chosen_yosys())}
     for design in _each_value(setup.axes):
         said = Said(setup, design)
-        files = (*said.paths("library"), *said.corners())
+        files = said.paths("library")
         tasks, *_ = results_of(
             said.design_tasks, said.conditions, said.targets, partial(check_library_files, files)
         )
@@ -228,7 +216,7 @@ characterise = measurer(
     | {"power": "mW", "idle_power": "mW", "throughput": "Gbit/s", "task_energy": "pJ"},
     core_outputs=_UNITS | {name: unit for name, (unit, _, _) in _OF_CORES.items()},
     version="1",
-    settings=(*_SETTINGS, *CONDITIONS[:-1]),
+    settings=(*_SETTINGS, *CONDITIONS),
 )(_prepared)
 
 
@@ -263,10 +251,6 @@ def _wrong(setup: Setup) -> Iterator[Fault]:
     if "library" not in said:
         rule, remedy = "logic is mapped to a library", "add for instance `library: sky130.lib`"
         yield Fault("library", "", rule, remedy)
-    if ("supply" in said) != ("corners" in said):
-        rule = "the axis `supply` and the setting `corners` go together"
-        remedy = "give the same cells at other voltages: `corners: [cells_1v8.lib]`"
-        yield Fault("corners", "", rule, remedy)
     for name in ("tasks", "seed", "warm_up", "gate_clocks"):
         if not str(setup.settings.get(name, "0")).isdigit():
             rule, remedy = "it must be a whole number", "write for instance 200"

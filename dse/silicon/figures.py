@@ -14,9 +14,6 @@ from dse.errors import Fault, StudyError, UnitError
 DIGITS = 3
 """Of a clock period that is rounded up."""
 
-SUPPLY = "supply_v"
-"""Fact, and where there are several, column of the supply voltage."""
-
 UNKEPT = "unkept"
 """Fact that says why a result could not be kept."""
 

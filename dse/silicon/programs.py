@@ -49,7 +49,6 @@ def run_program(
     *,
     what: str,
     time_limit_s: float,
-    back: Sequence[str] = ("*",),
 ) -> Output:
     """Run a program in a folder of its own, which is gone after.
 
@@ -63,8 +62,6 @@ def run_program(
         What it does, as a message says.
     time_limit_s
         Then it is ended, with all that it started, as when this process ends, however that ends.
-    back
-        Patterns of the files that are returned.
 
     Returns
     -------
@@ -93,8 +90,7 @@ def run_program(
             raise ToolTimeError(f"{rule}; raise the limit, or make the design smaller")
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
-            for pattern in back
-            for path in folder.glob(pattern)
+            for path in folder.iterdir()
             if path.is_file() and path.name not in {*files, OUTPUT, ERROR}
         }
     return Output(texts.pop("log", ended.unstarted), texts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dse.algebra import units
 from dse.contract.generators import Value
 from dse.errors import Fault, StudyError, nearest, refuse, results_of
-from dse.silicon.figures import SUPPLY, CharacterisedDesign, positive_quantity
+from dse.silicon.figures import CharacterisedDesign, positive_quantity
 
 TARGET = "target"
 """Column of the clock that a design was mapped for, where there are several."""
@@ -183,16 +183,12 @@ def _is_near(by: Mapping[str, float], one: Mapping[str, float]) -> bool:
 
 
 def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
-    """Yield for each design that was mapped for several clocks how far its figures lie apart.
-
-    At each supply voltage by itself.
-    """
-    groups: dict[tuple[str, Value], list[CharacterisedDesign]] = {}
+    """Yield for each design that was mapped for several clocks how far its figures lie apart."""
+    groups: dict[str, list[CharacterisedDesign]] = {}
     for one in designs:
         if TARGET in one.parameters:
-            key = one.facts["of"], one.parameters.get(SUPPLY, "")
-            groups.setdefault(key, []).append(one)
-    for (name, supply), group in groups.items():
+            groups.setdefault(one.facts["of"], []).append(one)
+    for name, group in groups.items():
         if len(group) == 1:
             continue
         spreads = []
@@ -200,5 +196,4 @@ def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]
             values = [one.figures[quantity] for one in group]
             low, high = (units.show(value, quantity) for value in (min(values), max(values)))
             spreads.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
-        at = f" at {supply} V" if supply else ""
-        yield f"{name}{at} over {len(group)} targets: {'; '.join(spreads)}"
+        yield f"{name} over {len(group)} targets: {'; '.join(spreads)}"

@@ -136,20 +136,3 @@ def test_settings_are_checked_before_anything_is_mapped(
     with pytest.raises(StudyError) as raised:
         study.prepare(study.read_study(path))
     assert expected in str(raised.value).replace(f"{folder}/", "")
-
-
-def test_a_supply_lies_between_those_of_two_libraries(folder: Path) -> None:
-    """Other cells, twice the voltage, same delays: 1.5 V lies on the law through both."""
-    text = (folder / "cells.lib").read_text()
-    (folder / "other.lib").write_text(text.replace("voltage : 1", "voltage : 2"))
-    found = {}
-    written = (folder / "study.yaml").read_text().replace("[1, 4]", "[4]")
-    written = written.replace("{library:", "{corners: [other.lib], library:")
-    for supply_v in (1, 1.5, 2):
-        text = written.replace("target: [400 MHz]", f"supply: [{supply_v}]")
-        (folder / "study.yaml").write_text(text)
-        found[supply_v] = dse.run("study.yaml", out=f"run{supply_v}").front.to_dict("records")[0]
-    assert found[1]["clock_hz"] == found[2]["clock_hz"]
-    assert found[1.5]["clock_hz"] != found[1]["clock_hz"]
-    assert found[1.5]["clock_hz"] == pytest.approx(found[1]["clock_hz"], rel=0.05)
-    assert found[1.5]["area_m2"] == found[1]["area_m2"]

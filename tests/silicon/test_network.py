@@ -128,8 +128,3 @@ def test_faults_of_a_table_of_networks(made: Path, tmp_path: Path, what: str) ->
         characterise_core(made, "none.csv", joined_by=wrong)
     assert told in str(raised.value)
     assert not (made / "none.csv").exists()
-
-
-def test_a_network_has_one_supply(made: Path) -> None:
-    with pytest.raises(StudyError, match="a table of networks has one supply voltage"):
-        characterise_core(made, "none.csv", joined_by=made / "network.csv", corners=[TOY])
