@@ -22,6 +22,7 @@ _SHARED = (
 
 _ONE_LIBRARY = "characterise in each library by itself, with a table for each"
 _CELLS = "map to a library of standard cells (`library`); a table may state cores of an FPGA"
+_NETWORK = "add an area per instance to the table of cores yourself"
 
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
@@ -47,6 +48,8 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ),
     ("argument", "characterise.device"): _CELLS,
     ("argument", "characterise.placements"): _CELLS,
+    ("argument", "characterise.joined_by"): _NETWORK,
+    ("plugin", "generator.network"): _NETWORK,
 }
 """By kind and name, the remedy.
 

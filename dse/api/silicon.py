@@ -123,7 +123,6 @@ def characterise(
     memory: Size = "20 kbit",
     gate_clocks: Count | None = None,
     full_adders: bool = False,
-    joined_by: str | Path | None = None,
     keep: str | Path | None = None,
     mapping_tool: str | None = None,
     time_limit: Duration = "3600 s",
@@ -172,9 +171,6 @@ def characterise(
         Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
     full_adders
         Map with the full adders of the library as well; the smallest netlist counts.
-    joined_by : TABLE.csv
-        What joins a fleet: add to each row what a core takes of it.  A table that was
-        characterised in the same library.
     keep : FOLDER
         Write the netlist, critical path, constraints and activity of each design here.
     mapping_tool
@@ -198,7 +194,6 @@ def characterise(
     from dse.silicon import requests
     from dse.silicon.chain import LibraryCharacteriser
     from dse.silicon.characterisation import characterise_all
-    from dse.silicon.network import read_network, with_network
     from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
 
     files = paths(library)
@@ -206,19 +201,17 @@ def characterise(
         clock, mapping_tool, time_limit, cache, cache_limit, wire, memory, gate_clocks, full_adders
     )
     request = _request(hardware, over, tasks=tasks, seed=seed)
-    joined = () if joined_by is None else (Path(joined_by),)
-    wanted_for, wanted, networks, _ = results_of(
+    wanted_for, wanted, _ = results_of(
         lambda: targets_of(
             requests.between_commas(targets),
             requests.between_commas(multipliers),
             DEFAULT if clock is None else [STATED],
         ),
         lambda: request.design_tasks(conditions.time_limit_s),
-        lambda: [read_network(path) for path in joined],
         lambda: requests.check_library_files(files),
     )
     if out is not None:
-        request.check_output(Path(out), wanted, (*files, *joined))
+        request.check_output(Path(out), wanted, files)
     characteriser = LibraryCharacteriser(
         library_files=tuple(map(str, files)),
         keep=None if keep is None else Path(keep),
@@ -236,8 +229,6 @@ def characterise(
     )
     designs = tuple(rows_apart(found.designs))
     found = replace(found, designs=designs, kept=min(found.kept, len(designs)))
-    for network in networks:
-        found = with_network(found, network)
     return _written(found, out)
 
 

@@ -37,16 +37,8 @@ COLUMNS = tuple(
         *("leakage_power_uw", "payload_bit", "cycles_per_task", "latency_cycles"),
         *("tasks_in_flight", "read_byte", "written_byte", "settled_power_mw", "idle_power_mw"),
         *("energy_pj", "settled_energy_pj", "least_period_ns", "cells", "flip_flops"),
-        *(
-            "buffers",
-            "macros",
-            "clock_gates",
-            "gated_flip_flops",
-            "full_adders",
-            "network_area_um2",
-            "network_power_mw",
-        ),
-        *("network_leakage_uw", "area_uncertainty_percent", "clock_uncertainty_percent"),
+        *("buffers", "macros", "clock_gates", "gated_flip_flops", "full_adders"),
+        *("area_uncertainty_percent", "clock_uncertainty_percent"),
         *("dynamic_power_uncertainty_percent", "leakage_power_uncertainty_percent"),
     )
 )
