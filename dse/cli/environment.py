@@ -7,9 +7,8 @@ from pathlib import Path
 
 import typer
 
-from dse.api.arguments import Count, Paths, paths
+from dse.api.arguments import Count, Paths
 from dse.cli.options import Call, command, show, show_json, write
-from dse.errors import OutputError
 from dse.reports.progress import bar
 
 
@@ -194,30 +193,6 @@ def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
     for record in records:
         write(f"{record} is written, which the study reads")
     write(f"{target} is written; try: dse run {_quoted(target)}")
-
-
-@command(name="new rtl")
-def new_rtl(files: Paths, *, top: str | None = None, out: str | Path | None = None) -> None:
-    """Write a study that searches the parameters of your Verilog.
-
-    Parameters
-    ----------
-    files : FILE.v
-        Files of Verilog.
-    top
-        Name of the outermost module (default: the one that no other uses).
-    out : STUDY.yaml
-        File to write (default: the first one, ending in .yaml).
-    """
-    from dse.files.json import write_text
-    from dse.silicon.descriptions.starter import starting_study
-
-    sources = [*map(Path, paths(files))]
-    target = Path(out) if out else sources[0].with_suffix(".yaml")
-    if target.exists():
-        raise OutputError(f"{target} exists already; name another file")
-    write_text(target, starting_study(sources, target.parent, top))
-    write(f"{target} is written: complete what is marked EXAMPLE, then dse check {_quoted(target)}")
 
 
 def _show_package(folder: Path) -> None:

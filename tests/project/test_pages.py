@@ -93,7 +93,7 @@ def _hardware(path: Path) -> None:
     page = "docs/characterise.md"
     for names, language in (
         (("hash.v",), "verilog"),
-        (("axes.yaml", "hash.yaml"), "yaml"),
+        (("hash.yaml",), "yaml"),
         (("vectors.py",), "python"),
     ):
         for name, text in zip(names, blocks(page, language), strict=True):
