@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.expensive import Table, needed_text, trial
-from dse.silicon.chain import LibraryCharacteriser
+from dse.silicon.chain import Characteriser
 from dse.silicon.characterisation import characterise_all
 from dse.silicon.descriptions.description import Reading, elaborating, run_description
 from dse.silicon.figures import Conditions
@@ -83,7 +83,7 @@ def generic(task: DesignTask) -> tuple[int, int]:
     return gates, int(found.log.split("length=")[1].split(")")[0]) + FLIP_FLOP_LEVELS
 
 
-def nand(library: LibraryCharacteriser) -> tuple[float, float, float]:
+def nand(library: Characteriser) -> tuple[float, float, float]:
     """Return area (m2), energy (J) and delay with a fan-out of four (s) of the smallest NAND."""
     if library.gate is None:
         raise SystemExit(f"{library.library.name} has no NAND of two inputs")
@@ -108,9 +108,7 @@ def mapped(name: str, space: Space, files: dict[str, list[str]]) -> Iterator[lis
     logic: dict[tuple[int, ...], tuple[int, int]] = {}
     for at, library in enumerate(space.libraries):
         paths = tuple(files[library])
-        characteriser = LibraryCharacteriser(
-            library_files=paths, conditions=Conditions(), kept=None
-        )
+        characteriser = Characteriser(library_files=paths, conditions=Conditions(), kept=None)
         area, energy, delay = nand(characteriser)
         for place in itertools.product(*(range(len(one)) for one in space.parameters.values())):
             pairs = zip(space.parameters.items(), place, strict=True)

@@ -12,9 +12,9 @@ from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
-    from dse.silicon.characteriser import KeptResults
     from dse.silicon.descriptions.own_hardware import Verilog
     from dse.silicon.figures import Conditions
+    from dse.silicon.kept_results import KeptResults
     from dse.silicon.requests import Request
 
 
@@ -192,7 +192,7 @@ def characterise(
         There is no Yosys.
     """
     from dse.silicon import requests
-    from dse.silicon.chain import LibraryCharacteriser
+    from dse.silicon.chain import Characteriser
     from dse.silicon.characterisation import characterise_all
     from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
 
@@ -212,7 +212,7 @@ def characterise(
     )
     if out is not None:
         request.check_output(Path(out), wanted, files)
-    characteriser = LibraryCharacteriser(
+    characteriser = Characteriser(
         library_files=tuple(map(str, files)),
         keep=None if keep is None else Path(keep),
         conditions=conditions,
@@ -253,8 +253,8 @@ def _conditions(
     gate_clocks: int | None = None,
     full_adders: bool = False,
 ) -> tuple[Conditions, KeptResults | None]:
-    from dse.silicon.characteriser import KeptResults, user_folder
     from dse.silicon.figures import Conditions, positive_quantity
+    from dse.silicon.kept_results import KeptResults, user_folder
 
     clock_hz = positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
     most_byte = positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")

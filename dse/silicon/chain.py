@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from dse.algebra import units
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
-from dse.errors import Fault, StudyError, nearest, refuse
+from dse.errors import DseError, Fault, OutputError, StudyError, nearest, refuse
+from dse.files.json import json_text
 from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.cells.library import CellLibrary, WireLoad
 from dse.silicon.cells.usable_cells import UsableCells, computes, usable_cells
-from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.descriptions.description import Reading
 from dse.silicon.descriptions.source_simulation import Held, held_vectors
-from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
+from dse.silicon.figures import (
+    UNKEPT,
+    CharacterisedDesign,
+    Conditions,
+    of_design,
+    of_one_task,
+    period_of,
+)
 from dse.silicon.handover import write_design
+from dse.silicon.kept_results import KeptResults, own_sha256, script_sha256, sha256
 from dse.silicon.mapping import FASTEST_S, Mapped, count_adders, map_description
 from dse.silicon.netlists.clocks import gated_counts, sized_gates
 from dse.silicon.netlists.fan_out import spread_fan_out
@@ -32,28 +39,44 @@ from dse.silicon.netlists.simulate import Activity, simulate_gates
 from dse.silicon.netlists.timing import Timing, analyse
 from dse.silicon.targets import MULTIPLIER, MULTIPLIERS, Target, columns
 from dse.silicon.tasks import DesignTask, check_answers
+from dse.silicon.yosys import chosen_yosys, full_name
 
 IDLE_CYCLES = 32
 """So many at least are counted with inputs held, and go before them."""
 
 
 @dataclass(kw_only=True)
-class LibraryCharacteriser(Characteriser):
-    """Maps to standard cells; reads its library when a design first needs it.
+class Characteriser:
+    """Turns designs into figures; a worker uses one for all of its designs.
+
+    It reads its library when a design first needs it.
 
     Attributes
     ----------
     library_files
         Whose delays and energies count.
+    conditions
+        For all designs.
+    kept
+        Results of earlier calls.
     keep
         Folder for the netlist of each design and what other tools need with it.
     fastest_s
         By row, its least period where it is mapped as fast as it gets, rounded up.
+    tool
+        What maps, and its version.
     """
 
     library_files: tuple[str, ...]
+    conditions: Conditions
+    kept: KeptResults | None = None
     keep: Path | None = None
     fastest_s: dict[str, float] = field(default_factory=dict, init=False)
+    tool: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask the mapping tool for its version."""
+        self.tool = full_name(chosen_yosys(self.conditions.tool))
 
     @cached_property
     def library(self) -> CellLibrary:
@@ -103,10 +126,6 @@ class LibraryCharacteriser(Characteriser):
             raise StudyError([Fault("wire", repr(name), rule, nearest(name, library.wire_loads))])
         return None if name is None else library.wire_loads[name]
 
-    def depends_on(self) -> Mapping[str, Any]:
-        """Return hashes of the files of the library."""
-        return {"library": self.library_sha256}
-
     def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield files, clocks and wires."""
         for file, digest in self.library_sha256.items():
@@ -130,9 +149,48 @@ class LibraryCharacteriser(Characteriser):
             "idle_power: inputs held as in the last cycle, without leakage"
         )
 
+    def key(self, task: DesignTask) -> str:
+        """Return a hash of all that the figures depend on, this program included."""
+        design = replace(task.design, verilog="")
+        inputs = {
+            "program": own_sha256(),
+            "tool": self.tool,
+            "conditions": asdict(self.conditions) | {"time_limit_s": 0},
+            "design": asdict(design),
+            "description": task.description_sha256,
+            "vectors": task.vectors_sha256,
+            "warm_up": task.vectors.warm_up,
+            "target": asdict(task.target),
+            "library": self.library_sha256,
+        }
+        return sha256(json_text(inputs).encode())
+
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, but for a design whose netlist is wanted."""
-        return super().known(task) if self.keep is None else None
+        found = self.kept.read(self.key(task)) if self.kept and self.keep is None else None
+        if found is None:
+            return None
+        try:
+            return CharacterisedDesign(**{**found, "notes": tuple(found["notes"])})
+        except (KeyError, TypeError):  # something else was kept
+            return None
+
+    def measured(self, task: DesignTask) -> CharacterisedDesign | tuple[Fault, ...]:
+        """Characterise a design, or say why not; what is found is kept at once."""
+        try:
+            found = self.figures_of(task)
+        except StudyError as error:
+            return tuple(of_design(task.design.name, one) for one in error.faults)
+        except DseError as error:
+            return (Fault(task.design.name, "", str(error), ""),)
+        if self.kept is not None:
+            try:
+                self.kept.write(self.key(task), asdict(found))
+            except OutputError as error:  # hours of work are worth more than that
+                remedy = "set XDG_CACHE_HOME to a folder that can be written, or say so with"
+                unkept = f"{error}; {remedy} --no-cache"
+                return replace(found, facts={**found.facts, UNKEPT: unkept})
+        return found
 
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""

@@ -15,7 +15,7 @@ from dse.files.csv import inert
 from dse.files.headers import read_header
 from dse.model.designs import AREAS, BLOCKS
 from dse.reports.text import Printable, listed, paragraph, plural, table_text
-from dse.silicon.characteriser import Characteriser
+from dse.silicon.chain import Characteriser
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, rounded_down
 from dse.silicon.targets import (
     MULTIPLIER,

@@ -10,7 +10,7 @@ from dse.contract.generators import Generator
 from dse.errors import Fault, StudyError, UnknownPluginError, followed
 from dse.files.document import no_such
 from dse.plugins import registry
-from dse.silicon.characteriser import Characteriser
+from dse.silicon.chain import Characteriser
 from dse.silicon.descriptions.own_hardware import Verilog
 from dse.silicon.descriptions.sources import ENDINGS
 from dse.silicon.descriptions.vectors import WrittenVectors

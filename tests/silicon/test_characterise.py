@@ -18,11 +18,11 @@ from dse.errors import StudyError
 from dse.files.csv import parse_csv
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.characteriser import KeptResults, own_sha256
 from dse.silicon.descriptions import source_simulation
 from dse.silicon.descriptions.sources import with_included
 from dse.silicon.descriptions.vectors import WrittenVectors, _tasks
 from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
+from dse.silicon.kept_results import KeptResults, own_sha256
 from dse.silicon.netlists import simulate
 from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.timing import Delay, Timing, analyse
