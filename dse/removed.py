@@ -13,6 +13,7 @@ RULE = "removed before 1.0"
 _OF_CORES = (
     "measure its designs in a study of their own (`evaluate:`), and write `table: CSV` of them here"
 )
+_PAIRS = "list the designs that there are in a table, `designs: CSV`, or exclude others by rules"
 _TIME = 'limit it by `time`, for instance "60 s"'
 _DESCRIBED = "describe Verilog of your own with dse.verilog(FILES, top=..., ...), and give that"
 _SHARED = (
@@ -27,6 +28,9 @@ _NETWORK = "add an area per instance to the table of cores yourself"
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
+    ("field", "axes.of"): _PAIRS,
+    ("field", "axes.values"): _PAIRS,
+    ("field", "axes.only"): _PAIRS,
     ("argument", "run.storage"): _SHARED,
     ("argument", "answer.flips_budget"): _TIME,
     ("argument", "report.flips_budget"): _TIME,
@@ -53,9 +57,10 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
 }
 """By kind and name, the remedy.
 
-A ``field`` is of a study: its dotted path without positions in lists (``evaluate.repeats``,
-``stages.core.evaluate``).  An ``argument`` is ``function.argument``, and the option of the command
-of that name.  A ``plugin`` is ``kind.name`` (``method.sms-emoa``), a ``value`` is ``field=value``.
+A ``field`` is of a study: its dotted path without positions in lists and names of axes
+(``evaluate.repeats``, ``axes.of``).  An ``argument`` is ``function.argument``, and the option of
+the command of that name.  A ``plugin`` is ``kind.name`` (``method.sms-emoa``), a ``value`` is
+``field=value``.
 """
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dse.contract.evaluators import Value
 from dse.model.evaluation import Evaluation, Ledger, Problem, matrix_of, shape_of
 from dse.model.graph import missed_by
-from dse.model.measured import MEASURED, Coupling, MeasuredColumns
+from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Axis, Index, Points, as_index, blocks
 
 COUNTED = 1_000_000
@@ -36,14 +36,8 @@ class Beforehand:
         self._problem, self._measured = problem, measured
         self.rules = [rule for rule in problem.constraints if self._known(rule.names)]
         self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
-        axes = problem.space.axes
-        pairs = [_pairs(axes, coupling) for coupling in measured.couplings]
-        self.pool = None if measured.pool is None else _within(axes, measured.pool)
-        if pairs and COUNTED < problem.size <= MOST_CODES and not problem.continuous:
-            self.pool = _joined(problem.sizes, pairs)
-        every = [] if self.pool is None else [(tuple(range(len(axes))), self.pool)]
-        self.allowed = every or pairs
-        said = self.rules or self.steps or self.allowed
+        self.pool = None if measured.pool is None else _within(problem.space.axes, measured.pool)
+        said = self.rules or self.steps or self.pool is not None
         self.any = bool(said) and measured.at_rows is None
 
     def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
@@ -64,18 +58,14 @@ class Beforehand:
         """Return which designs (n,) miss a rule whatever would be measured of them."""
         if not self.any:
             return np.zeros(len(points), dtype=bool)
-        return self._lacking(points) | self._missing(points)
-
-    def _lacking(self, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) the pool lacks, or a pair of axes."""
-        lacking = np.zeros(len(points), dtype=bool)
-        index = as_index(points) if self.allowed else None
-        for places, rows in self.allowed:
-            sizes = [self._problem.sizes[place] for place in places]
-            pairs = (np.asarray(index)[:, list(places)], rows)
-            codes = (np.ravel_multi_index(tuple(one.T), sizes) for one in pairs)
-            lacking |= ~np.isin(*codes)
-        return lacking
+        missing = self._missing(points)
+        if self.pool is None:
+            return missing
+        sizes = self._problem.sizes
+        designs, pool = (
+            np.ravel_multi_index(tuple(one.T), sizes) for one in (as_index(points), self.pool)
+        )
+        return missing | ~np.isin(designs, pool)
 
     def _missing(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) miss a constraint or a requirement."""
@@ -148,37 +138,6 @@ class Beforehand:
         rest: Index = as_index(points)[~excluded]
         pruned = Ledger(pruned=int(excluded.sum()))
         return pruned + self._measured.ledger(self._problem.space, rest)
-
-
-def _pairs(axes: Sequence[Axis], coupling: Coupling) -> tuple[tuple[int, ...], Index]:
-    """Return the positions of two axes, and their pairs of values (n, 2)."""
-    names = [axis.name for axis in axes]
-    places = tuple(map(names.index, coupling.axes))
-    return places, _within([axes[place] for place in places], coupling.pairs)
-
-
-def _joined(sizes: Sequence[int], pairs: Sequence[tuple[tuple[int, ...], Index]]) -> Index | None:
-    """Return all designs (n, d) that have only such pairs; None where there are too many.
-
-    Of a pair of axes the first stands before the other one.
-    """
-    coupled = {other: (first, rows) for (first, other), rows in pairs}
-    found: Index = np.zeros((1, 0), dtype=np.int64)
-    for place, size in enumerate(sizes):
-        first, rows = coupled.get(place, (None, np.empty((0, 2), dtype=np.int64)))
-        values = np.arange(size)
-        start, count = np.zeros(len(found), dtype=np.int64), np.full(len(found), size)
-        if first is not None:
-            rows = rows[np.argsort(rows[:, 0], kind="stable")]
-            values, chosen = rows[:, 1], found[:, first]
-            start = np.searchsorted(rows[:, 0], chosen)
-            count = np.searchsorted(rows[:, 0], chosen, side="right") - start
-        if count.sum() > COUNTED:
-            return None
-        inside = np.arange(count.sum()) - np.repeat(count.cumsum() - count, count)
-        column = values[np.repeat(start, count) + inside]
-        found = np.column_stack([np.repeat(found, count, axis=0), column])
-    return found
 
 
 def _within(axes: Sequence[Axis], designs: Sequence[Sequence[Value]]) -> Index:

@@ -49,14 +49,6 @@ class MemoryShelf:
         self.found.update(found)
 
 
-@dataclass(frozen=True)
-class Coupling:
-    """The pairs of values of two axes that there are, as `Axis.places` has them."""
-
-    axes: tuple[str, str]
-    pairs: tuple[tuple[Value, Value], ...]
-
-
 @dataclass(eq=False, repr=False)
 class Bench:
     """What is known of the designs that one evaluator measures; asks for more while it may.
@@ -284,8 +276,6 @@ class MeasuredColumns:
     pool
         The only designs that there are, each by its values as `Axis.places` has them; None for
         all of the space.
-    couplings
-        Axes of which there are only some pairs of values.
     cheaper
         What measures the same at less cost, the cheapest first.
     cost_share
@@ -298,7 +288,6 @@ class MeasuredColumns:
     expected: Mapping[str, Expression] = field(default_factory=dict)
     at_rows: Index | None = None
     pool: Sequence[Sequence[Value]] | None = None
-    couplings: tuple[Coupling, ...] = ()
     cheaper: tuple[MeasuredColumns, ...] = ()
     cost_share: float = 1.0
 

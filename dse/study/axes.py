@@ -15,7 +15,7 @@ from dse.algebra import units
 from dse.contract import Column, Parameter
 from dse.errors import UnitError
 from dse.model.space import Axis, Numbers
-from dse.study.field_kinds import Coupled, Given, Range, Unit, neutral
+from dse.study.field_kinds import Given, Range, Unit, neutral
 from dse.study.reader import Reader
 
 MOST_VALUES = 1_000_000
@@ -244,55 +244,12 @@ def free_axis(name: str, written: Any, taken: Collection[str], reader: Reader) -
 
 
 def written_axis(name: str, written: Any) -> Axis:
-    """Return the axis of values; of those that depend on another axis, of all of them."""
-    if not isinstance(written, Coupled):
-        return _texts(name, written) or _numbers(name, written)
-    parts: list[Axis] = []
-    for values in written.values.values():
-        parts.append(written_axis(name, values))
-        if sum(part.size for part in parts) > MOST_VALUES:
-            raise UnitError(f"it has more than {MOST_VALUES:,} values in all", "give fewer")
-    if len({(part.ordered, part.unit_name) for part in parts}) > 1:
-        raise UnitError("the values have different kinds of unit", "write all in one unit")
-    if any(part.continuous for part in parts):
-        raise UnitError("values that depend on another axis are listed", "give `points`")
-    every = [value for part in parts for value in part.places]
-    if parts[0].ordered:
-        log = all(part.log for part in parts)
-        whole = scaled(name, np.unique(every), log, column=parts[0].unit_name)
-    else:
-        whole = _chosen(name, [*dict.fromkeys(map(str, every))])
-    return whole if written.only is None else _kept(whole, written.only)
-
-
-def _kept(axis: Axis, only: Any) -> Axis:
-    """Return the axis of those of its values that are written."""
-    wanted = written_axis(axis.name, only)
-    places = [place_of(axis, wanted, place) for place in range(wanted.size)]
-    if None in places:
-        raise UnitError(
-            f"it is never {wanted.shown(places.index(None))}", "write one of its values"
-        )
-    rows = np.sort(np.array(places, dtype=np.int64))
-    if not axis.ordered:
-        return _chosen(axis.name, [axis.labels[row] for row in rows])
-    values = axis.columns[axis.unit_name][rows]
-    return scaled(axis.name, values, axis.log, column=axis.unit_name)
-
-
-def place_of(axis: Axis, other: Axis, place: int) -> int | None:
-    """Return which value of an axis that of another one is, None for none of its values."""
-    if not (axis.ordered and other.ordered and axis.unit_name == other.unit_name):
-        return None if axis.ordered or other.ordered else axis.places.get(other.labels[place])
-    values, value = axis.columns[axis.unit_name], other.columns[other.unit_name][place]
-    nearest = int(np.abs(values - value).argmin())
-    return nearest if np.isclose(values[nearest], value, rtol=1e-9, atol=0.0) else None
+    """Return the axis of values."""
+    return _texts(name, written) or _numbers(name, written)
 
 
 def written_unit(written: Any) -> str:
     """Return the unit in which the first value of an axis is written, empty for none."""
-    if isinstance(written, Coupled):
-        written = next(iter(written.values.values()))
     if isinstance(written, Range):
         written = written.start
     first = written[0] if isinstance(written, list) else written

@@ -19,7 +19,7 @@ from dse.study import schema, workload_interface_budget
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
-from dse.study.field_kinds import Coded, Coupled, StudySection, declared_of, neutral
+from dse.study.field_kinds import Coded, StudySection, declared_of, neutral
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import (
@@ -45,7 +45,7 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     """Return the scenario of a study; what is wrong goes to `reader`."""
     scenario = Scenario(mix=mix_of(study))
     own = study.evaluate is not None
-    axes = {path: one for path, one in study.axes.items() if _stands(path, one, reader, own=own)}
+    axes = dict(study.axes)
     workload = study.workload
     if isinstance(workload.kernel, schema.KernelSection) and KERNEL not in axes:
         scenario.constants.update(workload.kernel.givens())
@@ -195,27 +195,13 @@ def _note_hosts(study: schema.StudyFile, axis: str, scenario: Scenario, reader: 
 
 def check_axis(path: str, written: Any, reader: Reader, *, own: bool) -> None:
     """Add what is wrong with one axis by itself; `own` names are those of a measured study."""
-    if _stands(path, written, reader, own=own):
-        _open_axis(path, written, Scenario(), reader, own=own)
-
-
-def _stands(path: str, written: Any, reader: Reader, *, own: bool) -> bool:
-    """Return whether an axis may be written so: only what is measured depends on another axis."""
-    if not isinstance(written, Coupled) or (own and _is_own(path)):
-        return True
-    rule = "only an axis of its own name that `evaluate` measures depends on another"
-    reader.fault(("axes", path), rule, "write its values alone")
-    return False
-
-
-def _is_own(path: str) -> bool:
-    return path not in workload_interface_budget.DECLARED and "." not in path
+    _open_axis(path, written, Scenario(), reader, own=own)
 
 
 def _open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
     if path in RECORDS:
         _record_axis(path, written, scenario, reader)
-    elif own and _is_own(path):
+    elif own and path not in workload_interface_budget.DECLARED and "." not in path:
         scenario.axes += free_axis(path, written, scenario.names, reader.below("axes", path))
     else:
         _field_axis(path, written, scenario, reader)

@@ -295,33 +295,6 @@ Values = Annotated[
 ]
 
 
-class Coupled(StudySection):
-    """Values of an axis that depend on the value of another one."""
-
-    word: ClassVar[str] = "axis that depends on another"
-
-    of: str = Field(description="The axis, written above it, on which they depend")
-    values: dict[str, Values] = Field(
-        min_length=1, description="Value of that axis, in quotes if a number -> values"
-    )
-    only: Values | None = option("Those of the values to keep; all", None)
-
-
-def axis_form(written: Any) -> str:
-    """Return the tag of what is written of an axis."""
-    is_coupled = isinstance(written, dict) and not {"of", "values"}.isdisjoint(written)
-    return "coupled" if is_coupled or isinstance(written, Coupled) else form(written)
-
-
-AxisValues = Annotated[
-    Annotated[Range, Tag("range")]
-    | Annotated[Coupled, Tag("coupled")]
-    | Annotated[list[Scalar], Tag("list"), Field(min_length=1)]
-    | Annotated[Scalar, Tag("one")],
-    Discriminator(axis_form),
-    Field(description="A range, a list of choices, one value, or values {of: another axis}"),
-]
-
 Uncertainty = Annotated[
     dict[str, int | float | str],
     entries("Relative standard uncertainty of figures: {area: 10 %}"),

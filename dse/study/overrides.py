@@ -101,10 +101,8 @@ def settable(found: Document, path: str) -> str:
 
     The field of an axis is the axis; ``des.instances`` is short for ``stages.des.instances``.
     """
-    axes = found.section("axes")
-    if path in axes:
-        is_coupled = isinstance(axes[path], dict) and "of" in axes[path]
-        return f"axes.{path}.only" if is_coupled else f"axes.{path}"
+    if path in found.section("axes"):
+        return f"axes.{path}"
     stage, _, rest = path.partition(".")
     if stage in _stage_names(found):
         return f"stages.{stage}.{'designs' if rest == 'design' else rest}"

@@ -115,9 +115,19 @@ def validate_as(model: type[Shape], reader: Reader) -> Shape | None:
     try:
         return model.model_validate(reader.document.data)
     except ValidationError as error:
-        for problem in error.errors():
-            _add(reader, dict(problem), model)
+        problems = error.errors()
+        old = {each["loc"][:-1] for each in problems if _instead(each["loc"])}
+        for problem in problems:
+            if problem["type"] != "missing" or problem["loc"][:-1] not in old:
+                _add(reader, dict(problem), model)
     return None
+
+
+def _instead(path: Path) -> str:
+    """Return what to do in place of a field that was removed, else nothing."""
+    names = [key for key in path if isinstance(key, str)]
+    whole = removed.remedy("field", ".".join(names))
+    return whole or (removed.remedy("field", f"axes.{names[-1]}") if names[0] == "axes" else "")
 
 
 def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> None:
@@ -129,9 +139,8 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
     context = problem.get("ctx", {})
     kind = problem["type"]
     section = isinstance(lookup(reader.document.data, path), Mapping)
-    field = ".".join(key for key in path if isinstance(key, str))
     gone = kind == "extra_forbidden" or (kind == "string_type" and section)
-    if gone and (instead := removed.remedy("field", field)):
+    if gone and (instead := _instead(path)):
         reader.fault(path, removed.RULE, instead)
     elif kind == "extra_forbidden":
         name = str(path[-1])
@@ -190,7 +199,7 @@ RULES = {
 
 
 SCALARS = ("int", "float", "bool", "str")
-TAGS = ("range", "coupled", "list", "one", *SCALARS)
+TAGS = ("range", "list", "one", *SCALARS)
 
 
 def _data_path(location: tuple[Any, ...], data: Any) -> Path:

@@ -8,7 +8,6 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.study.field_kinds import (
     Amount,
-    AxisValues,
     Duration,
     Node,
     SectionOrName,
@@ -278,7 +277,7 @@ class StudyFile(StudySection):
     evaluate: EvaluateSection | None = option("What measures designs, outside this program", None)
     interface: InterfaceSection | None = None
     budget: BudgetSection = Field(default_factory=BudgetSection)
-    axes: dict[str, AxisValues] = entries(
+    axes: dict[str, Values] = entries(
         "What is left open: field, or name of what is measured -> values"
     )
     objectives: dict[str, Sense] = Field(

@@ -109,7 +109,7 @@ def needed_by(problem: Problem) -> Needed | None:
     bounds = tuple(_bounds(problem))
     before = problem.beforehand
     if before is not None:
-        if before.allowed or not before.any:
+        if before.pool is not None or not before.any:
             return None
         bounds = tuple(one for one in bounds if problem.constraints[one.place] in before.rules)
     goals = tuple(dict.fromkeys(bound.goal for bound in bounds))

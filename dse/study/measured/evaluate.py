@@ -36,7 +36,6 @@ from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import axes_labels, written_unit
-from dse.study.measured.coupled import couplings_of
 from dse.study.measured.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.measured.measurers import Values
 from dse.study.reader import Path, Reader
@@ -65,7 +64,6 @@ def measured_of(
             expected[name] = _number(text, columns, axes, "an expectation")
     cost = cost_of(written, axes, outputs.units, reader)
     pool = rows_of(written, space.axes, reader) if axes else None
-    couplings = couplings_of(written.axes, axes, reader)
     places = axes, tuple(free), axis_units, values, cost
     cheaper = [
         _cheaper(section, place, outputs, places, reader)
@@ -82,7 +80,6 @@ def measured_of(
         tuple(outputs.units),
         expected,
         pool=pool,
-        couplings=couplings,
         cheaper=tuple(one for one in cheaper if one is not None),
     )
 
