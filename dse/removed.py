@@ -13,6 +13,7 @@ RULE = "removed before 1.0"
 _OF_CORES = (
     "measure its designs in a study of their own (`evaluate:`), and write `table: CSV` of them here"
 )
+_MEASURED = "name a program (`command`), or a function of a file (`function: model.py:area`)"
 _PAIRS = "list the designs that there are in a table, `designs: CSV`, or exclude others by rules"
 _TIME = 'limit it by `time`, for instance "60 s"'
 _DESCRIBED = "describe Verilog of your own with dse.verilog(FILES, top=..., ...), and give that"
@@ -28,6 +29,8 @@ _NETWORK = "add an area per instance to the table of cores yourself"
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
+    ("field", "evaluate.using"): _MEASURED,
+    ("field", "evaluate.settings"): "let the command or the function say them itself",
     ("field", "axes.of"): _PAIRS,
     ("field", "axes.values"): _PAIRS,
     ("field", "axes.only"): _PAIRS,

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
-
-from dse.contract.decorator import decorator
+from typing import Protocol
 
 Value = float | str
 """What a design has on one axis: a number in SI, or a choice."""
@@ -90,88 +88,6 @@ class Evaluator(Protocol):
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once, in a folder of its own; a failure is returned, never raised."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setup:
-    """What a study says to a `Measurer` with settings.
-
-    Attributes
-    ----------
-    settings
-        As they are written: texts, numbers, lists of texts.
-    files
-        Names of the files of the section, which lie beside the study.
-    axes
-        Values of each axis: numbers in SI, or choices.
-    folder
-        That of the study.
-    """
-
-    settings: Mapping[str, str | float | Sequence[str | float]]
-    files: tuple[str, ...]
-    axes: Mapping[str, Sequence[Value]]
-    folder: Path
-
-
-class Prepared(Protocol):
-    """What measures the designs of one study, called with the values of its axes."""
-
-    @property
-    def digests(self) -> Mapping[str, str]:
-        """Hash of whatever values depend on besides settings and axes, by what it is of."""
-
-    def __call__(self, **design: Value) -> Mapping[str, float | str]:
-        """Return the outputs of a design, as `Measurer.function` does."""
-
-
-@dataclass(frozen=True)
-class Measurer:
-    """A function that measures designs: ``evaluate: {using: NAME}``.
-
-    Attributes
-    ----------
-    function
-        Takes keyword arguments named as the axes of the study, numbers in SI and choices as
-        texts; returns its outputs by name: numbers in the units of `outputs`, or texts with their
-        own (``"3 mW"``).  It raises `InfeasibleDesign` where a design is infeasible; whatever else
-        it raises is an accident.
-    description
-        What it measures, in a line.
-    outputs
-        Quantity -> unit, as a study would write them: ``{"area": "um2"}``.
-    version
-        Another version, other values: what was measured before is not used.
-    settings
-        What a study says besides: ``evaluate: {using: NAME, settings: {...}}``.  With any of them
-        `function` takes a `Setup` when the study is read, and returns what measures its designs: a
-        `Prepared`, which can be sent to another process.  It raises `StudyError` where settings or
-        axes are wrong, with the name of each as the place.
-    core_outputs
-        What it tells of the core of a stage, if that is not `outputs`.
-    """
-
-    function: Callable[..., Any]
-    _: KW_ONLY
-    description: str
-    outputs: Mapping[str, str]
-    version: str
-    settings: tuple[str, ...] = ()
-    core_outputs: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name of the function, with hyphens."""
-        return str(self.function.__name__).replace("_", "-")
-
-    @property
-    def summary(self) -> str:
-        """What it measures, in a line."""
-        return self.description
-
-
-measurer = decorator(Measurer)
-"""Makes a `Measurer` of the function below it."""
 
 
 @dataclass(frozen=True)

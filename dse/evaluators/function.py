@@ -27,7 +27,10 @@ class FunctionEvaluator:
     Attributes
     ----------
     function
-        As of `dse.contract.evaluators.Measurer`.
+        Takes keyword arguments named as the axes of the study, numbers in SI and choices as
+        texts; returns its outputs by name: numbers in the units of `outputs`, or texts with their
+        own (``"3 mW"``).  It raises `InfeasibleDesign` where a design is infeasible; whatever else
+        it raises is an accident.
     outputs, identity
         As of `dse.contract.evaluators.Evaluator`.
     declared

@@ -47,7 +47,6 @@ GROUPS: Mapping[str, str] = {
     "dse.contract.Platform": "dse.platforms",
     "dse.contract.fits.Fit": "dse.fits",
     "dse.contract.methods.Method": "dse.methods",
-    "dse.contract.evaluators.Measurer": "dse.evaluators",
     "dse.contract.functions.Function": "dse.functions",
 }
 """The group of each kind of record that has an entry point of its own; most commands need few."""

@@ -145,8 +145,6 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
     elif kind == "extra_forbidden":
         name = str(path[-1])
         remedy = nearest(name, _known_keys(path[:-1], model))
-        if path[0] == "evaluate" and remedy.startswith("known"):
-            remedy = f"what an evaluator takes is written under `settings`; {remedy}"
         reader.fault(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = "from" if path[-1] == "start" else path[-1]

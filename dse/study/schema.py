@@ -74,8 +74,6 @@ class MeasuringSection(StudySection):
     function: str | None = option(
         "A function of a file in its folder, `model.py:area`, in place of a command", None
     )
-    using: str | None = option("A plug-in of the group dse.evaluators, in place of a command", None)
-    settings: dict[str, Word | list[Word]] = entries("Settings of the plug-in of `using`")
     outputs: dict[str, Output] = entries("Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
     infeasible: InfeasibleSection | None = option("How it says that a design is infeasible", None)

@@ -208,13 +208,11 @@ def test_a_library_has_one_user(library: str) -> None:
 def test_the_engine_names_no_plug_in() -> None:
     """No core, interface, platform or quantity is mentioned by name in the engine's code."""
     from dse import contract
-    from dse.contract.evaluators import Measurer
     from dse.plugins import registry
 
     kinds = set(registry.kinds_of(registry.GROUPS)) - {
         contract.Method,  # the default of a study is called `exact`
         contract.Function,  # words of the field: files have their `sha256`
-        Measurer,  # `characterise` is a command and a function, too
     }
     names = {name for kind in kinds for name in registry.names(kind)}
     # words of the study file and of the contract, which a quantity may share: `instances`

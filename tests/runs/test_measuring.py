@@ -13,10 +13,8 @@ import pandas as pd
 import pytest
 
 import dse
-from dse.contract.evaluators import Measurer, measurer
 from dse.errors import DseError, InfeasibleError, MeasurementError, StudyError
 from dse.model import beforehand
-from dse.plugins import registry
 from dse.runs.finished import plot_run
 from dse.runs.result import Result
 from dse.search import archive
@@ -286,28 +284,6 @@ def test_a_study_that_was_not_run_is_not_measured_on_the_way(ask: Callable[..., 
     with pytest.raises(MeasurementError, match="only `dse run` measures: run it, and name the fol"):
         ask(dse.load(study(), evaluate=counted))
     assert counted.calls == []
-
-
-@measurer(description="a tool", outputs={"area": "um2", "power": "mW", "delay": "ns"}, version="1")
-def tool(unroll: float, clock: float) -> Values:
-    """Measure a design."""
-    return figures(unroll, clock)
-
-
-def test_a_plug_in_measures_and_says_what(monkeypatch: pytest.MonkeyPatch) -> None:
-    def plugged(kind: type, name: str) -> Any:
-        return tool if (kind, name) == (Measurer, "tool") else known(kind, name)
-
-    known = registry.get
-    monkeypatch.setattr(registry, "get", plugged)
-    found = dse.run({**STUDY, "evaluate": {"using": "tool"}})
-    pd.testing.assert_frame_equal(values(found), values(dse.run(study(), evaluate=figures)))
-    assert found.manifest["measured"]["identity"] == [
-        '{"outputs": {"area_m2": "um2", "delay_s": "ns", "power_w": "mW"}, '
-        '"plugin_version": "1", "using": "tool"}'
-    ]
-    with pytest.raises(StudyError, match="'tol' is not a known measurer"):
-        dse.load({**STUDY, "evaluate": {"using": "tol"}})
 
 
 def test_of_a_design_that_was_not_measured_a_run_says_that(tmp_path: Path) -> None:

@@ -110,10 +110,10 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
         ),
         (
             "  command:",
-            "  using: nothing\n  command:",
+            "  function: nothing\n  command:",
             [
                 "study.yaml:5:1: evaluate: designs are measured by one of `command`, `function`, "
-                "`using`, or a function given to dse.run; remove one of command, using"
+                "or a function given to dse.run; remove one of command, function"
             ],
         ),
         (

@@ -37,7 +37,6 @@ from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import axes_labels, written_unit
 from dse.study.measured.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
-from dse.study.measured.measurers import Values
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input
 
@@ -55,8 +54,7 @@ def measured_of(
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
         here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
     axis_units = written_units(written.axes, axes)
-    values: Values = {axis.name: [*axis.places] for axis in axes}
-    evaluator = evaluator_of(section, outputs, axis_units, values, here)
+    evaluator = evaluator_of(section, outputs, axis_units, here)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     for name, text in outputs.expected.items():
@@ -64,7 +62,7 @@ def measured_of(
             expected[name] = _number(text, columns, axes, "an expectation")
     cost = cost_of(written, axes, outputs.units, reader)
     pool = rows_of(written, space.axes, reader) if axes else None
-    places = axes, tuple(free), axis_units, values, cost
+    places = axes, tuple(free), axis_units, cost
     cheaper = [
         _cheaper(section, place, outputs, places, reader)
         for place in range(len(section.fidelities))
@@ -101,19 +99,19 @@ def _cheaper(
     section: schema.EvaluateSection,
     place: int,
     last: Outputs,
-    places: tuple[Sequence[Axis], tuple[int, ...], AxisUnits, Values, Cost | None],
+    places: tuple[Sequence[Axis], tuple[int, ...], AxisUnits, Cost | None],
     reader: Reader,
 ) -> MeasuredColumns | None:
     """Return a cheaper level, whose outputs are those of the last one unless it has fewer."""
     level, here = section.fidelities[place], reader.below(*FIDELITIES, place)
-    axes, free, axis_units, values, cost = places
+    axes, free, axis_units, cost = places
     outputs = replace(last, ranges={})
     if level.outputs:
         outputs = outputs_of(level, here)
         for name in sorted(outputs.units.keys() - last.units.keys()):
             rule = f"{name} is no output of the study, or in another unit"
             reader.fault(outputs.places[name], rule, nearest(name, last.units))
-    evaluator = evaluator_of(level, outputs, axis_units, values, here)
+    evaluator = evaluator_of(level, outputs, axis_units, here)
     if evaluator is None or level.cost is None:
         return None
     share = level.cost.value
@@ -183,8 +181,7 @@ def measured_quantities(
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
     measured = measured_of(written, outputs, space, reader)
-    named = section.using or section.function
-    source = named or (str(section.command[0]) if section.command else "a function")
+    source = section.function or (str(section.command[0]) if section.command else "a function")
     about = {"words": "What is measured", "source": f"measured by {source}"}
     return measured, {name: column_quantity(name, **about) for name in outputs.units}
 

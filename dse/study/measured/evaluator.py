@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from dse.algebra import units
 from dse.contract import Objective
-from dse.contract.evaluators import Evaluator, Measurer
+from dse.contract.evaluators import Evaluator
 from dse.errors import UnitError, dotted, nearest
 from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
-from dse.files.document import CHEAPER
+from dse.files.document import CHEAPER, Document
 from dse.files.headers import DIMENSIONLESS
-from dse.files.inputs import base_of, locate
+from dse.files.inputs import Input, base_of, locate
 from dse.files.json import read_regular, reason
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.measured.measurers import (
-    LARGEST_FILE_BYTE,
-    Values,
-    file_hashes,
-    matching,
-    own_files,
-    plugged,
-)
 from dse.study.reader import Path, Reader
 
 PLAIN = ("", *DIMENSIONLESS)
@@ -41,6 +34,11 @@ PLAIN = ("", *DIMENSIONLESS)
 
 FIDELITIES: Path = (*CHEAPER.split("."),)
 """Where cheaper levels stand; a function given to dse.run is of the last one."""
+
+LARGEST_FILE_BYTE = 16 * 2**20
+"""Most bytes of a file that is part of what measures."""
+
+_BESIDE = re.compile(r"\{study\}/([^{}]+)")
 
 AxisUnits = Mapping[str, str | None]
 """The unit in which each axis is written, None for choices."""
@@ -60,17 +58,13 @@ class Outputs:
 
 
 def outputs_of(section: schema.MeasuringSection, reader: Reader) -> Outputs:
-    """Return the outputs of a section, or those of the plug-in that it names."""
-    written = dict(section.outputs)
-    if not written and section.using is not None:
-        with reader.at(("using",)):
-            written = dict(registry.get(Measurer, section.using).outputs)
+    """Return the outputs of a section."""
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
     expected: dict[str, str] = {}
     ranges: dict[str, tuple[float, float]] = {}
     known = registry.names(Objective)
-    for name, said in written.items():
+    for name, said in section.outputs.items():
         place: Path = ("outputs", name)
         about = said if isinstance(said, schema.OutputSection) else schema.OutputSection(unit=said)
         with reader.at(place):
@@ -81,7 +75,7 @@ def outputs_of(section: schema.MeasuringSection, reader: Reader) -> Outputs:
             if about.expect is not None:
                 expected[quantity] = about.expect
             ranges |= _range(quantity, unit, about, quantity in known)
-    if not written:
+    if not section.outputs:
         rule = "a measurement has at least one output"
         reader.fault(("outputs",), rule, "add for instance `outputs: {area: um2}`", "")
     return Outputs(found, places, expected, ranges)
@@ -130,7 +124,6 @@ def evaluator_of(
     section: schema.MeasuringSection,
     declared: Outputs,
     axis_units: AxisUnits,
-    values: Values,
     reader: Reader,
 ) -> Evaluator | None:
     """Return what measures the outputs of a section; None where a fault was added."""
@@ -142,20 +135,15 @@ def evaluator_of(
     ways = {
         "command": section.command,
         "function": section.function,
-        "using": section.using,
         "a function": function,
     }
     given = [name for name, there in ways.items() if there is not None]
     if len(given) != 1:
         rule = (
-            "designs are measured by one of `command`, `function`, `using`, or a function given "
-            "to dse.run"
+            "designs are measured by one of `command`, `function`, or a function given to dse.run"
         )
         reader.fault((), rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
-    if section.settings and section.using is None:
-        rule = "settings are those of a plug-in"
-        reader.fault(("settings",), rule, "remove them, or name one: `using: NAME`", "")
     if section.command is not None:
         return _command(section, declared, axis_units, reader)
     _refuse_exits(section, reader)
@@ -164,16 +152,11 @@ def evaluator_of(
         reader.fault(("timeout",), rule, "remove it, or write a command")
     if section.function is not None:
         return _function(section, declared, axis_units, reader)
-    parts: dict[str, object] = {}
-    if section.using is not None:
-        files = [one for each in section.files for one in matching(each, reader.document)]
-        function, parts = plugged(section.using, section.settings, files, values, reader)
-    elif function is not None:
-        parts["function"] = source_of(function)
     if function is None:
         return None
     _require_arguments(function, axis_units, reader)
-    return FunctionEvaluator(function=function, **_known(section, declared, reader, **parts))
+    known = _known(section, declared, reader, function=source_of(function))
+    return FunctionEvaluator(function=function, **known)
 
 
 def _function(
@@ -225,7 +208,58 @@ def _known(
 
 def _files(section: schema.MeasuringSection, reader: Reader) -> dict[str, str]:
     """Return the hash of each file of a section, and keep these with the run."""
-    return file_hashes(own_files(section.command or (), section.function), section.files, reader)
+    return _file_hashes(_own_files(section.command or (), section.function), section.files, reader)
+
+
+def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) -> dict[str, str]:
+    """Return the hash of each of its `own` files and of those that `patterns` name.
+
+    They are kept in the inputs of `reader`, to be copied to the run.
+    """
+    found = {}
+    for position, pattern in [*((None, name) for name in own), *enumerate(patterns)]:
+        where: Path = ("command",) if position is None else ("files", position)
+        names = _matching(pattern, reader.document) if position is not None else [pattern]
+        if not names and not reader.document.recorded:
+            reader.fault(where, f"no file matches {pattern!r}", base_of(reader.document), "")
+        for name in names:
+            try:
+                content = read_regular(locate(reader.document, name), LARGEST_FILE_BYTE + 1)
+            except (OSError, ValueError) as error:
+                if position is not None and not reader.document.recorded:
+                    reader.fault(where, f"{name} cannot be read: {reason(error)}", "check it", "")
+                continue  # of the program and its arguments another rule tells
+            if len(content) > LARGEST_FILE_BYTE:
+                reader.notes.append(
+                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
+                    f"go unnoticed; announce them by another `version`"
+                )
+                continue
+            reader.inputs[name] = Input(name, content)
+            found[name] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+def _matching(pattern: str, document: Document) -> list[str]:
+    """Return the files beside the study that a pattern names, sorted."""
+    if document.recorded:  # of a run that is over only its copies count
+        return sorted(name for name in document.inputs if FilePath(name).match(pattern))
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    base = FilePath(document.file).parent
+    return sorted(str(one.relative_to(base)) for one in base.glob(pattern) if one.is_file())
+
+
+def _own_files(command: Sequence[object], function: str | None) -> list[str]:
+    """Return the program of a command, and its arguments, that lie beside the study.
+
+    Of a function it is its file.
+    """
+    if function is not None:
+        return [function.rpartition(":")[0]]
+    arguments = [str(argument) for argument in command]
+    program = [one for one in arguments[:1] if "/" in one and "{" not in one]
+    return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
 
 
 def _refuse_exits(section: schema.MeasuringSection, reader: Reader) -> None:
