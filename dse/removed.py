@@ -53,6 +53,10 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.place"): (
         "place the netlist with tools of your own, and write the figures into the table"
     ),
+    ("argument", "characterise.mapping_tool"): (
+        "leave it out: pyosys maps, or without it the yosys on the PATH"
+    ),
+    ("argument", "characterise.cache_limit"): "leave it out: results take 64 MB at most",
     ("argument", "characterise.device"): _CELLS,
     ("argument", "characterise.placements"): _CELLS,
     ("argument", "characterise.joined_by"): _NETWORK,

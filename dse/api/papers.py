@@ -40,7 +40,6 @@ def reproduce(*papers: str) -> Reproduction:
 def reproduce_by_synthesis(
     *papers: str,
     library: Paths = (),
-    mapping_tool: str | None = None,
     cache: bool = True,
     jobs: Count = 1,
     progress: Callable[[int, int, str], None] | None = None,
@@ -56,7 +55,7 @@ def reproduce_by_synthesis(
     library : LIB
         Liberty file to which the cores are mapped now; several make one.  They have one process
         and one corner; without any the shipped tables of several libraries count.
-    mapping_tool, cache, jobs, progress
+    cache, jobs, progress
         As in `characterise`.
 
     Raises
@@ -84,7 +83,6 @@ def reproduce_by_synthesis(
                     over=[f"{key}={values}" for key, values in made.over.items()],
                     targets="fastest",
                     tasks=made.tasks,
-                    mapping_tool=mapping_tool,
                     cache=cache,
                     jobs=jobs,
                     progress=progress,

@@ -124,10 +124,8 @@ def characterise(
     gate_clocks: Count | None = None,
     full_adders: bool = False,
     keep: str | Path | None = None,
-    mapping_tool: str | None = None,
     time_limit: Duration = "3600 s",
     cache: bool = True,
-    cache_limit: Size = "64 MB",
     jobs: Count = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Characterisation:
@@ -173,14 +171,10 @@ def characterise(
         Map with the full adders of the library as well; the smallest netlist counts.
     keep : FOLDER
         Write the netlist, critical path, constraints and activity of each design here.
-    mapping_tool
-        pyosys or yosys (default: the first installed).
     time_limit
         Longest time to map one design, and of a testbench.
     cache
         Keep results, and use those of earlier runs.
-    cache_limit
-        Most disk space for kept results.
     jobs
         Most processes.
 
@@ -197,9 +191,7 @@ def characterise(
     from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
 
     files = paths(library)
-    conditions, kept = _conditions(
-        clock, mapping_tool, time_limit, cache, cache_limit, wire, memory, gate_clocks, full_adders
-    )
+    conditions, kept = _conditions(clock, time_limit, cache, wire, memory, gate_clocks, full_adders)
     request = _request(hardware, over, tasks=tasks, seed=seed)
     wanted_for, wanted, _ = results_of(
         lambda: targets_of(
@@ -244,10 +236,8 @@ def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) ->
 
 def _conditions(
     clock: str | None,
-    mapping_tool: str | None,
     time_limit: str,
     cache: bool,
-    cache_limit: str,
     wire: str | None = None,
     memory: str = "20 kbit",
     gate_clocks: int | None = None,
@@ -257,17 +247,15 @@ def _conditions(
     from dse.silicon.kept_results import KeptResults, user_folder
 
     clock_hz = positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
-    most_byte = positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
     conditions = Conditions(
         period_s=1.0 / clock_hz if clock_hz else 0.0,
-        tool=mapping_tool,
         wire=wire,
         gate_clocks=gate_clocks or 0,
         full_adders=full_adders,
         time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
         memory_bit=positive_quantity(memory, "memory_bit", "memory"),
     )
-    return conditions, KeptResults(user_folder() / "silicon", most_byte) if cache else None
+    return conditions, KeptResults(user_folder() / "silicon") if cache else None
 
 
 def _written(found: Characterisation, out: str | Path | None) -> Characterisation:

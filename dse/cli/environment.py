@@ -15,7 +15,7 @@ from dse.reports.progress import bar
 @command(
     "dse.api.papers:reproduce",
     "dse.api.papers:reproduce_by_synthesis",
-    without=("cache", "mapping_tool"),
+    without=("cache",),
 )
 def reproduce(
     call: Call,

@@ -76,7 +76,7 @@ class Characteriser:
 
     def __post_init__(self) -> None:
         """Ask the mapping tool for its version."""
-        self.tool = full_name(chosen_yosys(self.conditions.tool))
+        self.tool = full_name(chosen_yosys())
 
     @cached_property
     def library(self) -> CellLibrary:

@@ -36,8 +36,6 @@ class Conditions:
     ----------
     period_s
         Clock period; 0 for the least of each design, rounded up.
-    tool
-        ``pyosys`` or ``yosys``; none for the first that is installed.
     wire
         Wire load of the library by name; none for wires without capacitance.
     gate_clocks
@@ -51,7 +49,6 @@ class Conditions:
     """
 
     period_s: float = 0.0
-    tool: str | None = None
     wire: str | None = None
     gate_clocks: int = 0
     full_adders: bool = False

@@ -44,7 +44,7 @@ class KeptResults:
     """A folder of results; the oldest go when they take more than `most_byte` together."""
 
     folder: Path
-    most_byte: float
+    most_byte: float = 64e6
 
     def read(self, key: str) -> dict[str, Any] | None:
         """Return what was kept under a key; None where it is not, or cannot be read."""

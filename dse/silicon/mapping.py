@@ -118,7 +118,7 @@ def map_description(
     ToolTimeError
         It took too long.
     """
-    yosys = chosen_yosys(conditions.tool, conditions.time_limit_s)
+    yosys = chosen_yosys(conditions.time_limit_s)
     given = {"usable.lib": usable.liberty}
     gates: list[str] = []
     if conditions.gate_clocks:

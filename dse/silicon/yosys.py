@@ -48,19 +48,19 @@ def found_yosys() -> tuple[Yosys, ...]:
     return tuple(found)
 
 
-def chosen_yosys(name: str | None = None, time_limit_s: float = READING_S) -> Yosys:
-    """Return ``pyosys`` or ``yosys``, which may take so long; by default the first that is there.
+def chosen_yosys(time_limit_s: float = READING_S) -> Yosys:
+    """Return ``pyosys`` or ``yosys``, the first that is there, which may take so long.
 
     Raises
     ------
     MissingLibraryError
-        It is not installed.
+        Neither is installed.
     """
-    for one in found_yosys():
-        if name in (None, one.name):
-            return replace(one, time_limit_s=time_limit_s)
-    instead = "" if name == "pyosys" else ", or a yosys on the PATH"
-    raise MissingLibraryError("mapping of Verilog", name or "pyosys", "rtl", instead)
+    found = found_yosys()
+    if not found:
+        instead = ", or a yosys on the PATH"
+        raise MissingLibraryError("mapping of Verilog", "pyosys", "rtl", instead)
+    return replace(found[0], time_limit_s=time_limit_s)
 
 
 def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> Output:

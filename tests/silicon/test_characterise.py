@@ -29,6 +29,7 @@ from dse.silicon.netlists.timing import Delay, Timing, analyse
 from dse.silicon.targets import rows_apart
 from dse.silicon.tasks import combinations, generated
 from dse.silicon.yosys import found_yosys
+from tests.silicon.test_mapping import tool as tool
 from tests.silicon.toy import TOY, toy
 
 pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
@@ -424,7 +425,6 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("tool", [one.name for one in found_yosys()])
 @pytest.mark.parametrize("line", BROKEN)
 def test_faults_of_a_description_have_a_place_and_a_remedy(
     run: Run, line: str, tool: str, tmp_path: Path
@@ -437,7 +437,7 @@ def test_faults_of_a_description_have_a_place_and_a_remedy(
     (tmp_path / "top.csv").write_text(f"a,b,c,q\n1,0,0,-\n1,0,0,{answer:d}\n")
     figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
     own = dse.verilog("top.v", top="top", check="top.csv", **figures)
-    told = fails(lambda: dse.characterise(own, library=TOY, mapping_tool=tool))
+    told = fails(lambda: dse.characterise(own, library=TOY))
     place, remedy = BROKEN[line]
     assert told.removeprefix(str(tmp_path / "top.v")).startswith(place)
     assert remedy in told
@@ -458,7 +458,6 @@ endmodule
 """
 
 
-@pytest.mark.parametrize("tool", [one.name for one in found_yosys()])
 def test_signals_with_several_drivers_are_refused_at_once_before_they_are_simulated(
     run: Run, tool: str, tmp_path: Path
 ) -> None:
@@ -466,7 +465,7 @@ def test_signals_with_several_drivers_are_refused_at_once_before_they_are_simula
     (tmp_path / "top.csv").write_text("a,b,q,r,y\n1,0,0,-,-\n1,0,1,-,-\n")
     figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
     own = dse.verilog("top.v", top="top", check="top.csv", **figures)
-    told = fails(lambda: dse.characterise(own, library=TOY, mapping_tool=tool))
+    told = fails(lambda: dse.characterise(own, library=TOY))
     remedy = "drive it; let one process or assignment do so"
     assert told.replace(f"{tmp_path}/", "").splitlines() == [
         f"top: a: input a and input b {remedy}",

@@ -30,9 +30,16 @@ from dse.silicon.yosys import chosen_yosys, found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import toy
 
-TOOLS = [one.name for one in found_yosys()]
-each_tool = pytest.mark.parametrize("tool", TOOLS or ["pyosys"])
+TOOLS = found_yosys()
 pytestmark = pytest.mark.skipif(not TOOLS, reason="needs pyosys or yosys")
+
+
+@pytest.fixture(params=TOOLS, ids=lambda one: one.name)
+def tool(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what maps, each that is installed, as if it were alone."""
+    monkeypatch.setattr(yosys, "found_yosys", lambda: (request.param,))
+    return str(request.param.name)
+
 
 COUNTER = """
 module counter #(parameter WIDTH = 2) (
@@ -53,44 +60,38 @@ def map_read(
 
 
 def map_files(
-    sources: Sources,
-    top: str,
-    tool: str | None = None,
-    parameters: Mapping[str, int | str] | None = None,
+    sources: Sources, top: str, parameters: Mapping[str, int | str] | None = None
 ) -> Mapped:
-    return map_read(reading(sources, chosen_yosys(tool), top, parameters), toy(), top, tool=tool)
+    return map_read(reading(sources, chosen_yosys(), top, parameters), toy(), top)
 
 
-def mapped(verilog: str, tool: str, library: CellLibrary | None = None, top: str = "top") -> Mapped:
-    return map_read(Reading.of_text(verilog), library or toy(), top, tool=tool)
+def mapped(verilog: str, library: CellLibrary | None = None, top: str = "top") -> Mapped:
+    return map_read(Reading.of_text(verilog), library or toy(), top)
 
 
-@each_tool
 def test_a_mapped_engine_gives_known_answers(tool: str) -> None:
     jacobi = registry.get(Generator, "jacobi")
     design = jacobi(side=1, cell_bit=8)
     vectors = jacobi.answers(design, seed=2, tasks=20)
-    found = mapped(design.verilog, tool, top=design.top)
+    found = mapped(design.verilog, top=design.top)
     assert {one.cell for one in found.netlists[0].instances} <= set(toy().cells)
     shown = evaluated(found.netlists[0], toy(), vectors.stimulus, vectors.cycles)
     assert first_wrong_bit(vectors, shown) == ""
-    assert re.fullmatch(tool + r" \d+\.\d+\S*", yosys.full_name(chosen_yosys(tool)))
+    assert re.fullmatch(tool + r" \d+\.\d+\S*", yosys.full_name(chosen_yosys()))
 
 
-@each_tool
 def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
     file = tmp_path / "my counter.v"
     file.write_text(COUNTER)
-    found = map_files(Sources((str(file),)), "counter", tool, {"WIDTH": 3})
+    found = map_files(Sources((str(file),)), "counter", {"WIDTH": 3})
     assert len(found.netlists[0].outputs["count"]) == 3
     with pytest.raises(StudyError, match=r"'LENGTH'.*; name a parameter of the top module"):
-        map_files(Sources((str(file),)), "counter", tool, {"LENGTH": 3})
+        map_files(Sources((str(file),)), "counter", {"LENGTH": 3})
 
 
-@each_tool
 def test_set_and_reset_are_tied_off_where_there_is_no_other_flip_flop(tool: str) -> None:
     cells = {name: cell for name, cell in toy().cells.items() if name != "DFF"}
-    found = mapped(COUNTER, tool, replace(toy(), cells=cells), top="counter")
+    found = mapped(COUNTER, replace(toy(), cells=cells), top="counter")
     flip_flops = [one for one in found.netlists[0].instances if one.cell == "DFFR"]
     assert [one.nets["RN"] for one in flip_flops] == [1, 1]
 
@@ -114,14 +115,13 @@ FAULTS = {
 }
 
 
-@each_tool
 @pytest.mark.parametrize("line", FAULTS)
 def test_faults_name_their_place_and_remedy(line: str, tool: str, tmp_path: Path) -> None:
     file = tmp_path / "top.v"
     kind = "" if "missing" in line else " reg"
     file.write_text(f"module top (input clock, input a, output{kind} q);\n\n  {line}\nendmodule\n")
     with pytest.raises(StudyError) as caught:
-        map_files(Sources((str(file),)), "top", tool)
+        map_files(Sources((str(file),)), "top")
     (fault,) = caught.value.faults
     expected = FAULTS[line]
     if tool == "pyosys" and "syntax error" in expected:
@@ -130,10 +130,9 @@ def test_faults_name_their_place_and_remedy(line: str, tool: str, tmp_path: Path
     assert told == expected or (told.endswith(expected) and "loop" in expected)
 
 
-@each_tool
 def test_a_top_that_is_not_there(tool: str) -> None:
     with pytest.raises(StudyError, match=r"'bottom' not found.*name a module of these files"):
-        mapped(COUNTER, tool, top="bottom")
+        mapped(COUNTER, top="bottom")
 
 
 def test_what_is_wrong_before_anything_runs(tmp_path: Path) -> None:
@@ -150,11 +149,10 @@ def test_what_is_wrong_before_anything_runs(tmp_path: Path) -> None:
         map_files(Sources((str(tmp_path / "missing.v"),)), "top")
 
 
-@each_tool
 def test_what_takes_too_long_is_ended(tool: str) -> None:
     reads = Reading.of_text(COUNTER)
     with pytest.raises(ToolTimeError) as caught:
-        map_read(reads, toy(), "counter", tool=tool, time_limit_s=0.001)
+        map_read(reads, toy(), "counter", time_limit_s=0.001)
     rule = "mapping took more than 0.001 s; raise the limit, or make the design smaller"
     assert str(caught.value) == rule
 
@@ -169,12 +167,11 @@ def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-@each_tool
 def test_a_tool_that_crashes_is_told(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = yosys.Yosys(tool, ("sh", "-c", "echo killed by the system; kill -9 $$"))
     monkeypatch.setattr("dse.silicon.mapping.chosen_yosys", lambda *_: broken)
     with pytest.raises(DseError, match="ended before its work was done; its last line: killed"):
-        mapped(COUNTER, tool, top="counter")
+        mapped(COUNTER, top="counter")
 
 
 def test_cells_are_omitted_by_rule() -> None:

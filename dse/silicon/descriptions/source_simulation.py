@@ -58,7 +58,7 @@ def held_vectors(
     """
     if isinstance(task.vectors, Vectors):
         return Held(task.vectors, Reading.of_text(task.design.verilog), ())
-    yosys = chosen_yosys(conditions.tool, conditions.time_limit_s)
+    yosys = chosen_yosys(conditions.time_limit_s)
     top = task.design.top
     script = [*elaborating(top), "write_rtlil described.il"]
     script += ["delete */c:*", "write_json ports.json"]
