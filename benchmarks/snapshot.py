@@ -1,11 +1,10 @@
 """What every shipped study answers, taken down so that two versions can be held together.
 
-    python -m benchmarks.snapshot take BEFORE --dse old/.venv/bin/dse
-    python -m benchmarks.snapshot take AFTER
+    python -m benchmarks.snapshot take FOLDER
     python -m benchmarks.snapshot compare BEFORE AFTER [--renamed told=tracked ...]
 
-A snapshot holds, for each command of `COMMANDS`, its exit status and what it prints as JSON, and
-the front of each run.  Comparing prints every value that differs; its status is 1 if any does.
+A snapshot holds, for each study, what `questions` return as plain data, and the front of its run.
+Take one with each version.  Comparing prints every value that differs; its status is 1 if any does.
 """
 
 from __future__ import annotations
@@ -13,47 +12,19 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import dse
+
 STUDIES = Path(__file__).resolve().parent.parent / "studies"
 
-COMMANDS = {
-    "answer": ["answer", "{study}", "--json"],
-    "flips": ["flips", "{study}", "--json"],
-    "samples": ["answer", "{study}", "--samples", "200", "--no-flips", "--json"],
-    "sensitivity": ["sensitivity", "{study}", "--json"],
-    "verify": ["verify", "{run}", "--trials", "20000", "--json"],
-    "too_fast": [
-        "run",
-        "{study}",
-        "--set",
-        "workload.rate=1e6 Gbit/s",
-        "--out",
-        "{run}_",
-        "--json",
-    ],
-    "misspelt": ["check", "{study}", "--set", "workload.speed=1 Gbit/s"],
-}
-"""What is asked of each study, besides to run it."""
-
-ALONE = {
-    "reproduce": ["reproduce", "--json"],
-    "sweep": ["sweep", "{studies}/des_100gbps.yaml", "rate=1..120Gbps", "--json"],
-    "evaluate": ["evaluate", "{studies}/settop_116mbps.yaml", "--set", "des.design=u1", "--json"],
-    "flipped": [
-        "answer",
-        "{studies}/crypto_interface_100gbps.yaml",
-        "--set",
-        "workload.granularity=1500 B",
-        "--json",
-    ],
-}
-"""Commands that need no study of their own, or just one."""
+TOO_FAST = {"workload.rate": "1e6 Gbit/s"}
+"""What no design of a study with a demand meets."""
 
 PASSING = {
     "folder",
@@ -68,35 +39,37 @@ PASSING = {
 """What may differ between two runs of one version."""
 
 
-def take(folder: Path, dse: str) -> None:
-    """Write a snapshot of what a program answers."""
+def take(folder: Path) -> None:
+    """Write a snapshot of what this program answers."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         for study in sorted(STUDIES.glob("*.yaml")):
             run = Path(scratch, study.stem)
-            _keep(folder, f"{study.stem}.run", [dse, "run", study, "--out", run, "--json"])
-            front = run / "front.csv"
-            (folder / f"{study.stem}.front.csv").write_bytes(front.read_bytes())
-            for name, command in COMMANDS.items():
-                filled = [part.format(study=study, run=run) for part in command]
-                _keep(folder, f"{study.stem}.{name}", [dse, *filled])
-        for name, command in ALONE.items():
-            _keep(folder, name, [dse, *(part.format(studies=STUDIES) for part in command)])
+            for name, ask in questions(study, run).items():
+                print(f"{study.stem}.{name}", flush=True)
+                kept = json.dumps(_asked(ask), indent=1, default=float)
+                (folder / f"{study.stem}.{name}.json").write_text(kept, encoding="utf-8")
+            shutil.copyfile(run / "front.csv", folder / f"{study.stem}.front.csv")
 
 
-def _keep(folder: Path, name: str, command: list[Any]) -> None:
-    print(name, flush=True)
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    printed = _read(done.stdout)
-    kept = {"status": done.returncode, "printed": printed, "faults": done.stderr.count("\n") > 0}
-    (folder / f"{name}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+def questions(study: Path, run: Path) -> dict[str, Callable[[], Any]]:
+    """Return what is asked of a study, by name; the first question writes its run."""
+    return {
+        "run": lambda: dse.run(study, out=run, plots=False),
+        "answer": lambda: dse.answer(study),
+        "flips": lambda: dse.flips(study),
+        "verify": lambda: dse.verify(run, trials=20_000),
+        "explain": lambda: dse.explain(run, design=dse.answer(run).pick.name),
+        "too_fast": lambda: dse.run(study, overrides=TOO_FAST),
+    }
 
 
-def _read(text: str) -> Any:
+def _asked(ask: Callable[[], Any]) -> Any:
+    """Return what an answer says as plain data, or the error in words."""
     try:
-        return json.loads(text)
-    except ValueError:
-        return bool(text)
+        return ask().to_dict()
+    except dse.errors.DseError as error:
+        return {"error": type(error).__name__, "text": str(error)}
 
 
 def differences(one: Any, other: Any, path: str = "") -> Iterator[str]:
@@ -143,11 +116,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("task", choices=("take", "compare"))
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--dse", default=str(Path(sys.executable).with_name("dse")))
     parser.add_argument("--renamed", nargs="*", default=[], metavar="OLD=NEW")
     given = parser.parse_args()
     if given.task == "take":
-        take(given.folders[0], given.dse)
+        take(given.folders[0])
         return
     names = dict(pair.split("=", 1) for pair in given.renamed)
     sys.exit(compare(*given.folders, names) > 0)

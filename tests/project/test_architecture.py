@@ -111,9 +111,9 @@ def test_models_do_not_import_their_papers() -> None:
             assert not papers, module
 
 
-def test_no_module_has_more_than_400_lines() -> None:
+def test_no_module_has_more_than_800_lines() -> None:
     lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in SOURCES.items()}
-    assert [name for name, count in lines.items() if count > 400] == []
+    assert [name for name, count in lines.items() if count > 800] == []
 
 
 def test_every_package_says_what_lives_there() -> None:
