@@ -157,10 +157,11 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
         raise not_a_run(folder, error) from error
     if not isinstance(found, dict):
         raise not_a_run(folder, TypeError("its manifest holds no entries"))
-    if isinstance(later := found.get("format"), int) and later > FORMAT:
+    if isinstance(written := found.get("format", 1), int) and written != FORMAT:
+        age, update = ("later", "update dse, or ") if written > FORMAT else ("earlier", "")
         raise OutputError(
-            f"{folder} was written by a later version of dse (format {later}; this one reads "
-            f"{FORMAT}); update dse, or run its study again"
+            f"{folder} was written by {'a' if update else 'an'} {age} version of dse (format "
+            f"{written}; this one reads {FORMAT}); {update}run its study again"
         )
     wrong = [] if changed else [*_changed(found, folder)]
     if wrong:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -281,9 +282,16 @@ def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -
     assert explained.objectives == first.objectives
 
 
-def test_a_run_of_a_later_format_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text('{"format": 2}', encoding="utf-8")
-    with pytest.raises(OutputError, match=r"a later version of dse \(format 2; .* 1\); update"):
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        (3, "a later version of dse (format 3; this one reads 2); update dse, or run its study"),
+        (1, "an earlier version of dse (format 1; this one reads 2); run its study again"),
+    ],
+)
+def test_a_run_of_another_format_is_refused(tmp_path: Path, written: int, sentence: str) -> None:
+    (tmp_path / "manifest.json").write_text(f'{{"format": {written}}}', encoding="utf-8")
+    with pytest.raises(OutputError, match=re.escape(sentence)):
         verify_run(tmp_path)
 
 

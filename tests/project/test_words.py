@@ -27,7 +27,7 @@ SOURCES = sorted(
     path for top in ("dse", "cores", "objectives") for path in (ROOT / top).rglob("*.py")
 )
 PAGES = sorted({*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"})
-QUOTED = {"dse/errors.py", "dse/contract/decorator.py"}
+QUOTED = {"dse/removed.py", "dse/contract/decorator.py"}
 """Names of earlier versions, and quotations of the papers."""
 
 
