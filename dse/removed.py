@@ -43,6 +43,7 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "decision_map.budget"): _TIME,
     ("argument", "answer.told"): "write `callback`",
     ("argument", "run.told"): "write `callback`",
+    ("argument", "report.living"): "serve the run, whose numbers move: dse serve RUN",
     ("argument", "characterise.top"): _DESCRIBED,
     ("argument", "characterise.check"): _DESCRIBED,
     ("argument", "characterise.figures"): _DESCRIBED,

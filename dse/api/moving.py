@@ -16,10 +16,6 @@ from dse.files.document import Document
 from dse.page.sliders import Slider, sliders_of
 from dse.reports import sections
 from dse.reports.text import change, in_words, listed
-from dse.runs import runner
-from dse.runs.result import Result
-from dse.runs.solved import Options
-from dse.search.settings import budget_of
 from dse.study.scenario import field_path
 from dse.study.study import Study, ready
 
@@ -68,7 +64,7 @@ class Moving:
     def answer(
         self, moved: Mapping[str, Any], prefer: str | None = None, within: str | None = None
     ) -> dict[str, Any]:
-        """Return the answer with what was moved: as HTML, and whether it is proven.
+        """Return the answer with what was moved, as HTML.
 
         Raises
         ------
@@ -79,50 +75,23 @@ class Moving:
         said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
         try:
             study = load(self.study, overrides=pairs) if pairs else self.study
-            found = self._answered(study, study, prefer, within)
+            found = self._answered(study, prefer, within)
         except InfeasibleError as error:
             lines = tuple(str(error).split("\n"))
             shown = sections.html("", [sections.Section("infeasible", "", lines)])
-            found = {"html": shown, "exact": True}
+            found = {"html": shown}
         numbers = {path: self.sliders[path].number(value) for path, value in moved.items()}
         return said | {"numbers": numbers} | found
 
-    def stored(
-        self, moved: Mapping[str, Any], prefer: str | None, within: str | None
-    ) -> dict[str, Any] | None:
-        """Return the answer for a page without the program; None where it is not proven.
-
-        Where nothing fits it names the constraints, and what would admit a design is not searched.
-
-        Raises
-        ------
-        DseError
-            When there was no time, or what was moved makes no sense.
-        """
-        seconds = budget_of(self._time, None).seconds
-        document = load(self.study, overrides=self.overrides(moved)).document
-        solved = runner.run_study(document, Options(effort_s=seconds))
-        outcome = solved.answers[0].outcome
-        if not outcome.exact:
-            return None
-        if outcome.feasible:
-            return self._answered(solved.first, Result(solved), prefer, within)
-        conflicts = [f"No design meets {listed(list(rules))}." for rules in outcome.conflicts()]
-        shown = [sections.Section("infeasible", "No feasible design", tuple(conflicts))]
-        return {"html": sections.html("", shown)}
-
-    def _answered(
-        self, study: Study, source: Study | Result, prefer: str | None, within: str | None
-    ) -> dict[str, Any]:
+    def _answered(self, study: Study, prefer: str | None, within: str | None) -> dict[str, Any]:
         found = answer(
-            source, prefer=prefer, tolerance=within, all=False, flips=False, time=self._time
+            study, prefer=prefer, tolerance=within, all=False, flips=False, time=self._time
         )
         shown = [one for one in found.sections if one.key in BRIEF or not isinstance(found, Answer)]
         brief = [sections.Section(one.key, lines=one.brief or one.lines) for one in shown]
         facts: dict[str, Any] = {"html": sections.html("", brief)}
         if isinstance(found, Answer):
             facts["pick"] = found.pick.line
-            facts["exact"] = bool(found.to_dict()["answer"]["exact"])
             if self._today is None and study.document.overrides == self.document.overrides:
                 self._today = found.pick
             if self._today is not None and self._today.line != found.pick.line:
@@ -151,10 +120,7 @@ class Moving:
         return f"{today.line}, the answer of the study, would have {listed(changes)}."
 
     def flips(self, path: str) -> list[dict[str, Any]]:
-        """Return where the answer changes as one number moves alone, nearest on either side, in SI.
-
-        ``holds`` is the last value with the same answer, ``at`` the first with another one.
-        """
+        """Return where, in SI, the answer changes as one number moves alone, either way."""
         try:
             found = flips(self.study, only=[self.sliders[path].name], time=self._time)
             (entry,) = found.to_dict()["assumptions"]
@@ -162,11 +128,8 @@ class Moving:
             return []
         sides = []
         for facts in (entry["below"], entry["above"]):
-            at, holds = (
-                next((v for k, v in facts.items() if k.startswith(start)), None)
-                for start in ("flips_at", "holds_to")
-            )
+            at = next((value for key, value in facts.items() if key.startswith("flips_at")), None)
             if at is not None:
                 becomes = facts["becomes"] or "no feasible design"
-                sides.append({"at": at, "holds": holds, "becomes": becomes})
+                sides.append({"at": at, "becomes": becomes})
         return sides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,12 +47,10 @@ def page_text(
     tolerance: Percent | None = None,
     cloud: Limit = 100_000,
     live: Mapping[str, Any] | None = None,
-    hold: Callable[[Sequence[PageRun], int], Mapping[str, Any]] | None = None,
     **changing: Any,
 ) -> str:
     """Return the page of runs; `live` is what a served page knows of its program.
 
-    `hold` returns the answers that a page holds, of the runs and the size without them in bytes.
     `changing` are arguments of `answer`.
     """
     from dse.page import document
@@ -83,10 +81,7 @@ def page_text(
         parts = _sections(shown, answers) | {
             "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
         }
-    if hold is None:
-        return document.page_html(data["title"], parts, data, live=live)
-    size = len(document.page_html(data["title"], parts, data).encode())
-    return document.page_html(data["title"], parts, data, living=hold(shown, size))
+    return document.page_html(data["title"], parts, data, live=live)
 
 
 def _sections(shown: Sequence[PageRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:

@@ -258,5 +258,5 @@ def report(call: Call) -> None:
 
 @command("dse.serve.serving:serve")
 def serve(call: Call) -> None:
-    """Serve a living page of a study or run to this machine."""
+    """Serve a page of a study or run to this machine."""
     call(callback=lambda address: write(f"{address}  (Ctrl-C ends it)"))

@@ -24,8 +24,8 @@ SCRIPTS = (
 )
 """In the order in which they are read; together they are one function."""
 
-MOVING = {"live": ("growth.js", "map.js", "live.js"), "living": ("living.js",)}
-"""What moves a page with the program behind it, and one that holds answers."""
+MOVING = ("growth.js", "map.js", "live.js")
+"""What moves a page with the program behind it."""
 
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """What would end a script, or a line of it, inside JSON, and what says the same in a string."""
@@ -41,7 +41,6 @@ def page_html(
     data: Mapping[str, Any] | None,
     picture: bytes = b"",
     live: Mapping[str, Any] | None = None,
-    living: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a page that needs no other file.
 
@@ -59,24 +58,21 @@ def page_html(
         An SVG that stands below the answer.
     live
         What moves, for a page that is served by the program; None for one that is a file.
-    living
-        What moves on a page that is a file, with the answers.
     """
-    moving = "live" if live is not None else "living" if living is not None else ""
     slots = {
         "title": html.escape(title),
         "style": _read("page.css"),
         "data": inert_json(data) if data is not None else "null",
         "library": _script(_read(LIBRARY)) if data is not None else "",
         "scripts": (_function("\n".join(map(_read, SCRIPTS))) if data else "")
-        + (_function("\n".join(map(_read, MOVING[moving]))) if moving else ""),
+        + (_function("\n".join(map(_read, MOVING))) if live is not None else ""),
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
         "summary": "Why, what limits it, what else would cost" if data else "All that was found",
-        "live": _read(f"{moving}.html").replace("{{facts}}", inert_json(live or living))
-        if moving
+        "live": _read("live.html").replace("{{facts}}", inert_json(live))
+        if live is not None
         else "",
-        "connect": "; connect-src 'self'" if live else "",
+        "connect": "; connect-src 'self'" if live is not None else "",
         "picture": _image(picture) if picture else "",
         **{
             name: sections.html("", parts.get(name, ()))
@@ -84,7 +80,7 @@ def page_html(
         },
     }
     kept = {name for name, found in parts.items() if found}
-    kept |= {name for name, found in (("pictures", data), ("live", moving)) if found}
+    kept |= {name for name, found in (("pictures", data), ("live", live)) if found}
     page = _read("page.html")
     template = _PART.sub(lambda part: part["text"] if part["name"] in kept else "", page)
     return _SLOT.sub(lambda slot: slots[slot[1]], template)

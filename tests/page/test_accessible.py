@@ -92,7 +92,6 @@ def measured(folder: Path) -> Path:
 
 PAGES: dict[str, Callable[[Path], Path]] = {
     "front": lambda folder: of_run(folder, flips=True),
-    "living": lambda folder: of_run(folder, living=True),
     "infeasible": infeasible,
     "two": two,
     "sweep": sweep,

@@ -33,8 +33,3 @@ def test_pages_are_drawn_and_operated_in_firefox(tmp_path: Path) -> None:
                     "new Event('input'))"
                 )
                 assert tab.value("document.querySelectorAll('#table tbody tr').length") == 1
-            if name == "living":
-                slider = "document.querySelector('#sliders input[type=range]')"
-                tab.value(f"{slider}.value = 0")
-                tab.value(f"{slider}.dispatchEvent(new Event('input'))")
-                assert "rate=" in tab.value("location.hash")

@@ -109,13 +109,7 @@ def printed(page: str, folder: Path, change: Callable[[str], str] = quick) -> li
     return told
 
 
-LONG = "docs/report.md"
-"""A page that holds its answers; tests/page/test_living.py makes one, too."""
-
-
-@pytest.mark.parametrize(
-    "page", [*sorted({*PAGES} - {*SHOWN} - {LONG}), pytest.param(LONG, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("page", sorted({*PAGES} - {*SHOWN}))
 def test_commands_run(page: str, folder: Path) -> None:
     printed(page, folder)
 
