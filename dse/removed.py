@@ -44,6 +44,8 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "answer.told"): "write `callback`",
     ("argument", "run.told"): "write `callback`",
     ("argument", "report.living"): "serve the run, whose numbers move: dse serve RUN",
+    ("argument", "run.measure_again"): "measure again what failed in another run: --reuse RUN",
+    ("argument", "status.salvage"): "put back a copy of the run, or measure again with --fresh",
     ("argument", "characterise.top"): _DESCRIBED,
     ("argument", "characterise.check"): _DESCRIBED,
     ("argument", "characterise.figures"): _DESCRIBED,

@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, pick, telling_columns
 from dse.answers.trade import Trade
 from dse.files.document import Document
-from dse.model.evaluation import LACKING, Goal, ledger_of, remedy_of
+from dse.model.evaluation import LACKING, Goal, ledger_of
 from dse.model.preference import Preference
 from dse.model.repeats import SURE
 from dse.model.space import Index
@@ -117,8 +117,7 @@ def _proof(found: Mapping[str, Any]) -> str:
         f"constraints"
     )
     if but := ledger_of(found).but:
-        remedy = remedy_of(found)
-        return f"{some}: {but}{f'; {remedy}' if remedy else ''}."
+        return f"{some}: {but}."
     if lacking := found.get(LACKING):
         return f"{some}; {lacking_text(lacking)}."
     why = "; ".join(found.get(UNFINISHED, ()))

@@ -10,7 +10,7 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
-from dse.model.evaluation import AGAIN, ENTRY, LACKING
+from dse.model.evaluation import ENTRY, LACKING
 from dse.parametric.repairs.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
@@ -21,9 +21,9 @@ from dse.study.overrides import override
 RATE = "workload.rate"
 
 
-COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, AGAIN, LACKING)
-"""What is known of a search: counts, whether the front is exact, its ledger, the command that
-measures again what failed, and what the front lacks, where these are known."""
+COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, LACKING)
+"""What is known of a search: counts, whether the front is exact, its ledger, and what
+the front lacks, where these are known."""
 
 
 def known_fronts(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dse.api.arguments import (
     Count,
     Duration,
-    Names,
     Runs,
     Seed,
     Size,
@@ -20,7 +19,6 @@ from dse.api.arguments import (
     paths,
     public,
     study_of,
-    texts,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +115,6 @@ def run(
     resume: bool = False,
     fresh: bool = False,
     reuse: Runs = (),
-    measure_again: Names = (),
     time: Duration | None = None,
     memory: Size | None = None,
     progress: Progress | None = None,
@@ -158,10 +155,7 @@ def run(
         Remove the measurements in the output folder, and begin again.  Without this and `resume`,
         they are an error.
     reuse
-        Use what another run measured, where it holds.
-    measure_again : KIND
-        When a run goes on, measure again what `failed`, a kind of it, or what is `measured`.  A
-        warning names the values of the last that differ.
+        Use what another run measured, where it holds; what failed there is measured again.
     time, memory
         As in `answer`.
     progress
@@ -215,7 +209,6 @@ def run(
         resume=resume,
         fresh=fresh,
         reuse=paths(reuse),
-        measure_again=tuple(texts(measure_again)),
     )
     with run_place(out, document, options) as kept:
         with kept.measuring as (document, options):
@@ -225,7 +218,7 @@ def run(
 
                 require_any_feasible(done, stop, limits)
         result = Result(done)
-        result.resume, result.again = kept.command, kept.again
+        result.resume = kept.command
         if callback is not None:
             callback(result)
         if kept.place is not None:

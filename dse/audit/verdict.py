@@ -81,8 +81,6 @@ class Verification(Printable):
         Designs held against the front, and how many of them are feasible.
     found, finds
         How many feasible designs the front lacks, and the best of them: none dominates another.
-    remedy
-        How designs that failed are measured again, where the run tells it.
     """
 
     folder: Path
@@ -92,7 +90,6 @@ class Verification(Printable):
     feasible: int = 0
     found: int = 0
     finds: tuple[Find, ...] = ()
-    remedy: str = ""
 
     @property
     def exact(self) -> bool:
@@ -117,7 +114,7 @@ class Verification(Printable):
             return "\n".join(lines)
         better = ", and it can be improved" if self.found else ""
         lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}")
-        return "\n".join([*lines, *([self.remedy] * bool(self.remedy))])
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -16,7 +16,7 @@ from dse.audit.checks import Points, WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import DseError, shortened
 from dse.files.json import jsonable
-from dse.model.evaluation import Ledger, ledger_of, remedy_of
+from dse.model.evaluation import Ledger, ledger_of
 from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -49,7 +49,7 @@ def verify_run(
 ) -> Verification:
     """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
     manifest = finished.read_manifest(folder, changed=True)
-    ledger, remedy = ledger_of(manifest), remedy_of(manifest)
+    ledger = ledger_of(manifest)
     files, entries = run_files.changed_files(manifest, folder), run_files.changed_entries(manifest)
     written = (
         check_of("files", [*files], "each is the one that the run wrote, by its checksum"),
@@ -78,7 +78,7 @@ def verify_run(
         evaluations.check_evaluations(run, points),
     )
     known = run.manifest.get("feasible_in_space")
-    verified = Verification(folder, ledger, found, remedy=remedy)
+    verified = Verification(folder, ledger, found)
     return _challenged(verified, points, trials, seed, known, progress)
 
 

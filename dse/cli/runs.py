@@ -167,20 +167,20 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
         return
     marked = ", marked as interrupted" if result.run.interrupted else ""
     write(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
-    if result.run.interrupted and result.resume:
-        write(f"go on with: {result.again if result.run.failing else result.resume}")
+    if result.run.interrupted and result.resume and not result.run.failing:
+        write(f"go on with: {result.resume}")
 
 
 def _warn_of_failures(result: Result) -> None:
     """Say in a line that nothing is known of designs that failed, and how to change that."""
-    from dse.model.evaluation import remedy_of
     from dse.reports.text import plural
+    from dse.runs.record import retry_text
 
-    ledger, remedy = result.run.ledger, remedy_of(result.manifest)
+    ledger, folder = result.run.ledger, result.folder
     what = (
         f"the front is {ledger.but}" if ledger.but else f"{plural(ledger.failed, 'design')} failed"
     )
-    warn(f"{result.run.failing or what}{f'; {remedy}' if remedy else ''}")
+    warn(f"{result.run.failing or what}{f'; {retry_text(folder)}' if folder else ''}")
 
 
 @command("dse.api.studies:status")
@@ -189,7 +189,6 @@ def status(
     *,
     watch: bool = False,
     every: Seconds = 2.0,
-    salvage: str | Path | None = None,
     json: bool = False,
 ) -> None:
     """Show the progress of a run: measured, failed, best so far.
@@ -200,12 +199,7 @@ def status(
         Show it again and again until the run ends, or Ctrl-C.
     every
         With --watch: seconds from one time to the next.
-    salvage : FOLDER
-        Copy what can be read of damaged measurements.
     """
-    if salvage is not None:
-        _salvage(call.given["run"], Path(salvage))
-        return
     while True:
         found = call()
         if watch and sys.stdout.isatty():
@@ -214,16 +208,6 @@ def status(
         if not watch or found.state != "running":
             return
         time.sleep(every)
-
-
-def _salvage(run: Path, folder: Path) -> None:
-    from dse.reports.text import plural
-    from dse.store.opening import salvage as save
-
-    folder.mkdir(parents=True, exist_ok=True)
-    count = save(run, folder)
-    write(f"copied to {folder}: {plural(count, 'measurement')} of {run}")
-    write(f"use them in another run: dse run STUDY --reuse {folder}")
 
 
 @command()

@@ -154,8 +154,8 @@ class Evaluation:
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
-ENTRY, AGAIN, LACKING = "ledger", "measure_again", "lacking"
-"""The entries of a manifest that have it, and the command that measures again what failed."""
+ENTRY, LACKING = "ledger", "lacking"
+"""The entries of a manifest that have it, and what the front lacks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,12 +231,6 @@ def ledger_of(manifest: Mapping[str, Any]) -> Ledger:
         found = {name: said[name] for name in STATES if isinstance(said.get(name), int)}
         return Ledger(**found)
     return Ledger(unknown=0 if manifest.get("exact") else 1)
-
-
-def remedy_of(manifest: Mapping[str, Any]) -> str:
-    """Return how designs of a run that failed are measured again; empty where that is not known."""
-    said = manifest.get(AGAIN)
-    return f"measure again what failed: {said}" if said and ledger_of(manifest).failed else ""
 
 
 def output_errors(problem: Any, index: Index) -> dict[str, Column]:

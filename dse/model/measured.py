@@ -220,11 +220,11 @@ class Bench:
             try:
                 for position, measurement in coming:  # kept as soon as it is there
                     one = missing[position]
+                    if measurement.failed:
+                        self._refuse(some[one], measurement)
                     self.shelf.keep({one: measurement}, {one: some[one]})
                     self.measured_count += 1
                     found[one] = measurement
-                    if measurement.failed:
-                        self._refuse(some[one], measurement)
             finally:  # what was measured counts, whatever ends the rest
                 for one in filter(found.__contains__, some):
                     self.spending.count(self.cost, one, some[one], found[one])

@@ -10,7 +10,7 @@ from dse import contract
 from dse.errors import dotted
 from dse.files.document import Document, parse_document
 from dse.files.memory import texts_of
-from dse.model.evaluation import ledger_of, remedy_of
+from dse.model.evaluation import ledger_of
 from dse.page.page_run import PageRun, with_fleets
 from dse.plugins import registry
 from dse.reports.front_table import front_table
@@ -136,8 +136,6 @@ def certificate_section(run: PageRun) -> Section:
     elif ledger.but:
         claim = f"This front is {ledger.but}: one of these may be better."
     lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
-    if remedy := remedy_of(manifest):
-        lines.append(f"{remedy[0].upper()}{remedy[1:]}")
     if not is_so_far(manifest):
         lines.append("Checksums match: files unchanged since the run.")
     ways = " and ".join(certificate.get("way", ()))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.model.evaluation import LACKING, ledger_of, remedy_of
+from dse.model.evaluation import LACKING, ledger_of
 from dse.model.space import HOST
 from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is_long
 from dse.reports.text import (
@@ -193,9 +193,8 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         known = facts.get(LACKING)
         share = lacking_text(known) if known else f"{_share(facts)} of the exact front's"
         lines.append(f"normalised hypervolume: {volume}{'' if facts['exact'] else f', {share}'}")
-    remedy = remedy_of(facts)
     notes = (f"note: {note}" for note in facts.get("notes") or ())
-    return [*lines, *notes, *([remedy] * bool(remedy))]
+    return [*lines, *notes]
 
 
 def _share(facts: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from dse.contract import Lacking
 from dse.files import inputs
 from dse.files.document import Document
 from dse.model import tables
-from dse.model.evaluation import AGAIN, ENTRY, LACKING
+from dse.model.evaluation import ENTRY, LACKING
 from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
@@ -45,7 +45,7 @@ NOT_FINISHED = "the run is not finished"
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
-def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
+def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     """Return everything needed to repeat and to evaluate a run, of which `stored` designs are kept.
 
     `again` is the command that measures again what failed.
@@ -76,7 +76,6 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         "interrupted": counts.interrupted,
         "exact": run.ledger.exact,
         ENTRY: run.ledger.to_dict(),
-        **({AGAIN: again} if again and run.ledger.failed else {}),
         **({LACKING: asdict(lacking)} if (lacking := _lacking(run.answers)) else {}),
         **({UNMET: counts.unmet} if any(counts.unmet) else {}),
         **_growth(run),

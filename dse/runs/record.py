@@ -25,12 +25,8 @@ from dse.study.study import Study
 
 if TYPE_CHECKING:
     from dse.runs.solved import Options
-    from dse.store.store import Store
 
 Facts = Mapping[str, Any]
-
-FAILED, VALUED = "failed", "measured"
-"""What is measured again: whatever failed, and what has values, to see whether they differ."""
 
 SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
@@ -102,12 +98,6 @@ def _arguments(options: Options) -> Iterator[str]:
         yield from ("--reuse", os.path.abspath(folder))
 
 
-def last_description(store: Store) -> Facts | None:
-    """Return what the last run of a store was, None where it does not say."""
-    said = store.descriptions()
-    return said[-1] if said else None
-
-
 def described_study(facts: Facts) -> Document:
     """Return the study of a run, to which nothing that measures belongs."""
     run = facts["run"]
@@ -115,8 +105,8 @@ def described_study(facts: Facts) -> Document:
     return override(parse_document(run["text"], run["file"]), pairs)
 
 
-def resume_command(facts: Facts, folder: Path, again: str = "") -> str:
-    """Return the command that goes on with a run, and measures again what failed as `again`."""
+def resume_command(facts: Facts, folder: Path) -> str:
+    """Return the command that goes on with a run."""
     run = facts["run"]
     identities = facts["identity"].values()
     function = any(isinstance(one, Mapping) and "function" in one for one in identities)
@@ -124,12 +114,18 @@ def resume_command(facts: Facts, folder: Path, again: str = "") -> str:
         source = "STUDY" if run["file"] == IN_MEMORY else repr(run["file"])
         measuring = ["evaluate=FUNCTION"] if function else []
         said = [source, *measuring, f"out={str(folder)!r}", *_in_python(run), "resume=True"]
-        return f"dse.run({', '.join([*said, *([f'measure_again={again!r}'] if again else [])])})"
+        return f"dse.run({', '.join(said)})"
     file = os.path.relpath(run["file"])
     overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
     known = run["file"] if file.startswith("..") else file
     command = ["dse", "run", known, *overrides, *run["arguments"], "--out", str(folder)]
-    return shlex.join([*command, "--resume", *(["--measure-again", again] if again else [])])
+    return shlex.join([*command, "--resume"])
+
+
+def retry_text(folder: Path) -> str:
+    """Return how designs of a run that failed are measured again."""
+    taken = f"--reuse {shlex.quote(str(folder))} --out NEW"
+    return f"measure again what failed, in another run: {taken} (`reuse` and `out` in Python)"
 
 
 def _in_python(run: Facts) -> Iterator[str]:

@@ -66,7 +66,7 @@ PLAIN = (
 )
 
 
-AGAIN = (
+BEGUN_AGAIN = (
     "nothing of this study is measured, and models are computed faster than results are read: it "
     "ran again from the beginning"
 )
@@ -95,9 +95,8 @@ class Result(Printable):
         """Where it was saved last; None before."""
         self.warnings: tuple[str, ...] = ()
         """What went wrong when it was saved and cost no table: pictures, what killed runs left."""
-        self.resume, self.again = "", ""
-        """What goes on with it, and what measures again those designs that failed; empty where
-        nothing was measured in a folder."""
+        self.resume = ""
+        """What goes on with it; empty where nothing was measured in a folder."""
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -147,7 +146,7 @@ class Result(Printable):
             _counted(answer.study.problem, _thin(answer.outcome.sample_index, self._most))
             for answer in self.run.answers
         )
-        return manifest_of(self.run, sum(map(len, samples)), self.again)
+        return manifest_of(self.run, sum(map(len, samples)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""
@@ -262,9 +261,8 @@ class RunPlace:
         Where it is written, if it is.
     measuring
         Opens its store, and closes it: with the study and how it is run.
-    command, again
-        Go on with it when it was interrupted, and measure again what failed; empty where nothing
-        is measured.
+    command
+        Goes on with it when it was interrupted; empty where nothing is measured.
     notes
         For the user.
     """
@@ -272,7 +270,6 @@ class RunPlace:
     place: WorkingFolder | None
     measuring: Measuring
     command: str = ""
-    again: str = ""
     notes: Sequence[str] = ()
 
     def recorded(self, progress: Progress | None, document: Document) -> Progress | None:
@@ -295,7 +292,7 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
         As `dse.runs.run_store.keeping_in`.
     """
     measures, plain = document.measures, nullcontext((document, options))
-    if (options.reuse or options.measure_again) and (out is None or not measures):
+    if options.reuse and (out is None or not measures):
         why = (
             "the run has no folder to keep measurements in, `out`"
             if measures
@@ -309,16 +306,15 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
         yield RunPlace(None, plain)
     elif not measures:
         with run_folder(out, document) as place:
-            yield RunPlace(place, plain, notes=(AGAIN,) if options.resume else ())
+            yield RunPlace(place, plain, notes=(BEGUN_AGAIN,) if options.resume else ())
     else:
         from dse.runs import run_store  # a database, only where something is measured
-        from dse.runs.record import FAILED, resume_command
+        from dse.runs.record import resume_command
 
         with run_folder(out, document, measurements.STORED) as place:
-            facts, notes = run_store.begun(place, document, options), list[str]()
-            measuring = run_store.keeping_in(place, document, options, facts, notes)
-            on, again = (resume_command(facts, place.target, again=one) for one in ("", FAILED))
-            yield RunPlace(place, measuring, on, again, notes)
+            facts = run_store.begun(place, document, options)
+            measuring = run_store.keeping_in(place, document, options, facts)
+            yield RunPlace(place, measuring, resume_command(facts, place.target))
 
 
 @contextmanager

@@ -10,30 +10,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dse.algebra.units import show, stem
-from dse.contract.evaluators import FAILURES, Measurement, Ranges, Shelf, Value
+from dse.contract.evaluators import Measurement, Ranges, Shelf, Value
 from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
-from dse.files.document import EVALUATE, Document
+from dse.files.document import Document
 from dse.files.whole_folders import WorkingFolder
 from dse.model.measured import MemoryShelf
-from dse.model.space import design_text
 from dse.reports.text import plural
 from dse.runs.measurements import MEASURING
 from dse.runs.measuring import FailingError
 from dse.runs.record import (
-    FAILED,
-    VALUED,
     Facts,
-    last_description,
     require_same,
     resume_command,
+    retry_text,
     run_facts,
 )
 from dse.runs.run_files import MANIFEST
 from dse.runs.solved import Options
-from dse.store.opening import open_store, open_to_read
-from dse.store.rows import STORE, STORE_FILES, StoredMeasurement, time_measuring
-from dse.store.store import Store, StoreShelf
+from dse.store.rows import STORE, STORE_FILES, time_measuring
+from dse.store.store import Store, StoreShelf, open_store, open_to_read
 
 
 class Remembered(MemoryShelf):
@@ -75,18 +70,6 @@ def begun(place: WorkingFolder, document: Document, options: Options) -> dict[st
             "--resume goes on, and --fresh begins again; "
             "leave one of them out (`resume` and `fresh` in Python)"
         )
-    if options.measure_again and not options.resume:
-        raise OutputError(
-            "--measure-again goes with --resume: a run that begins has nothing to measure again; "
-            "add --resume, or leave it out (`measure_again` and `resume` in Python)"
-        )
-    for kind in options.measure_again:
-        if kind not in (FAILED, VALUED, *FAILURES):
-            raise OutputError(
-                f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
-                f"all, or {', '.join(FAILURES)}, or {VALUED} for what has values (`measure_again` "
-                f"in Python)"
-            )
     if options.resume or options.fresh or not (place.place / STORE).is_file():
         return facts
     with open_to_read(place.place) as store:
@@ -107,12 +90,10 @@ def keeping_in(
     document: Document,
     options: Options,
     facts: Facts,
-    notes: list[str],
 ) -> Iterator[tuple[Document, Options]]:
     """Yield a study whose measurements are kept where its run will lie, and how it is run.
 
-    `facts` are what the run is; what the user has to know of the store goes to `notes`.  The note
-    of an error that ends it says how to go on.
+    `facts` are what the run is.  The note of an error that ends it says how to go on.
 
     Raises
     ------
@@ -130,8 +111,7 @@ def keeping_in(
         folder.mkdir(parents=True, exist_ok=True)
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
-        notes += [note for one in (store, *others) for note in one.notes]
-        _begin(store, facts, place.target, options, document)
+        _begin(store, facts, place.target)
         shelves: list[Remembered] = []
 
         def shelf(identity: str, ranges: Ranges) -> Remembered:
@@ -147,64 +127,31 @@ def keeping_in(
         try:
             yield replace(document, shelves=shelf), inside
         except BaseException as error:
-            in_vain = isinstance(error, MeasurementError | FailingError)  # so it would end again
-            again = FAILED if in_vain else ""
-            _say_how_to_go_on(error, store, resume_command(facts, place.target, again=again))
+            _say_how_to_go_on(error, folder, resume_command(facts, place.target))
             raise
         finally:
             for each in shelves:
                 each.shelf = None
-            notes += [_differs(*pair, facts) for pair in store.differing]
-            if store.removed:
-                notes.append(_written_again(store))
 
 
-def _differs(before: StoredMeasurement, after: Measurement, facts: Facts) -> str:
-    """Return what is to be said of a design that was measured again, and has other values."""
-    paths = [path for path, one in facts["run"]["identities"].items() if one == before.identity]
-    units_of = facts["run"]["unit_names"].get(paths[0], {}) if paths else {}
-    changed = [
-        f"{stem(name)} {show(value, name)} -> {show(after.values[name], name)}"
-        for name, value in before.measurement.values.items()
-        if after.has_values and after.values[name] != value
-    ]
-    said = ", ".join(changed) or after.cause
-    return f"{design_text(before.design, units_of)}: measured again, and differs: {said}"
-
-
-def _written_again(store: Store) -> str:
-    """Write a store again that was removed while a run measured; return what is to be said."""
-    folder = store.path.parent
-    for name in STORE_FILES:
-        (folder / name).unlink(missing_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    store.copy_to(folder)
-    return f"{store.path} was removed while the run measured; it is written again, with all rows"
-
-
-def _begin(store: Store, facts: Facts, target: Path, options: Options, document: Document) -> None:
+def _begin(store: Store, facts: Facts, target: Path) -> None:
     """Write down what the run is, unless it goes on as it was."""
-    before = last_description(store)
+    before = store.description()
     require_same(before, facts, target, len(store))
     if before != facts:
         store.describe(facts)
-    policy = document.section(EVALUATE).get("on_failure")
-    kinds = {"" if kind == VALUED else kind for kind in options.measure_again}
-    if FAILED in kinds or (options.resume and policy == "abort"):
-        kinds |= {*FAILURES}
-    if kinds:
-        store.measure_again(kinds)
 
 
-def _say_how_to_go_on(error: BaseException, store: Store, command: str) -> None:
+def _say_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
     if isinstance(error, InfeasibleError | StudyError):
         return
     kept = "what was measured is"
-    with suppress(StoreError), open_to_read(store.path.parent) as seen:  # after a fault of the disk
+    with suppress(StoreError), open_to_read(folder) as seen:  # after a fault of the disk
         if not len(seen):
             return
         kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
-    error.add_note(f"{kept} kept; go on with: {command}")
+    in_vain = isinstance(error, MeasurementError | FailingError)  # so it would end again
+    error.add_note(f"{kept} kept; {retry_text(folder) if in_vain else f'go on with: {command}'}")
 
 
 def _remove_if_empty(folder: Path, made: Sequence[Path]) -> None:

@@ -34,8 +34,7 @@ class Options:
     cluster whose scheduler is at `dask`, in folders in `folder`; the file `record` then tells
     other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
     With what was measured before, `resume` goes on where it lies, and `fresh` removes it; values
-    of the runs in `reuse` are taken where they hold, and failures of the kinds `measure_again`,
-    or ``failed`` for all, are measured again.
+    of the runs in `reuse` are taken where they hold.
     """
 
     method: str | None = None
@@ -52,7 +51,6 @@ class Options:
     resume: bool = False
     fresh: bool = False
     reuse: tuple[Path, ...] = ()
-    measure_again: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what excludes each other."""

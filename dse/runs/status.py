@@ -17,7 +17,7 @@ from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.document import EVALUATE
 from dse.files.whole_folders import under_way
-from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of, remedy_of
+from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.repeats import gathered
 from dse.model.space import design_text
@@ -76,11 +76,12 @@ def status_of(folder: Path, *, rows: int = STATUS_ROWS) -> Status:
     found += _failed(kept, rows)
     found += _so_far(kept, rows, state)
     if state in ("killed", "interrupted"):
-        from dse.runs.record import FAILED, resume_command
+        from dse.runs.record import resume_command, retry_text
 
-        failed = all(row.measurement.failed for row in kept.rows)  # as it was, so it would end
-        command = resume_command(kept.facts, folder, again=FAILED if kept.rows and failed else "")
-        found.append(Section("resume", lines=(f"go on with: {command}",), facts=command))
+        failed = kept.rows and all(row.measurement.failed for row in kept.rows)
+        command = resume_command(kept.facts, folder)
+        said = retry_text(folder) if failed else f"go on with: {command}"  # it would end as it did
+        found.append(Section("resume", lines=(said,), facts=command))
     question = str(kept.facts["run"]["question"])
     return Status(question=question, preference="", sections=tuple(found))
 
@@ -169,8 +170,7 @@ def _state_section(
     if running:
         pairs.append(("ETA", _left_text(facts["left_s"], times)))
     elif manifest is not None:
-        remedy = remedy_of(manifest)
-        pairs += [_front(manifest), *[("failed", remedy)][: bool(remedy)]]
+        pairs.append(_front(manifest))
     return Section("state", rows=tuple(pairs), facts=facts)
 
 

@@ -54,8 +54,7 @@ class StoredRun:
 
         found: dict[str, list[tuple[Mapping[str, Value], Measurement]]] = {}
         for row in self.rows:
-            if not row.again:
-                found.setdefault(row.identity, []).append((row.design, row.measurement))
+            found.setdefault(row.identity, []).append((row.design, row.measurement))
         recorded = {
             path: RecordedEvaluator(one, gathered(found.get(one, [])))
             for path, one in self.facts["run"]["identities"].items()
@@ -98,11 +97,10 @@ def read_store(folder: Path) -> StoredRun:
     StoreError
         It cannot be read, or does not say what the run is.
     """
-    from dse.runs.record import last_description
-    from dse.store.opening import open_to_read
+    from dse.store.store import open_to_read
 
     with open_to_read(folder) as store:
-        facts = last_description(store)
+        facts = store.description()
         if facts is None:
             what = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
             begin = f"nothing is measured yet: dse run STUDY --out {folder}"

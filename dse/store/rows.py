@@ -6,40 +6,28 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from dse.contract.evaluators import Measurement, Value, key
 
 STORE = "evaluations.sqlite"
-TALLY = "evaluations.tally"
-STORE_FILES = (STORE, f"{STORE}-wal", f"{STORE}-shm", f"{STORE}-journal", TALLY)
-"""What a store has in the folder of a run; the middle three while it is open, or was killed."""
-
-
-DONE, FAILED, AGAIN = "done", "failed", "again"
-"""States of a row: there are values; there are none; it is to be measured again, in any case."""
+STORE_FILES = (STORE, *(f"{STORE}-{end}" for end in ("wal", "shm", "journal", "new")))
+"""What a store has in the folder of a run; all but the first while it is open, or was killed."""
 
 COLUMNS = {
     "number": "INTEGER PRIMARY KEY",
     "key": "TEXT NOT NULL UNIQUE",
     "identity": "TEXT NOT NULL",
     "design": "TEXT NOT NULL",
-    "state": "TEXT NOT NULL",
-    "outputs": "TEXT NOT NULL",
-    "kind": "TEXT NOT NULL",
-    "cause": "TEXT NOT NULL",
-    "attempts": "INTEGER NOT NULL",
-    "seconds": "TEXT NOT NULL",
-    "said": "TEXT NOT NULL",
-    "folder": "TEXT NOT NULL",
+    "measurement": "TEXT NOT NULL",
     "kept_at": "TEXT NOT NULL",
     "checksum": "TEXT NOT NULL",
 }
-"""Of a row, in this order.  `number` counts from 1 without gaps.  All but `number`, `key`, `state`,
-`kind`, `attempts`, `kept_at` and `checksum` are JSON in ASCII, which has any text: also a NUL, and
-bytes that are no UTF-8 and came as lone surrogates."""
+"""Of a row, in this order.  `number` counts from 1 without gaps.  Identity, design and measurement
+are JSON in ASCII, which has any text: also a NUL, and bytes that are no UTF-8 and came as lone
+surrogates."""
 
 Cells = Sequence[Any]
 
@@ -56,8 +44,6 @@ class StoredMeasurement:
         See `dse.contract.evaluators.key`.
     measurement
         What came of it.
-    again
-        Whether it is to be measured again.
     kept_at
         When, in UTC and ISO 8601.
     """
@@ -67,29 +53,16 @@ class StoredMeasurement:
     identity: str
     design: Mapping[str, Value]
     measurement: Measurement
-    again: bool
     kept_at: str
 
 
 def stored_cells(stored: StoredMeasurement) -> tuple[Any, ...]:
     """Return the cells of a row, in the order of `COLUMNS`."""
-    found = stored.measurement
-    state = AGAIN if stored.again else DONE if found.has_values else FAILED
-    cells = (
-        stored.number,
-        stored.key,
-        _json(stored.identity),
-        _json({k: v if isinstance(v, str) else float(v) for k, v in stored.design.items()}),
-        state,
-        _json({name: _written(value) for name, value in found.values.items()}),
-        found.kind,
-        _json(found.cause),
-        int(found.attempts),
-        _json(_written(found.seconds)),
-        _json(found.said),
-        _json(found.folder),
-        stored.kept_at,
-    )
+    found = asdict(stored.measurement)
+    found["values"] = {name: float(value) for name, value in stored.measurement.values.items()}
+    design = {k: v if isinstance(v, str) else float(v) for k, v in stored.design.items()}
+    texts = (json.dumps(one) for one in (stored.identity, design, found))
+    cells = (stored.number, stored.key, *texts, stored.kept_at)
     return (*cells, checksum(cells))
 
 
@@ -103,27 +76,17 @@ def read_cells(cells: Cells) -> StoredMeasurement:
     """
     if checksum(cells[:-1]) != cells[-1]:
         raise ValueError("it does not have its checksum")
-    named = dict(zip(COLUMNS, cells, strict=True))
-    identity, design = json.loads(named["identity"]), json.loads(named["design"])
-    if key(identity, design) != named["key"]:
+    number, name, *texts, kept_at, _ = cells
+    identity, design, found = map(json.loads, texts)
+    if key(identity, design) != name:
         raise ValueError("its key is not that of its design")
-    found = Measurement(
-        values={name: float(value) for name, value in json.loads(named["outputs"]).items()},
-        cause=json.loads(named["cause"]),
-        kind=named["kind"],
-        attempts=named["attempts"],
-        seconds=float(json.loads(named["seconds"])),
-        said=json.loads(named["said"]),
-        folder=json.loads(named["folder"]),
-    )
     return StoredMeasurement(
-        number=named["number"],
-        key=named["key"],
+        number=number,
+        key=name,
         identity=identity,
         design=design,
-        measurement=found,
-        again=named["state"] == AGAIN,
-        kept_at=named["kept_at"],
+        measurement=Measurement(**found),
+        kept_at=kept_at,
     )
 
 
@@ -147,13 +110,4 @@ def time_measuring(rows: Iterable[StoredMeasurement]) -> float:
 
 def checksum(cells: Cells) -> str:
     """Return SHA-256 of cells: 64 hexadecimal digits."""
-    return hashlib.sha256(_json([*cells]).encode()).hexdigest()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
-
-
-def _written(value: float) -> float | str:
-    """Return a number as JSON has it: as the shortest text that reads back as the same bits."""
-    return float(value) if math.isfinite(value) else str(float(value))
+    return hashlib.sha256(json.dumps([*cells]).encode()).hexdigest()

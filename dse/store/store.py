@@ -1,35 +1,151 @@
-"""A store of measurements in the folder of a run: kept to, read, copied, and looked up."""
+"""A store of measurements in the folder of a run: one table of SQLite with a checksum a row."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from dse.contract.evaluators import FAILURES, Measurement, Ranges, Value, key
-from dse.errors import ContractError, StoreError
+from dse.contract.evaluators import Measurement, Ranges, Value
+from dse.errors import StoreError
 from dse.files.whole_folders import flush
-from dse.store import database
-from dse.store.database import Tally, locked, raise_tally
 from dse.store.rows import (
     COLUMNS,
     STORE,
     STORE_FILES,
-    TALLY,
     StoredMeasurement,
     checksum,
     read_cells,
     stored_cells,
 )
 
+APPLICATION = 0x44534531
+"""Marks an SQLite file as a store (``DSE1`` in ASCII)."""
 
-def require_files(folder: Path) -> None:
+VERSION = 3
+"""Of the schema."""
+
+SCHEMA = {
+    "evaluations": f"CREATE TABLE evaluations ({', '.join(map(' '.join, COLUMNS.items()))})",
+    "run": "CREATE TABLE run (facts TEXT NOT NULL, checksum TEXT NOT NULL)",
+}
+
+WRITER_WAIT_S = 60.0
+"""So long a process waits for another that writes."""
+
+ROWS_AT_ONCE = 500
+"""Rows that are read, or requested, by one statement."""
+
+MOUNTS = Path("/proc/self/mountinfo")
+
+NETWORK = frozenset(
+    [
+        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "glusterfs", "gpfs", "lustre", "ncpfs"),
+        *("nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs"),
+        *("fuse.ceph", "fuse.gcsfuse", "fuse.glusterfs", "fuse.juicefs", "fuse.rclone"),
+        *("fuse.s3fs", "fuse.sshfs"),
+    ]
+)
+"""Types of file systems that several machines can write to at a time, as Linux calls them."""
+
+GO_ON = "go on with --resume (`resume` in Python)"
+"""How a run goes on, from either side."""
+
+_REASONS = {
+    "FULL": f"cannot be written: the disk is full; free some space and {GO_ON}",
+    "IOERR": f"cannot be read or written: the disk fails; check it, and {GO_ON}",
+    "BUSY": f"has been held by another process for {WRITER_WAIT_S:g} s; end that one, "
+    "and try again",
+    "LOCKED": "is held by another process; end that one, and try again",
+    "READONLY": "may not be written; name another folder, or change its permissions",
+    "PERM": "may not be written; name another folder, or change its permissions",
+    "CANTOPEN": "cannot be opened; the file has to be readable, and its folder writable",
+    "NOTADB": "is not a database; name another folder, or move it away",
+}
+"""What SQLite's codes say of a store; any other says that it is damaged."""
+
+
+def open_store(folder: Path) -> Store:
+    """Return the store in the folder of a run, to be written; made where there is none.
+
+    All of it is read and checked: some 20 microseconds a row.
+
+    Raises
+    ------
+    StoreError
+        The store is damaged, is none, is another version's, cannot be written, or is on a network
+        file system.
+    """
+    path = folder / STORE
+    _require_files(folder)
+    with _errors_of(path):
+        kind = network_type(folder)
+        if kind:
+            raise StoreError(
+                f"{path} would be on a network file system ({kind}), where locks and flushes "
+                f"cannot be relied on; name a folder on a local disk"
+            )
+        if not path.exists():
+            _make(path)
+        connection = _connected(path, "mode=rw")
+        try:
+            store = _checked(path, connection)
+            # each transaction is on disk when it ends, and nobody waits for another who reads:
+            # https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            if mode != "wal":
+                raise StoreError(
+                    f"{path} cannot have a write-ahead log on this file system; "
+                    f"name a folder on a local disk"
+                )
+            connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            connection.close()
+            raise
+    return store
+
+
+def open_to_read(folder: Path) -> Store:
+    """Return the store in a folder, to be read only; another process may write to it.
+
+    One that was killed is recovered where it may be written, as SQLite has it.  Where it may not
+    be, it must have been closed: there is no log to read, and none is made.
+
+    Raises
+    ------
+    StoreError
+        There is none, it is damaged, is another version's, or was killed where it may not be
+        written.
+    """
+    path = folder / STORE
+    _require_files(folder)
+    if not path.is_file():
+        raise StoreError(f"{folder} has no {STORE}; name the folder of a run that measures designs")
+    with _errors_of(path):
+        log = path.with_name(f"{STORE}-wal")
+        written = all(os.access(each, os.W_OK) for each in (folder, path))
+        if not written and log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"{path} was not closed by the program that wrote it, and cannot be read in a "
+                f"folder that may not be written; copy its folder to one that may"
+            )
+        connection = _connected(path, "mode=rw" if written else "mode=ro&immutable=1")
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            return _checked(path, connection)
+        except BaseException:
+            connection.close()
+            raise
+
+
+def _require_files(folder: Path) -> None:
     """Raise `StoreError` where a store has a pipe, a device or a folder in place of a file."""
     for name in STORE_FILES:
         path = folder / name
@@ -37,35 +153,116 @@ def require_files(folder: Path) -> None:
             raise StoreError(f"{path} is not a file; remove it, or name another folder")
 
 
-ROWS_AT_ONCE = 500
-"""Rows that are read, or requested, by one statement."""
+def _make(path: Path) -> None:
+    """Make a store with its tables, or none."""
+    new = path.with_name(f"{STORE}-new")
+    new.unlink(missing_ok=True)
+    with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        for statement in SCHEMA.values():
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    new.replace(path)
+    flush(path.parent)
 
-_INSERT = f"INSERT OR REPLACE INTO evaluations VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    place = f"{path.absolute().as_uri()}?{mode}"
+    connection = sqlite3.connect(place, uri=True, timeout=WRITER_WAIT_S, isolation_level=None)
+    try:
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "fullfsync = ON"):
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _checked(path: Path, connection: sqlite3.Connection) -> Store:
+    """Return a store of which every page and row was read."""
+    application, version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("application_id", "user_version")
+    )
+    if application != APPLICATION:
+        raise StoreError(
+            f"{path} is no store of measurements; name another folder, or move it away"
+        )
+    if version != VERSION:
+        raise StoreError(
+            f"{path} has version {version} of the schema, and this program knows {VERSION}; "
+            f"use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
+        )
+    tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+    if dict(tables) != SCHEMA or len(tables) != len(SCHEMA):
+        raise _damaged(path, "its tables are not those of a store")
+    (found, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise _damaged(path, found.replace("\n", " "))
+    store = Store(path, connection)
+    for _ in store.rows():
+        pass
+    store.description()
+    return store
+
+
+def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
+    """Return the type of the network file system that a folder is on, empty where it is on none.
+
+    `mounts` lists what is mounted, as proc(5) says of ``/proc/pid/mountinfo``; where there is no
+    such file (no Linux) nothing is known, and the text is empty.
+    """
+    try:
+        lines = mounts.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    place, found, longest = Path(os.path.realpath(folder)), "", -1
+    for line in lines:
+        fields, _, tail = line.partition(" - ")
+        # spaces and the like are octal numbers
+        at = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), fields.split()[4]))
+        if len(at.parts) >= longest and place.is_relative_to(at):
+            found, longest = tail.split()[0], len(at.parts)  # the last of equals hides the others
+    return found if found in NETWORK else ""
+
+
+def _damaged(path: Path, found: object) -> StoreError:
+    return StoreError(
+        f"{path} is damaged: {found}; put back a copy of it, or begin again with --fresh (`fresh` "
+        f"in Python)"
+    )
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the system say within a block into an error with a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]
+        reason = _REASONS.get(code)
+        raise StoreError(f"{path} {reason}") if reason else _damaged(path, error) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(
+            f"{path} cannot be used: {reason}; name another folder, or repair this one and {GO_ON}"
+        ) from error
+    except (ValueError, MemoryError) as error:
+        raise _damaged(path, error or "it asks for too much memory") from error
 
 
 class Store:
-    """Measurements on disk, by `dse.contract.evaluators.key`; opened by `dse.store.opening`.
+    """Measurements on disk, by `dse.contract.evaluators.key`; see `open_store`.
 
     Attributes
     ----------
     path
         The database.
-    name
-        Of this store; its tally has it, too.
-    notes
-        What was found when it was opened, for the user.
-    differing
-        What was measured again and has other values, or none: as it was, and as it is.
     """
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, name: str, notes: Iterable[str] = ()
-    ) -> None:
-        """Keep an open connection to a store that is checked."""
-        self.path, self.notes = path, tuple(notes)
-        self.name, self._connection = name, connection
-        self._file = path.stat().st_ino
-        self.differing: list[tuple[StoredMeasurement, Measurement]] = []
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Keep an open connection to a store."""
+        self.path, self._connection = path, connection
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -76,57 +273,50 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store; of its files the database and the tally stay."""
+        """Close the store; of its files the database stays."""
         self._connection.close()
 
     def __len__(self) -> int:
-        """Return the number of rows."""
-        with database.errors_of(self.path):
-            return database.count_rows(self._connection)
+        """Return the number of rows: their numbers have no gaps."""
+        ((count,),) = self._select("SELECT coalesce(max(number), 0) FROM evaluations")
+        return int(count)
 
-    def rows(self, after: int = 0) -> Iterator[StoredMeasurement]:
-        """Yield what is kept, in the order in which it came, from behind number `after` on.
+    def rows(self) -> Iterator[StoredMeasurement]:
+        """Yield what is kept, in the order in which it came.
 
         Raises
         ------
         StoreError
             A row does not have its checksum, or one is missing.
         """
-        while True:
-            with database.errors_of(self.path):
-                found = self._connection.execute(
-                    "SELECT * FROM evaluations WHERE number > ? ORDER BY number LIMIT ?",
-                    (after, ROWS_AT_ONCE),
-                ).fetchall()
+        last = 0
+        query = "SELECT * FROM evaluations WHERE number > ? ORDER BY number LIMIT ?"
+        while found := self._select(query, last, ROWS_AT_ONCE):
             for cells in found:
-                after += 1
-                if cells[0] != after:
-                    raise database.damaged(self.path, f"row {after} is missing")
+                last += 1
+                if cells[0] != last:
+                    raise _damaged(self.path, f"row {last} is missing")
                 yield self._read(cells)
-            if not found:
-                return
 
     def find(self, keys: Sequence[str]) -> dict[str, StoredMeasurement]:
-        """Return what is kept of some keys and is not to be measured again."""
-        stored = {row.key: row for row in self._having(keys)}
-        return {name: stored[name] for name in keys if name in stored and not stored[name].again}
-
-    def _having(self, keys: Sequence[str]) -> Iterator[StoredMeasurement]:
+        """Return what is kept of some keys."""
+        stored: dict[str, StoredMeasurement] = {}
         for start in range(0, len(keys), ROWS_AT_ONCE):
             some = keys[start : start + ROWS_AT_ONCE]
             places = ", ".join("?" * len(some))
-            with database.errors_of(self.path):
-                found = self._connection.execute(
-                    f"SELECT * FROM evaluations WHERE key IN ({places})",  # noqa: S608
-                    some,
-                ).fetchall()
-            yield from map(self._read, found)
+            query = f"SELECT * FROM evaluations WHERE key IN ({places})"  # noqa: S608
+            stored |= {row.key: row for row in map(self._read, self._select(query, *some))}
+        return {name: stored[name] for name in keys if name in stored}
+
+    def _select(self, query: str, *parameters: str | int) -> list[Any]:
+        with _errors_of(self.path):
+            return self._connection.execute(query, parameters).fetchall()
 
     def _read(self, cells: Sequence[Any]) -> StoredMeasurement:
         try:
             return read_cells(cells)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise database.damaged(self.path, f"row {cells[0]}: {error}") from error
+            raise _damaged(self.path, f"row {cells[0]}: {error}") from error
 
     def keep(
         self,
@@ -136,111 +326,69 @@ class Store:
     ) -> None:
         """Keep what an evaluator measured; on disk when this returns, all of it or nothing.
 
-        What is kept already stays, unless it is to be measured again.
+        What is kept already stays.
 
         Raises
         ------
-        ContractError
-            A key is not that of its design.
         StoreError
             The disk is full or refuses; the store is then closed, for a page of it may be in
             the memory of the system only.  What was kept before stays.
         """
-        for name in found:
-            if name != key(identity, designs[name]):
-                raise ContractError(f"{name} is not the key of {dict(designs[name])}; use `key`")
-        with self._writing() as rows:
-            last = database.count_rows(self._connection)
-            stored = {row.key: row for row in self._having([*found])}
-            for name, measurement in found.items():
-                old = stored.get(name)
-                if old and not old.again:
-                    continue
-                last += old is None
-                if (
-                    old
-                    and old.measurement.has_values
-                    and old.measurement.values != measurement.values
-                ):
-                    self.differing.append((old, measurement))
-                row = StoredMeasurement(
-                    number=old.number if old else last,
-                    key=name,
-                    identity=identity,
-                    design=designs[name],
-                    measurement=measurement,
-                    again=False,
-                    kept_at=datetime.now(UTC).isoformat(),
+        with self._writing():
+            known, last = self.find([*found]), len(self)
+            new = [name for name in found if name not in known]
+            cells = [
+                stored_cells(
+                    StoredMeasurement(
+                        number=number,
+                        key=name,
+                        identity=identity,
+                        design=designs[name],
+                        measurement=found[name],
+                        kept_at=datetime.now(UTC).isoformat(),
+                    )
                 )
-                rows.append(row)
-
-    def measure_again(self, kinds: Collection[str] = FAILURES) -> int:
-        """Let designs be measured again of these kinds, ``""`` for values; return how many."""
-        with self._writing() as rows:
-            kept = [row for row in self.rows() if not row.again and row.measurement.kind in kinds]
-            rows += [replace(row, again=True) for row in kept]
-        return len(rows)
-
-    @property
-    def removed(self) -> bool:
-        """Whether the file was removed since it was opened; what is kept is then there until the
-        store is closed.
-        """
-        with suppress(FileNotFoundError):
-            return self.path.stat().st_ino != self._file
-        return True
+                for number, name in enumerate(new, last + 1)
+            ]
+            places = ", ".join("?" * len(COLUMNS))
+            self._connection.executemany(f"INSERT INTO evaluations VALUES ({places})", cells)  # noqa: S608
 
     def describe(self, facts: Mapping[str, Any]) -> None:
-        """Keep what a run is, as plain data: its study, settings, seed, versions."""
+        """Keep what the run is, as plain data: its study, settings, seed, versions."""
         text = json.dumps(facts, allow_nan=False)
         with self._writing():
-            (last,) = self._connection.execute("SELECT count(*) FROM runs").fetchone()
-            cells = (last + 1, text)
-            row = (*cells, checksum(cells))
-            self._connection.execute("INSERT INTO runs VALUES (?, ?, ?)", row)
+            self._connection.execute("DELETE FROM run")
+            self._connection.execute("INSERT INTO run VALUES (?, ?)", (text, checksum([text])))
 
-    def descriptions(self) -> list[dict[str, Any]]:
-        """Return what the runs were that measured for this store, the last one last."""
-        with database.errors_of(self.path):
-            found = self._connection.execute("SELECT * FROM runs ORDER BY number").fetchall()
-        for number, cells in enumerate(found, 1):
-            if cells[0] != number or checksum(cells[:-1]) != cells[-1]:
-                raise database.damaged(self.path, f"description {number} has another checksum")
-        return [json.loads(text) for _, text, _ in found]
+    def description(self) -> dict[str, Any] | None:
+        """Return what the run is that measured last for this store; None where none says."""
+        for text, proof in self._select("SELECT * FROM run"):
+            if checksum([text]) != proof:
+                raise _damaged(self.path, "what it says of its run has another checksum")
+            return dict(json.loads(text))
+        return None
 
     def copy_to(self, folder: Path) -> None:
         """Write what is kept to another folder, which has no store; on disk when this returns."""
         target = folder / STORE
-        with database.errors_of(target):
-            if any((folder / name).exists() for name in STORE_FILES):
-                raise StoreError(f"{folder} has a store already; name another folder")
-            copy = database.connect(target)
-            try:
-                database.write_safely(copy, target)
-                self._connection.backup(copy)
-                tally = Tally(self.name, database.changes_in(copy))
-            finally:
-                copy.close()
-            with locked(folder / TALLY) as handle:
-                raise_tally(handle, tally)
-            flush(target)
-            flush(folder)
+        with _errors_of(target), closing(sqlite3.connect(target)) as copy:
+            self._connection.backup(copy)
+        flush(target)
+        flush(folder)
 
     @contextmanager
-    def _writing(self) -> Iterator[list[StoredMeasurement]]:
-        """Yield a list of rows, which are written when the block ends, and then counted."""
-        rows: list[StoredMeasurement] = []
-        tally = self.path.with_name(TALLY)
+    def _writing(self) -> Iterator[None]:
+        """Do all that is done in a block, or nothing; on disk when the block ends."""
         try:
-            with database.errors_of(self.path), database.transaction(self._connection):
-                yield rows
-                if not rows:
-                    return
-                before = database.changes_in(self._connection)
-                self._connection.executemany(_INSERT, map(stored_cells, rows))
-                changes = database.count_changes(self._connection, self.name, before, len(rows))
-            with database.errors_of(tally), locked(tally) as handle:
-                raise_tally(handle, Tally(self.name, changes))
+            with _errors_of(self.path):
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    with suppress(sqlite3.Error):  # a failed COMMIT may have rolled back
+                        self._connection.execute("ROLLBACK")
+                    raise
         except StoreError:
             self.close()
             raise

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dse.contract.evaluators import Measurement, key
-from dse.store.opening import open_store, open_to_read
 from dse.store.rows import STORE_FILES
-from dse.store.store import StoreShelf
+from dse.store.store import StoreShelf, open_store, open_to_read
 from tests.store.examples import IDENTITY, design, keep
 
 EVERYTHING = "DSE_FAULTS" in os.environ
@@ -27,14 +26,13 @@ BAD = st.builds(Measurement, values=st.just({}), cause=st.text(min_size=1), kind
 
 
 class StoreBesideDict(RuleBasedStateMachine):
-    """Designs are kept, asked for, measured again; the store is closed, killed, copied."""
+    """Designs are kept, asked for; the store is closed, killed, copied."""
 
     def __init__(self) -> None:
         super().__init__()
         self.root = Path(tempfile.mkdtemp())
         self.model: dict[str, Measurement] = {}
-        self.again: set[str] = set()
-        self.described: list[dict[str, int]] = []
+        self.described: dict[str, int] | None = None
         self.turn = 0
         self.open(self.root / "0")
 
@@ -42,7 +40,6 @@ class StoreBesideDict(RuleBasedStateMachine):
         folder.mkdir(exist_ok=True)
         self.folder, self.store = folder, open_store(folder)
         self.shelf = StoreShelf(self.store, IDENTITY)
-        assert not self.store.notes
 
     def next_folder(self) -> Path:
         self.turn += 1
@@ -53,25 +50,12 @@ class StoreBesideDict(RuleBasedStateMachine):
         keep(self.shelf, found)
         for number, measurement in found.items():
             name = key(IDENTITY, design(number))
-            if name not in self.model or name in self.again:
-                self.model[name] = measurement
-                self.again.discard(name)
-
-    @rule(kinds=st.sets(KINDS))
-    def measure_again(self, kinds: set[str]) -> None:
-        found = {
-            name
-            for name, measurement in self.model.items()
-            if measurement.failed and name not in self.again
-            if measurement.kind in kinds
-        }
-        assert self.store.measure_again(kinds) == len(found)
-        self.again |= found
+            self.model.setdefault(name, measurement)
 
     @rule(number=st.integers())
     def describe(self, number: int) -> None:
         self.store.describe({"seed": number})
-        self.described.append({"seed": number})
+        self.described = {"seed": number}
 
     @rule()
     def close(self) -> None:
@@ -107,7 +91,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             StoreShelf(self.store, IDENTITY, (reused,)).known(keys)
         values = {name: found for name, found in self.model.items() if not found.failed}
         self.model = {name: replace(found, attempts=0) for name, found in values.items()}
-        self.again, self.described = set(), []
+        self.described = None
 
     @invariant()
     def has_the_same(self) -> None:
@@ -116,10 +100,9 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert {row.key: repr(row.measurement) for row in rows} == {
             name: repr(found) for name, found in self.model.items()
         }
-        assert {row.key for row in rows if row.again} == self.again
         known = self.shelf.known([*self.model])
-        assert {*known} == {*self.model} - self.again
-        assert self.store.descriptions() == self.described
+        assert {*known} == {*self.model}
+        assert self.store.description() == self.described
 
     def teardown(self) -> None:
         self.store.close()

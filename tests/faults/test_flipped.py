@@ -1,4 +1,4 @@
-"""Files that are cut or altered: all measurements are read, or one sentence says what is wrong."""
+"""Files that are cut or altered: no row is read otherwise, or one sentence says what is wrong."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from collections import Counter
 from pathlib import Path
 
 from dse.errors import StoreError
-from dse.store.opening import open_store, open_to_read
-from dse.store.rows import STORE, TALLY
-from dse.store.store import StoreShelf
+from dse.store.rows import STORE
+from dse.store.store import StoreShelf, open_store, open_to_read
 from tests.store.examples import IDENTITY, filled, keep, measured
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 
-FILES = (STORE, f"{STORE}-wal", TALLY)
+FILES = (STORE, f"{STORE}-wal")
 
 
 def damage(path: Path, chance: random.Random) -> str:
@@ -50,13 +49,17 @@ def test_a_damaged_store_is_read_as_it_was_or_refused(tmp_path: Path) -> None:
             copy.mkdir()
             for name in FILES:
                 shutil.copy(folder / name, copy)
-            name = FILES[0 if chance.random() < 0.5 else 1 if chance.random() < 0.8 else 2]
+            name = chance.choice(FILES)
             kind = damage(copy / name, chance)
             start = time.process_time()
             try:
                 with (open_to_read if turn % 2 else open_store)(copy) as found:
-                    assert [*found.rows()] == expected, (turn, name, kind)
-                results[f"{name} {kind}: all there"] += 1
+                    rows = [*found.rows()]
+                # SQLite takes what follows a damaged place in its log for never finished
+                assert rows == expected[: len(rows)], (turn, name, kind)
+                lost = len(rows) < len(expected)
+                assert not lost or name != STORE, (turn, name, kind)
+                results[f"{name} {kind}: {'fewer' if lost else 'all'} there"] += 1
             except StoreError as error:
                 said.append(str(error))
                 results[f"{name} {kind}: told"] += 1
@@ -67,4 +70,3 @@ def test_a_damaged_store_is_read_as_it_was_or_refused(tmp_path: Path) -> None:
         print(f"{count:5d} {result}")
     assert all(re.fullmatch(rf"{copy}/evaluations\..*; .*", error) for error in said)  # one line
     assert results[f"{STORE} bit: told"] > 0
-    assert results[f"{STORE}-wal bit: told"] > 0

@@ -25,8 +25,8 @@ import pytest
 
 import dse
 from dse.files.whole_folders import waiting_for
-from dse.store.opening import open_to_read
 from dse.store.rows import time_measuring
+from dse.store.store import open_to_read
 from tests.faults.injection import STRACE, Event, injected
 
 EVERYTHING = "DSE_FAULTS" in os.environ

@@ -184,11 +184,7 @@ ONLY_USERS = {
     "pandas": {"dse.runs.result"},
     "pyarrow": {"dse.runs.run_files"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
-    "sqlite3": {
-        "dse.store.database",
-        "dse.store.opening",
-        "dse.store.store",
-    },
+    "sqlite3": {"dse.store.store"},
     "ruamel": {"dse.files.yaml"},
     "typer": {module for module in SOURCES if package(module) == "cli"},
 }

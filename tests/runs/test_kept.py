@@ -22,8 +22,8 @@ from dse.files.document import read_document
 from dse.runs.finished import plot_run
 from dse.runs.result import run_folder
 from dse.runs.unfinished import readable
-from dse.store.opening import open_store, open_to_read
-from dse.store.rows import STORE, TALLY
+from dse.store.rows import STORE
+from dse.store.store import open_store, open_to_read
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
 from tests.runs.test_measuring import FAILING, figures, study
@@ -159,50 +159,14 @@ def test_measurements_of_other_runs_are_used_where_they_hold(tmp_path: Path) -> 
     assert not none.calls
 
 
-def test_failures_are_measured_again_when_that_is_said(tmp_path: Path) -> None:
-    run = tmp_path / "run"
+def test_failures_are_measured_again_in_another_run(tmp_path: Path) -> None:
+    run, counted = tmp_path / "run", Counted()
     dse.run(study(), evaluate=Counted(*FAILING), out=run)
-    counted = Counted()
     dse.run(study(), evaluate=counted, out=run, resume=True)
     assert not counted.calls
-    with pytest.raises(
-        OutputError, match="--measure-again exits: there is no such kind of failure"
-    ):
-        dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="exits")
-    for begun in ({"out": tmp_path / "new"}, {"out": run, "fresh": True}):
-        with pytest.raises(OutputError, match="--measure-again goes with --resume: a run that"):
-            dse.run(study(), evaluate=counted, measure_again="failed", **begun)
-    assert not counted.calls
-    assert not (tmp_path / "new").exists()
-    found = dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="failed")
+    found = dse.run(study(), evaluate=counted, out=tmp_path / "new", reuse=run)
     assert sorted(counted.calls) == sorted(FAILING)
     assert found.manifest["measured"]["failed"] == 0
-    assert dse.status(run).to_dict()["state"]["failed"] == 0
-
-
-def test_what_differs_when_it_is_measured_again_is_told_with_both_values(tmp_path: Path) -> None:
-    def other(unroll: float, clock: float) -> Any:
-        if (unroll, clock) == (2, 1e8):
-            raise ValueError("no licence")
-        more = {"area": 5} if (unroll, clock) == (1, 2e8) else {}
-        return figures(unroll, clock) | more
-
-    run, measured = tmp_path / "run", [figures, other]
-    asked = study(evaluate={"version": 1})
-
-    def tool(unroll: float, clock: float) -> Any:
-        return measured[0](unroll, clock)
-
-    dse.run(asked, evaluate=tool, out=run, plots=False)
-    del measured[0]
-    found = dse.run(
-        asked, evaluate=tool, out=run, plots=False, resume=True, measure_again="measured"
-    )
-    assert sorted(found.warnings) == [
-        "unroll = 1, clock = 200 MHz: measured again, and differs: area 1400 um2 -> 5 um2",
-        "unroll = 2, clock = 100 MHz: measured again, and differs: ValueError: no licence",
-    ]
-    assert found.manifest["ledger"]["failed"] == 1
 
 
 def test_where_all_failed_the_remedy_measures_again(tmp_path: Path) -> None:
@@ -210,20 +174,22 @@ def test_where_all_failed_the_remedy_measures_again(tmp_path: Path) -> None:
     small = study(axes={"unroll": [1, 2], "clock": ["100 MHz", "200 MHz"]})
     with pytest.raises(MeasurementError) as caught:
         dse.run(small, evaluate=Counted(*corners), out=run)
-    command = f"dse.run(STUDY, evaluate=FUNCTION, out='{run}', resume=True, measure_again='failed')"
-    assert caught.value.__notes__ == [f"4 measurements are kept; go on with: {command}"]
-    assert dse.status(run).to_dict()["resume"] == command
+    remedy = (
+        f"measure again what failed, in another run: --reuse {run} --out NEW (`reuse` and `out` "
+        f"in Python)"
+    )
+    assert caught.value.__notes__ == [f"4 measurements are kept; {remedy}"]
+    assert remedy in " ".join(dse.status(run).text().split())
     with pytest.raises(MeasurementError, match="none of 4 designs"):
         dse.run(small, evaluate=Counted(), out=run, resume=True)
-    found = dse.run(small, evaluate=Counted(), out=run, resume=True, measure_again="failed")
+    found = dse.run(small, evaluate=Counted(), out=tmp_path / "new", reuse=run)
     assert found.manifest["measured"]["failed"] == 0
 
 
 def test_what_ended_a_run_is_tried_again(tmp_path: Path) -> None:
     run, tolerant = tmp_path / "run", study(evaluate={"on_failure": "abort"})
-    with pytest.raises(MeasurementError) as caught:
+    with pytest.raises(MeasurementError):
         dse.run(tolerant, evaluate=Counted(*FAILING), out=run)
-    assert "1 measurement is kept; go on with: " in caught.value.__notes__[0]
     dse.run(tolerant, evaluate=Counted(), out=run, resume=True)
     with open_to_read(run) as store:
         assert not [row for row in store.rows() if row.measurement.failed]
@@ -374,44 +340,15 @@ def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
         dse.status(tmp_path / "killed")
 
 
-def test_what_can_be_read_of_a_damaged_store_is_saved(tmp_path: Path) -> None:
+def test_a_run_with_a_damaged_store_is_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    counted = Counted()
-    dse.run(study(), evaluate=counted, out=run, plots=False)
+    dse.run(study(), evaluate=figures, out=run, plots=False)
     with closing(sqlite3.connect(run / STORE)) as connection, connection:
-        connection.execute("UPDATE evaluations SET seconds = '9' WHERE number = 3")
+        connection.execute("UPDATE evaluations SET measurement = '{}' WHERE number = 3")
     told = run_dse("status", str(run))
     assert told.returncode == 2
-    assert f"dse status {run} --salvage NEW" in told.stderr
-    saved = run_dse("status", str(run), "--salvage", str(tmp_path / "new"))
-    assert saved.returncode == 0
-    counted.calls.clear()
-    dse.run(study(), evaluate=counted, out=tmp_path / "again", reuse=tmp_path / "new")
-    assert (len(counted.calls), count(tmp_path / "again")) == (1, 15)
-
-
-def test_a_lost_tally_is_said(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    cut(run, 6)
-    (run / TALLY).unlink()
-    other = dse.run(study(), evaluate=Counted(), out=tmp_path / "other", reuse=run, plots=False)
-    found = dse.run(study(), evaluate=Counted(), out=run, resume=True, plots=False)
-    said = f"{run / TALLY} is gone, and with it the proof that no measurement is missing; found: 6"
-    assert said in other.warnings
-    assert said in found.warnings
-
-
-@pytest.mark.parametrize("after", [3, 15])
-def test_a_store_that_is_removed_meanwhile_is_written_again(after: int, tmp_path: Path) -> None:
-    run, counted = tmp_path / "run", Counted()
-
-    def removing(unroll: float, clock: float) -> Any:
-        if len(counted.calls) + 1 == after:
-            (run / STORE).unlink()
-        return counted(unroll, clock)
-
-    found = dse.run(study(), evaluate=removing, out=run, plots=False)
-    said = f"{STORE} was removed while the run measured; it is written again, with all rows"
-    assert [note.endswith(said) for note in found.warnings] == [True]
+    assert "row 3: it does not have its checksum; put back a copy of it, or begin" in told.stderr
+    with pytest.raises(StoreError, match="row 3"):
+        dse.run(study(), evaluate=figures, out=run, plots=False, resume=True)
+    dse.run(study(), evaluate=figures, out=run, plots=False, fresh=True)
     assert count(run) == 15
-    assert dse.verify(run).holds

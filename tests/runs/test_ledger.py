@@ -83,11 +83,8 @@ def test_accidents_are_no_facts(
     assert found.manifest["ledger"] == ledger.to_dict()
     assert dse.verify(run).holds
     lacking = f"exact but for {ACCIDENTS} designs that failed"
-    command = found.manifest["measure_again"]
-    assert command.endswith("--resume --measure-again failed")
     for text in [str(found), *told(run)]:
         assert lacking in " ".join(text.split())
-        assert "--measure-again failed" in " ".join(text.split())
         assert "proven complete" not in text
         assert "every design is measured" not in text
     calls = tmp_path / "calls"
@@ -95,8 +92,8 @@ def test_accidents_are_no_facts(
     again = dse.run(path, out=run, plots=False, resume=True)
     assert calls.read_text() == before
     assert again.manifest["ledger"] == found.manifest["ledger"]
-    dse.run(path, out=run, plots=False, resume=True, measure_again="failed")
-    assert len(calls.read_text().splitlines()) == len(WAYS) + ACCIDENTS
+    dse.run(path, out=tmp_path / "new", plots=False, reuse=run)
+    assert len(calls.read_text().splitlines()) == 2 * len(WAYS) - 1  # values alone are taken
 
 
 def test_facts_prove_a_front(write: Callable[..., Path], tmp_path: Path) -> None:
@@ -172,7 +169,7 @@ def test_after_many_accidents_a_run_stops(
     ended = run_dse(*begun)
     assert ended.returncode == status, ended.stderr
     assert text in ended.stderr
-    assert "--resume --measure-again failed" in ended.stderr
+    assert f"--reuse {out} --out NEW" in ended.stderr
     assert len((tmp_path / "calls").read_text().splitlines()) == calls
     if status != 2:
         assert (out / "front.csv").is_file()

@@ -20,7 +20,7 @@ import dse
 from dse.contract.evaluators import INFEASIBLE, Measurement
 from dse.errors import StudyError
 from dse.model.repeats import Trial, combined
-from dse.store.opening import open_to_read
+from dse.store.store import open_to_read
 from tests.conftest import ROOT, run_dse
 
 STUDY: dict[str, Any] = {

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
-from dse.store.opening import open_store
-from dse.store.store import StoreShelf
+from dse.store.store import StoreShelf, open_store
 
 IDENTITY = "synth.sh version 1"
 

@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.contract.evaluators import FAILURES, Measurement, key
-from dse.errors import ContractError, StoreError
-from dse.store.opening import open_store, open_to_read
-from dse.store.rows import STORE, TALLY, StoredMeasurement, read_cells, stored_cells, time_measuring
-from dse.store.store import StoreShelf
+from dse.errors import StoreError
+from dse.store.rows import STORE, StoredMeasurement, read_cells, stored_cells, time_measuring
+from dse.store.store import StoreShelf, open_store, open_to_read
 from tests.conftest import ROOT
 from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
 
@@ -68,7 +67,6 @@ def test_causes_with_any_characters_come_back(
         identity=identity,
         design=given_design,
         measurement=found,
-        again=False,
         kept_at="2026-01-01T00:00:00+00:00",
     )
     cells = stored_cells(row)
@@ -88,33 +86,12 @@ def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
         assert (row.measurement, row.identity, row.key) == (failed, cause, name)
 
 
-def test_failures_are_measured_again_when_asked_for(tmp_path: Path) -> None:
-    late = Measurement(values={}, cause="took more than 10 min", kind="timeout")
-    with open_store(tmp_path) as store:
-        shelf = StoreShelf(store, IDENTITY)
-        keys = keep(shelf, {1: FAILED, 2: late, 3: measured(3)})
-        assert store.measure_again(["timeout"]) == 1
-        assert store.measure_again(["timeout"]) == 0
-        assert [*shelf.known(keys)] == [keys[0], keys[2]]
-        keep(shelf, {2: measured(2), 1: measured(1)})
-        assert [*shelf.known(keys).values()] == [FAILED, measured(2), measured(3)]
-        assert store.measure_again() == 1
-    with open_to_read(tmp_path) as store:
-        assert [(row.number, row.again) for row in store.rows()] == [
-            (1, True),
-            (2, False),
-            (3, False),
-        ]
-
-
 def test_another_identity_is_another_measurement(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         one, other = (StoreShelf(store, f"synth.sh version {number}") for number in (1, 2))
         keys = keep(one, {1: measured(1)}), keep(other, {1: measured(5)})
         assert keys[0] != keys[1]
         assert one.known(keys[0])[keys[0][0]] == measured(1)
-        with pytest.raises(ContractError, match=f"{keys[0][0]} is not the key of "):
-            other.keep({keys[0][0]: measured(1)}, {keys[0][0]: design(1)})
 
 
 def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> None:
@@ -148,10 +125,7 @@ def test_a_copy_is_a_store(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     with open_store(tmp_path / "old") as store:
         store.copy_to(tmp_path / "new")
-        with pytest.raises(StoreError, match="has a store already; name another folder"):
-            store.copy_to(tmp_path / "new")
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE, TALLY]
-    assert (tmp_path / "new" / TALLY).read_bytes() == (tmp_path / "old" / TALLY).read_bytes()
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE]
     with open_store(tmp_path / "new") as copy:
         assert [row.key for row in copy.rows()] == keys
         keep(StoreShelf(copy, IDENTITY), {99: measured(99)})
@@ -166,7 +140,6 @@ def test_time_of_measurements_that_overlap_counts_once() -> None:
             identity=IDENTITY,
             design=design(number),
             measurement=replace(measured(number), attempts=attempts, seconds=seconds),
-            again=False,
             kept_at=f"2026-01-01T00:00:{end:02}+00:00",
         )
         for number, (end, seconds, attempts) in enumerate(
@@ -207,7 +180,7 @@ def test_keeping_counts_for_all_or_nothing_when_interrupted(tmp_path: Path) -> N
 def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
     filled(tmp_path)
     code = (
-        "import sys, pathlib; from dse.store.opening import open_store; "
+        "import sys, pathlib; from dse.store.store import open_store; "
         "store = open_store(pathlib.Path(sys.argv[1])); store.describe({'by': 'the other'})"
     )
     with open_store(tmp_path) as store:
@@ -218,4 +191,4 @@ def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
                 other.wait(0.5)
             store._connection.execute("COMMIT")
         assert other.returncode == 0
-        assert store.descriptions() == [{"by": "the other"}]
+        assert store.description() == {"by": "the other"}
