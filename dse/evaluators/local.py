@@ -24,7 +24,7 @@ from typing import Protocol, runtime_checkable
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import FOREIGN, DseError, OutputError
 from dse.evaluators.limits import WORKER_LAST_S, WORKER_PATIENCE_S
-from dse.evaluators.processes import end_idle, how_it_ended
+from dse.evaluators.processes import how_it_ended
 from dse.workers import follow_the_program
 
 
@@ -133,9 +133,8 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
         self.stop = Event()
 
     def __exit__(self, *_: object) -> None:
-        """End what runs, and what watches over it."""
+        """End what runs."""
         self.drop()
-        end_idle()
 
     def begin(self, attempt: Attempt) -> None:
         """Start a thread."""

@@ -45,12 +45,6 @@ class Ended:
     said: str = ""
 
 
-_IDLE: list[subprocess.Popen[bytes]] = []
-"""Supervisors whose program has ended: as many as programs ever ran at once."""
-
-os.register_at_fork(after_in_child=_IDLE.clear)
-
-
 def supervised(
     arguments: Sequence[str],
     *,
@@ -73,36 +67,15 @@ def supervised(
         "most_error": ERROR_BYTE,
     }
     try:
-        process = _idle() or _supervisor()
+        process = _supervisor()
     except OSError as error:
         return Ended(unstarted=error.strerror or str(error))
     text = b""
     try:
         text = _answer(process, json.dumps(task).encode() + b"\n", timeout_s, stop)
     finally:
-        if text and process.stdin is not None and not process.stdin.closed:
-            _IDLE.append(process)
-        else:
-            _let_go(process)
-    return Ended(**json.loads(text)) if text else Ended()
-
-
-def end_idle() -> None:
-    """End the supervisors that wait for another program."""
-    while _IDLE:
-        _let_go(_IDLE.pop())
-
-
-def _idle() -> subprocess.Popen[bytes] | None:
-    """Return a supervisor that waits for another program, if there is one."""
-    while True:
-        try:
-            process = _IDLE.pop()  # of several threads, each gets another one
-        except IndexError:
-            return None
-        if process.poll() is None:
-            return process
         _let_go(process)
+    return Ended(**json.loads(text)) if text else Ended()
 
 
 def _supervisor() -> subprocess.Popen[bytes]:

@@ -1,16 +1,13 @@
-"""A small program that runs others, one after another, and outlives neither them nor its caller.
+"""A small program that runs another one, and outlives neither it nor its caller.
 
-``python -I -S supervisor.py`` reads lines of JSON from its standard input, the next one once it has
-answered: `arguments`, `environment`, `folder`, `timeout_s` (null: none), `most_output` and
-`most_error` in bytes.  It runs the program in the folder, keeps the beginning of what it writes on
+``python -I -S supervisor.py`` reads a line of JSON from its standard input: `arguments`,
+`environment`, `folder`, `timeout_s` (null: none), `most_output` and `most_error` in bytes.  It runs
+the program in the folder, in a session of its own, keeps the beginning of what it writes on
 standard output and the end of what it writes on standard error in files there, and prints one line
-of JSON about how it ended.  It ends the program and everything that the program has started when
-the time is over, when the program is over, and when its standard input ends, which it does with
-its caller, however that ends.
-
-On Linux the supervisor adopts processes whose parent has gone (``PR_SET_CHILD_SUBREAPER``,
-prctl(2)), so that it also finds those that left their session; elsewhere it ends the process
-group.  It imports the standard library alone, so that it starts fast.
+of JSON about how it ended.  It ends the program and its process group when the time is over, when
+the program is over, and when its standard input ends, which it does with its caller, however that
+ends.  A process that leaves the group stays.  It imports the standard library alone, so that it
+starts fast.
 """
 
 import contextlib
@@ -36,36 +33,7 @@ OUTPUT, ERROR = "standard_output", "standard_error"
 MISSING = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.ELOOP, errno.EPERM)
 """Why a program cannot be started, now or later."""
 
-_LINUX = sys.platform == "linux" and os.path.isdir("/proc/self")
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
-
-
-def _prctl(option: int, value: int) -> None:
-    if _LINUX:
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _descendants() -> list[int]:
-    """Return the processes below this one that still run, the nearest first.
-
-    Where it has no child, there are none: those whose parent has gone are its children.
-    """
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return []
-    children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError):
-                stat = Path(f"/proc/{entry}/stat").read_bytes()
-                state, parent = stat.rpartition(b")")[2].split()[:2]
-                if state != b"Z":
-                    children.setdefault(int(parent), []).append(int(entry))
-    found = [os.getpid()]
-    for process in found:
-        found += children.get(process, [])
-    return found[1:]
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Watched:
@@ -99,34 +67,25 @@ class Watched:
             del self.error[: -self.most_error]
 
     def reap(self) -> None:
-        """Take leave of processes that have ended."""
-        with contextlib.suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                if ended[0] == self.program.pid:
-                    self.status = self.program.returncode = os.waitstatus_to_exitcode(ended[1])
+        """Take leave of the program if it has ended."""
+        self.status = self.program.poll()
 
-    def signal_all(self, number: int) -> int:
-        """Send a signal to everything that runs below, and return how many that are."""
-        found = _descendants() if _LINUX else [-self.program.pid]
-        for process in found:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, number)
-        return len(found)
+    def signal_all(self, number: int) -> None:
+        """Send a signal to the program and its process group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.program.pid, number)
 
     def end_all(self) -> None:
-        """End everything that runs below; what is stopped first starts nothing new meanwhile."""
-        end = time.monotonic() + GRACE_S
-        before = -1
-        while (found := self.signal_all(signal.SIGSTOP)) > before and time.monotonic() < end:
-            before = found
-        while self.signal_all(signal.SIGKILL) and time.monotonic() < end:
-            self.reap()
-            time.sleep(0.002)  # the kernel takes this long to end them
+        """End the program and its process group."""
+        self.signal_all(signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.program.wait(GRACE_S)
         self.reap()
 
 
 def _end_with(parent: int) -> None:
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before the signal was set
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -184,9 +143,6 @@ def _rest(watched: Watched) -> None:
 
 def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
     """Run a program, and return how it ended."""
-    with contextlib.suppress(BlockingIOError):  # signals that came since the one before
-        while os.read(wakeup, 1 << 16):
-            pass
     try:
         watched = Watched(task)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -209,7 +165,7 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
 
 
 def _line() -> bytes:
-    """Return the next line of standard input, of which nothing is read ahead; nothing at its end"""
+    """Return the line of standard input, of which nothing is read ahead; nothing at its end."""
     line = b""
     while not line.endswith(b"\n"):
         chunk = os.read(sys.stdin.fileno(), 1 << 16)
@@ -220,22 +176,16 @@ def _line() -> bytes:
 
 
 def _serve() -> None:
-    """Run programs until there are no more, SIGTERM, or one has left what cannot be ended."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    """Run the program of the line that comes, which SIGTERM ends."""
     reader, writer = os.pipe()
     for end in (reader, writer):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    received: list[int] = []
-    while line := _line():
-        # it ends the program, which is reported, and then this process
-        signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    if line := _line():
+        signal.signal(signal.SIGTERM, lambda *_: None)  # it ends the program, which is reported
         print(json.dumps(_run(json.loads(line), reader)), flush=True)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if received or (_LINUX and _descendants()):
-            return
 
 
 if __name__ == "__main__":

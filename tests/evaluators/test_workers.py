@@ -280,47 +280,15 @@ def test_a_supervisor_that_is_ended_is_told(tmp_path: Path) -> None:
     assert (found.kind, found.cause) == ("worker", cause)
 
 
-def watched_by(folder: Path) -> int:
-    """Return who watches over a program that leaves a daemon behind."""
-    folder.mkdir(exist_ok=True)
-    found = shell("(setsid sleep 300 &); echo $PPID >&2; echo double = 1").measure({}, folder)
-    assert found.values == {"double": 1.0}
-    return int(found.said)
-
-
-def test_one_supervisor_serves_one_program_after_another(tmp_path: Path) -> None:
-    """One that is ended meanwhile costs no attempt, and none is left with the workers."""
-    first = watched_by(tmp_path)
-    assert watched_by(tmp_path) == first
-    os.kill(first, signal.SIGTERM)
-    until(lambda: not runs(first))
-    second = watched_by(tmp_path)
-    assert second != first
-    with Threads(shell(DOUBLE), 2) as workers:
-        for number in range(2):
-            workers.begin(attempt(tmp_path, number))
-        until(lambda: len([each for _ in range(9) for each in workers.ended(0.1)]) == 2)
-        assert runs(second)
-    assert not runs(second)
-
-
 def test_a_supervisor_that_is_ended_as_a_program_ends_does_not_stay(tmp_path: Path) -> None:
     """SIGTERM may come between the end of a program and the report on it."""
     found = shell("echo $PPID >&2; kill -TERM $PPID; sleep 300").measure({}, tmp_path)
     until(lambda: not runs(int(found.said)))
 
 
-def test_a_supervisor_serves_no_other_once_it_was_asked_to_stop(tmp_path: Path) -> None:
-    first = watched_by(tmp_path)
-    found = shell("echo $PPID >&2; sleep 300").measure_until({}, tmp_path, lambda: True)
-    assert (found.cause, int(found.said)) == ("it was stopped", first)
-    assert not runs(first)
-
-
 def test_a_supervisor_that_cannot_be_started_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    processes.end_idle()
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
     found = shell(DOUBLE).measure({"number": 1.0}, tmp_path)
     assert (found.kind, found.cause) == (
