@@ -26,6 +26,11 @@ _ONE_LIBRARY = "characterise in each library by itself, with a table for each"
 _CELLS = "map to a library of standard cells (`library`); a table may state cores of an FPGA"
 _NETWORK = "add an area per instance to the table of cores yourself"
 
+_CONFLICT = (
+    "write a study with `designs: TABLE.csv` and its `constraints`, and run it: where no design "
+    "meets them, it says which ones are in conflict and what would admit a design"
+)
+
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
@@ -64,6 +69,10 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.placements"): _CELLS,
     ("argument", "characterise.joined_by"): _NETWORK,
     ("plugin", "generator.network"): _NETWORK,
+    ("argument", "explain.infeasible"): _CONFLICT,
+    ("argument", "explain.constraint"): _CONFLICT,
+    ("argument", "explain.constraints"): _CONFLICT,
+    ("argument", "explain.study"): _CONFLICT,
 }
 """By kind and name, the remedy.
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     __all__ = ["Assignments", "Forms", "Overrides", "Settings", "Uncertainties"]
 
     StudySource = str | Path | Mapping[str, Any] | Study
-    TableSource = str | Path | Result
 
 
 P = ParamSpec("P")
@@ -42,7 +41,6 @@ Percent = str
 Range = str
 Duration = str
 Size = str
-Constraints = str | Sequence[str]
 Names = str | Sequence[str]
 Values = str | Sequence[str]
 Paths = str | Path | Sequence[str | Path]
@@ -203,7 +201,6 @@ KINDS: Mapping[str, Kind] = {
         _SOURCE, lambda value: _is_study(value) or _is_run(value), Path, metavar="STUDY"
     ),
     "str | Path | Result": Kind("the folder of a run, or a Result that was saved", _is_run, Path),
-    "TableSource": Kind("the folder of a run, a Result or a table", _is_run, str),
     "str | Path": _PATH(word=Path),
     "Paths": _several("path", Path, "FILE", str, Path),
     "Runs": _several("path", Path, "RUN", str, Path),
@@ -212,7 +209,6 @@ KINDS: Mapping[str, Kind] = {
     "Range": _TEXT(word=str, metavar="NAME=FROM..TO"),
     "Duration": _TEXT(word=str, metavar="TIME"),
     "Size": _TEXT(word=str, metavar="SIZE"),
-    "Constraints": _several("text", str, "CONSTRAINT", str),
     "Names": _several("text", str, "NAME", str),
     "Values": _several("text", str, "VALUES", str),
     "bool": _instance("True or False", bool)(word=bool),

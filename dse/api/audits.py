@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Constraints, Count, Seed, folder_of, public, texts
-from dse.errors import ArgumentError, InfeasibleError
+from dse.api.arguments import Count, Seed, folder_of, public
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Assignments, TableSource
+    from dse.api.arguments import Assignments
     from dse.audit.diff import RunComparison
     from dse.audit.explain import Explanation
-    from dse.audit.infeasible_table import Infeasibility
     from dse.audit.verdict import Verification
     from dse.runs.result import Result
     from dse.search import Progress
@@ -54,78 +52,26 @@ def verify(
 
 
 @public
-def explain(
-    run: TableSource,
-    design: Assignments | None = None,
-    *,
-    infeasible: bool = False,
-    constraints: Constraints = (),
-    study: str | None = None,
-) -> Explanation | Infeasibility:
+def explain(run: str | Path | Result, design: Assignments) -> Explanation:
     """Say why a design is on the front of a run, or what it violates or is dominated by.
 
     >>> dse.explain("runs/settop", "1 u16")
-    >>> dse.explain("designs.csv", infeasible=True, constraints=["power <= 30 mW"])
 
     Parameters
     ----------
     run
-        Folder of a run, as `dse run` wrote it; with --infeasible a CSV, sqlite:///FILE of Optuna or
-        a study.  Or a `Result` that was saved.
+        Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
     design
         The design, as in `evaluate`.
-    infeasible
-        Explain which constraints no design of a table meets together, and the cheapest repair.
-        Nothing is measured, and no table is changed.
-    constraints
-        Constraint on columns of the table: "power <= 30 mW".  Or several.
-    study
-        Name of a study in the storage of Optuna.  Its completed trials are the table.
 
     Raises
     ------
     dse.errors.DseError
         When it is not the folder of a run, or the design is none of its study.
     """
-    if infeasible:
-        if design is not None:
-            raise ArgumentError("design: with infeasible no design is named; leave it out")
-        return _explain_infeasible(str(run), texts(constraints), study)
-    if constraints or study is not None:
-        raise ArgumentError("constraints and study are of a table; add infeasible")
-    if design is None:
-        raise ArgumentError(
-            "design: name one of front.csv, or add infeasible for why there is none"
-        )
     from dse.audit.explain import explain_design
 
     return explain_design(folder_of(run), design)
-
-
-def _explain_infeasible(source: str, constraints: list[str], name: str | None) -> Infeasibility:
-    from dse.api import studies
-    from dse.audit import infeasible_table
-    from dse.runs.measurements import require_nothing_measured
-    from dse.study.study import ready
-
-    of_table = not source.lower().endswith((".yaml", ".yml"))
-    if not of_table and (constraints or name is not None):
-        raise ArgumentError("constraints and study are of a table; write them into the study")
-    prepared = (
-        ready(infeasible_table.study_of_table(source, constraints, name))
-        if of_table
-        else studies.load(source)
-    )
-    require_nothing_measured(prepared)
-    try:
-        counts = studies.run(prepared, plots=False).manifest
-    except InfeasibleError as error:
-        return infeasible_table.Infeasibility("infeasible", str(error), error.facts)
-    count, designs = counts["feasible"], counts["evaluated"]
-    words = f"{count:,} of {designs:,} evaluated designs meet all constraints"
-    return infeasible_table.Infeasibility(
-        "feasible", words, {"feasible": count, "designs": designs}
-    )
 
 
 @public

@@ -73,8 +73,6 @@ class Document:
         None for as long as the study is prepared.
     recorded
         What measured the designs of a run that is over, by dotted path.
-    of_options
-        Whether its constraints are options of a command rather than written in a file.
     """
 
     data: dict[str, Any]
@@ -87,7 +85,6 @@ class Document:
     evaluate: Callable[..., Any] | None = None
     shelves: Callable[[str, Ranges], Shelf] | None = None
     recorded: Mapping[str, RecordedEvaluator] = field(default_factory=dict)
-    of_options: bool = False
 
     @property
     def measures(self) -> bool:

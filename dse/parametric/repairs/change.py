@@ -99,13 +99,7 @@ class Repair:
 
     def command(self, document: Document) -> str:
         """Return the same as options of a command line, and which earlier ones they replace."""
-        written = (
-            ("--constraint", text)
-            if document.of_options and path.startswith("constraints.")
-            else ("--set", f"{path}={text}")
-            for path, text in self.overrides
-        )
-        options = " ".join(f"{option} {_quoted(text)}" for option, text in written)
+        options = " ".join(f"--set {_quoted(f'{path}={text}')}" for path, text in self.overrides)
         fields = {path.removeprefix("stages.") for path, _ in self.overrides}
         before = [pair for pair in document.overrides if pair[0].removeprefix("stages.") in fields]
         replaced = listed([f"{path}={text}" for path, text in before])

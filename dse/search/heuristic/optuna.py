@@ -1,12 +1,10 @@
-"""Samplers of optuna, in batches of ask and tell, with a storage in memory; trials of others."""
+"""Samplers of optuna, in batches of ask and tell, with a storage in memory."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna
@@ -17,19 +15,11 @@ from optuna.distributions import (
     IntDistribution,
 )
 from optuna.samplers import BaseSampler
-from optuna.trial import FrozenTrial, TrialState
 
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
-from dse.errors import UnitError, nearest
 from dse.model.space import Axis
 from dse.search.heuristic.start import Scales, clipped
-
-MOST_NAMES = 10
-"""Names of studies that a message lists."""
-
-MOST_TRIALS = 100_000
-"""Trials of a study that are read."""
 
 MOST_WHOLE = 1_000
 """Values of an ordered axis that are whole numbers to optuna; of more, real ones on a scale."""
@@ -146,62 +136,3 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         optuna.logging.set_verbosity(verbosity)
-
-
-def trials_of(place: Path, name: str | None) -> list[dict[str, Any]]:
-    """Return the completed trials of a study in an SQLite file, which is only read.
-
-    A row for each: its name, parameters, values, and user attributes of one value, as far as every
-    trial has them.
-
-    Raises
-    ------
-    UnitError
-        With rule and remedy: there is no such study, several and no `name`, or too many trials.
-    """
-    try:
-        with quiet():
-            storage = optuna.storages.RDBStorage(
-                f"sqlite:///file:{place.absolute().as_posix()}?mode=ro&uri=true"
-            )
-            study = optuna.load_study(study_name=_named(storage, name), storage=storage)
-            trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-    except UnitError:
-        raise
-    except Exception as error:  # of SQLAlchemy, alembic or Optuna, whose kinds are many
-        said = (str(error) or type(error).__name__).splitlines()[0]
-        raise UnitError(f"Optuna cannot read it: {said}", "check the file") from error
-    if not 0 < len(trials) <= MOST_TRIALS:
-        rule = f"it has {len(trials):,} completed trials, of 1 to {MOST_TRIALS:,}"
-        raise UnitError(rule, "write a CSV")
-    count = len(study.directions)
-    names = study.metric_names or (
-        ["value"] if count == 1 else [f"value_{n}" for n in range(count)]
-    )
-    rows = [_row(trial, names) for trial in trials]
-    shared = set.intersection(*map(set, rows))
-    return [{name: one for name, one in row.items() if name in shared} for row in rows]
-
-
-def _named(storage: optuna.storages.BaseStorage, name: str | None) -> str:
-    """Return the name of a study, that of the only one where none is given."""
-    known = [one.study_name for one in storage.get_all_studies()]
-    if name is None and len(known) != 1:
-        listed = ", ".join(map(repr, known[:MOST_NAMES])) or "none"
-        raise UnitError(f"it has {len(known)} studies: {listed}", "name one with --study")
-    if name is not None and name not in known:
-        raise UnitError(f"it has no study {name!r}", nearest(name, known))
-    return name or known[0]
-
-
-def _row(trial: FrozenTrial, names: Sequence[str]) -> dict[str, Any]:
-    """Return what a trial has, by name."""
-    row: dict[str, Any] = {"design": f"trial {trial.number}"}
-    values = dict(zip(names, trial.values, strict=True))
-    for part in (trial.params, values, trial.user_attrs):
-        for name, value in part.items():
-            if name in row:
-                raise UnitError(f"two columns of a trial are called {name!r}", "write a CSV")
-            if isinstance(value, str | int | float):
-                row[name] = value
-    return row
