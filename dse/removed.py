@@ -69,6 +69,7 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.placements"): _CELLS,
     ("argument", "characterise.joined_by"): _NETWORK,
     ("plugin", "generator.network"): _NETWORK,
+    ("argument", "sensitivity.method"): "leave it out: Sobol indices are printed",
     ("argument", "explain.infeasible"): _CONFLICT,
     ("argument", "explain.constraint"): _CONFLICT,
     ("argument", "explain.constraints"): _CONFLICT,

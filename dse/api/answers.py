@@ -271,9 +271,8 @@ def _with_certainty(
 def sensitivity(
     source: StudySource | Result,
     *,
-    method: str = "sobol",
     width: Percent = "10 %",
-    samples: Count | None = None,
+    samples: Count = 1024,
     seed: Seed = 0,
     prefer: str | None = None,
     tolerance: Percent | None = None,
@@ -287,12 +286,10 @@ def sensitivity(
     ----------
     source, prefer, tolerance, overrides
         As in `answer`.
-    method
-        Sensitivity analysis: sobol or morris.
     width
         Range of each assumption, to either side.
     samples
-        Number of base samples (sobol) or trajectories (morris).
+        Number of base samples of the Sobol indices, a power of two.
     seed
         Seed of the samples.
 
@@ -306,7 +303,6 @@ def sensitivity(
 
     return sensitivity_of(
         known_fronts(known(source), overrides=override_pairs(overrides)),
-        method=method,
         width=width,
         samples=samples,
         seed=seed,

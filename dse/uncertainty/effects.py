@@ -1,14 +1,13 @@
 """Which assumptions move the objectives of the recommended design, and by how much.
 
-Sobol indices (Saltelli et al., 2010) or Morris elementary effects through SALib, over the
-assumptions that change any quantity of the design, each within a range about its nominal value.
+Sobol indices (Saltelli et al., 2010) through SALib, over the assumptions that change any quantity
+of the design, each within a range about its nominal value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.study.assumptions import Assumption
 
-SAMPLES = {"sobol": 1024, "morris": 100}
-"""Base samples, or trajectories; each takes a few evaluations per assumption."""
-METHODS = (*SAMPLES,)
-FIGURES = {
-    "sobol": {"first": "S1", "total": "ST", "confidence": "ST_conf"},
-    "morris": {"mean": "mu_star", "spread": "sigma", "confidence": "mu_star_conf"},
-}
+FIGURES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
 """What SALib calls the fields of an `Effect`."""
 
 MOST_ROWS = 2_000_000
@@ -44,12 +37,9 @@ class Effect:
     name, quantity, value, low, high
         The assumption: its dotted path, a name whose suffix is its unit, nominal value, range.
     first, total
-        Sobol: the share of the objective's variance that it makes alone, and with interactions.
-    mean, spread
-        Morris: the mean absolute change of the objective over the range, and how much this
-        depends on the other assumptions (a standard deviation), in the objective's unit.
+        The share of the objective's variance that it makes alone, and with interactions.
     confidence
-        Half of the 95 % interval of `total`, or of `mean`.
+        Half of the 95 % interval of `total`.
     """
 
     name: str
@@ -57,16 +47,9 @@ class Effect:
     value: float
     low: float
     high: float
-    first: float | None = None
-    total: float | None = None
-    mean: float | None = None
-    spread: float | None = None
-    confidence: float = 0.0
-
-    @property
-    def size(self) -> float:
-        """What orders effects."""
-        return (self.total if self.total is not None else self.mean) or 0.0
+    first: float
+    total: float
+    confidence: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +58,7 @@ class Sensitivity:
 
     Attributes
     ----------
-    method, width, samples, seed
+    width, samples, seed
         How it was found: `width` is the half-range as a share of the nominal value.
     evaluated
         Designs evaluated.
@@ -87,7 +70,6 @@ class Sensitivity:
         Assumptions that change no objective of the design.
     """
 
-    method: str
     width: float
     samples: int
     seed: int
@@ -99,7 +81,7 @@ class Sensitivity:
     def telling(self, objective: str) -> tuple[Effect, ...]:
         """Return the effects on an objective that are not `SMALL` beside the largest."""
         effects = self.effects[objective]
-        return tuple(effect for effect in effects if effect.size > SMALL * effects[0].size)
+        return tuple(effect for effect in effects if effect.total > SMALL * effects[0].total)
 
 
 def find_sensitivity(
@@ -107,46 +89,46 @@ def find_sensitivity(
     point: Index,
     assumed: tuple[Assumption, ...],
     *,
-    method: str = METHODS[0],
-    width: float = 0.1,
-    samples: int | None = None,
-    seed: int = 0,
+    width: float,
+    samples: int,
+    seed: int,
 ) -> Sensitivity:
     """Return the effects of assumptions on the objectives of one design, (1, d), whose counts stay.
 
-    Method, width, as a share of the nominal value, samples and seed are those of `dse.sensitivity`.
+    Width, as a share of the nominal value, samples and seed are those of `dse.sensitivity`.
 
     Raises
     ------
     MissingLibraryError
         SALib is not installed.
     UnitError
-        The method, the range or the number of samples makes no sense, or nothing moves.
+        The range or the number of samples makes no sense, or nothing moves.
     """
-    _check(method, width, samples)
-    sample, analyse = _salib(method)
+    _check(width, samples)
+    sampler, analysis = _salib()
     moving = [entry for entry in assumed if _moves(problem, point, entry)]
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
-    count, size = samples or SAMPLES[method], len(moving)
+    size = len(moving)
     names = [str(number) for number in range(size)]  # the library takes equal ones for one
     given = {"num_vars": size, "names": names, "bounds": [[1 - width, 1 + width]] * size}
-    factors = np.asarray(sample(given, count, seed=seed), dtype=np.float64)
+    factors = np.asarray(
+        sampler.sample(given, samples, calc_second_order=False, seed=seed), dtype=np.float64
+    )
     if len(factors) > MOST_ROWS:
         raise UnitError(f"{len(factors):,} evaluations are too many", "ask for fewer samples")
     values = _values(problem, point, moving, factors)
     effects = {}
     for name, column in values.items():
-        found = dict.fromkeys(FIGURES[method].values(), np.zeros(size))
+        found = dict.fromkeys(FIGURES.values(), np.zeros(size))
         if np.ptp(column) > 1e-12 * np.abs(column).max():
             # SALib takes a seed of 0 for none, and its confidence is a resampling.
-            found = analyse(given, factors, column, seed=seed + 1)
-        fields = {field: found[figure] for field, figure in FIGURES[method].items()}
+            found = analysis.analyze(given, column, calc_second_order=False, seed=seed + 1)
+        fields = {field: found[figure] for field, figure in FIGURES.items()}
         effects[name] = _effects(moving, width, fields)
     return Sensitivity(
-        method=method,
         width=width,
-        samples=count,
+        samples=samples,
         seed=seed,
         evaluated=len(factors),
         effects=effects,
@@ -167,20 +149,16 @@ def _effects(
             name=entry.name, quantity=entry.quantity, value=entry.value, low=low, high=high, **own
         )
         found.append(effect)
-    return tuple(sorted(found, key=lambda effect: -effect.size))
+    return tuple(sorted(found, key=lambda effect: -effect.total))
 
 
-def _check(method: str, width: float, samples: int | None) -> None:
-    if method not in METHODS:
-        raise UnitError(f"there is no method {method!r}", f"write {' or '.join(METHODS)}")
+def _check(width: float, samples: int) -> None:
     if not 0 < width < 1:
         rule = f"a width of {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
         raise UnitError(rule, "write for instance '10 %'")
-    if samples == 1:
-        raise UnitError("1 sample shows no difference", "ask for 2 or more")
-    if samples is not None and method == METHODS[0] and (samples < 2 or samples & samples - 1):
-        rule = f"{samples} samples: sobol needs a power of two"
-        raise UnitError(rule, f"write for instance {SAMPLES[method]}")
+    if samples < 2 or samples & samples - 1:
+        rule = f"{samples} samples: a power of two from 2 on is needed"
+        raise UnitError(rule, "write for instance 1024")
 
 
 def _moves(problem: Problem, point: Index, entry: Assumption) -> bool:
@@ -228,19 +206,11 @@ def _counts(problem: Problem, point: Index) -> dict[str, Column]:
     return {f"{stage.name}.instances": stage.fleet(columns).counts[0] for stage in single}
 
 
-def _salib(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return how SALib samples, and how it analyses what came of samples."""
+def _salib() -> tuple[Any, Any]:
+    """Return the modules of SALib that sample, and that analyse what came of samples."""
     try:
-        from SALib.analyze import morris as morris_analysis
-        from SALib.analyze import sobol as sobol_analysis
-        from SALib.sample import morris as morris_sample
-        from SALib.sample import sobol as sobol_sample
+        from SALib.analyze import sobol as analysis
+        from SALib.sample import sobol as sampler
     except ImportError as error:
         raise MissingLibraryError("sensitivity", "SALib", "uncertainty") from error
-    if method == "morris":
-        return morris_sample.sample, morris_analysis.analyze
-
-    def analyse(given: Mapping[str, Any], _: Column, values: Column, **options: Any) -> Any:
-        return sobol_analysis.analyze(given, values, calc_second_order=False, **options)
-
-    return partial(sobol_sample.sample, calc_second_order=False), analyse
+    return sampler, analysis

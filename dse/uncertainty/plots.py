@@ -28,8 +28,8 @@ def save_sensitivity(found: SensitivityReport, out: Path) -> None:
 def tornado(found: SensitivityReport) -> Figure:
     """Return the picture: bars by objective, the largest on top.
 
-    Sobol: the share of the objective's variance that an assumption makes with its interactions,
-    and in darker colour alone.  Morris: the mean change of the objective, and its spread.
+    The share of the objective's variance that an assumption makes with its interactions, and in
+    darker colour alone.
     """
     figure = Picture()
     telling = {name: found.found.telling(name)[:MOST_BARS] for name in found.found.effects}
@@ -43,8 +43,7 @@ def tornado(found: SensitivityReport) -> Figure:
         for axes, (name, effects) in zip(grid, shown.items(), strict=True):
             _panel(axes, name, effects, found.found)
         handles, labels = grid[0].get_legend_handles_labels()
-        if labels:
-            figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     within = f"each assumption within {percent(found.found.width)} of its nominal value"
     figure.suptitle(textwrap.fill(f"{found.design}, {within}", 76))
     settle(figure)
@@ -53,24 +52,15 @@ def tornado(found: SensitivityReport) -> Figure:
 
 def _panel(axes: Axes, name: str, effects: Sequence[Effect], found: Sensitivity) -> None:
     places = range(len(effects))
-    if effects[0].total is not None:
-        sizes = [100 * effect.size for effect in effects]
-        axes.barh(places, sizes, height=0.6, color=FILLS[0], alpha=0.35, label="with interactions")
-        alone = [100 * max(effect.first or 0.0, 0.0) for effect in effects]
-        axes.barh(places, alone, height=0.3, color=FILLS[0], label="alone")
-        label = "share of its variance [%]"
-    else:
-        factor, unit = units.scale([effect.size for effect in effects], name)
-        sizes = [effect.size / factor for effect in effects]
-        axes.barh(places, sizes, height=0.6, color=FILLS[0], alpha=0.35)
-        spreads = [(effect.spread or 0.0) / factor for effect in effects]
-        axes.errorbar(sizes, places, xerr=spreads, fmt="none", ecolor="0.2", capsize=3)
-        label = f"mean change over the range [{unit}], and its spread"
-    hidden = sum(one.size > 0 for one in found.effects[name]) - len(effects)
+    sizes = [100 * effect.total for effect in effects]
+    axes.barh(places, sizes, height=0.6, color=FILLS[0], alpha=0.35, label="with interactions")
+    alone = [100 * max(effect.first, 0.0) for effect in effects]
+    axes.barh(places, alone, height=0.3, color=FILLS[0], label="alone")
+    hidden = sum(one.total > 0 for one in found.effects[name]) - len(effects)
     rest = f"; {hidden} smaller are not drawn" if hidden else ""
     low, high = (units.show(end, name) for end in found.ranges[name])
     axes.set_title(f"{in_words(name)}, {low} to {high}", fontsize=10, loc="left")
-    axes.set_xlabel(label + rest)
+    axes.set_xlabel("share of its variance [%]" + rest)
     axes.set_yticks(places, labels=[elided(effect.name) for effect in effects])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(max(len(effects), 2) - 0.4, -0.6)

@@ -11,14 +11,14 @@ from dse.errors import UnitError
 from dse.model.space import Index
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
-from dse.reports.text import ROUNDING, in_words, percent
+from dse.reports.text import in_words, percent
 from dse.runs.solved import KnownFronts
 from dse.study import assumptions
 from dse.study.cores import models
 from dse.study.measured import evaluated
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.study import Study, prepare
-from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
+from dse.uncertainty.effects import Effect, Sensitivity, find_sensitivity
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -32,12 +32,11 @@ class SensitivityReport(Readable):
 def sensitivity_of(
     known: KnownFronts,
     *,
-    method: str = METHODS[0],
-    width: str = "10 %",
-    samples: int | None = None,
-    seed: int = 0,
-    prefer: str | None = None,
-    tolerance: str | None = None,
+    width: str,
+    samples: int,
+    seed: int,
+    prefer: str | None,
+    tolerance: str | None,
 ) -> SensitivityReport:
     """Return the sensitivity of the recommended design of a study, or of a finished run.
 
@@ -56,7 +55,6 @@ def sensitivity_of(
         study.problem,
         point,
         _assumed(study),
-        method=method,
         width=share,
         samples=samples,
         seed=seed,
@@ -64,7 +62,7 @@ def sensitivity_of(
     line = (
         f"{design}, {preference.design}, with each assumption within {percent(share)} of its "
         "nominal value: "
-        f"{found.evaluated:,} evaluations ({method}, seed {seed}). Counts stay as they are; "
+        f"{found.evaluated:,} evaluations (Sobol indices, seed {seed}). Counts stay as they are; "
         f"{found.inactive} other assumptions change no objective of this design."
     )
     head = {key: value for key, value in asdict(found).items() if key not in ("effects", "ranges")}
@@ -120,18 +118,12 @@ def _objective(name: str, found: Sensitivity) -> Section:
         return Section(
             name, f"{in_words(name).capitalize()}, {low}", ("Nothing moves it.",), facts=facts
         )
-    headers: tuple[str, ...] = ("assumption", "nominal", "range", "first order", "total")
-    if shown[0].mean is not None:
-        headers = (*headers[:3], "mean change", "spread")
-    rows = tuple(_row(effect, name) for effect in shown)
+    headers = ("assumption", "nominal", "range", "first order", "total")
+    rows = tuple(_row(effect) for effect in shown)
     return Section(name, title, (), headers, rows, facts=facts)
 
 
-def _row(effect: Effect, objective: str) -> tuple[str, ...]:
+def _row(effect: Effect) -> tuple[str, ...]:
     ends = [units.show(end, effect.quantity) for end in (effect.low, effect.high)]
-    start = (effect.name, units.show(effect.value, effect.quantity), " to ".join(ends))
-    if effect.total is not None and effect.first is not None:
-        return (*start, percent(effect.first), percent(effect.total))
-    mean, spread = effect.mean or 0.0, effect.spread or 0.0
-    shown = [mean, spread if spread > ROUNDING * mean else 0.0]
-    return (*start, *(units.show(size, objective) for size in shown))
+    nominal, within = units.show(effect.value, effect.quantity), " to ".join(ends)
+    return effect.name, nominal, within, percent(effect.first), percent(effect.total)

@@ -488,7 +488,7 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     assert f"It {'is' if name == 'knee' else 'has'} the " in answer.text(all=True)
     parts = dse.flips(path, only=["granularity"]).answer
     assert ", ".join(parts) == said["design"]
-    assert dse.sensitivity(bare, method="morris", samples=2, **given).design == said["design"]
+    assert dse.sensitivity(bare, samples=2, **given).design == said["design"]
     held = dse.sweep(bare, "rate=100..101Gbps", counts=True, **given).intervals[0]
     assert held.designs == (said["design"],)
     sure = dse.answer(path, flips=False, samples=1)

@@ -110,8 +110,8 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (
         dse.sensitivity,
         (SMALL,),
-        {"samples": 1, "method": "morris"},
-        "1 sample shows no difference; ask for 2 or more",
+        {"samples": 1},
+        "1 samples: a power of two from 2 on is needed; write for instance 1024",
     ),
     (dse.verify, ("none",), {}, "'none' does not exist; name one that `dse run` wrote"),
     (dse.answer, ("none",), {}, "no such file or folder of a run: 'none'; check the path"),
@@ -172,7 +172,7 @@ def test_every_argument_has_a_kind() -> None:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]
-    assert len(functions) == 22
+    assert len(functions) == 21
     for function in functions:
         assert inspect.unwrap(function) is not function, f"{function.__name__} is not checked"
         assert all(map(argument_kind, inspect.signature(function).parameters.values()))

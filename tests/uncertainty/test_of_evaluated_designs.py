@@ -81,7 +81,7 @@ def test_sensitivity_is_of_what_is_unsure_of_the_recommended_design(over) -> Non
     assert found.effects["area_m2"][0].total == pytest.approx(1.0, abs=1e-3)
     assert found.effects["power_w"][0].total == 0.0
     assert found.ranges["area_m2"] == pytest.approx((0.9 * 151e-12, 1.1 * 151e-12), rel=1e-3)
-    both = dse.sensitivity(over("area: 5 %, power: 5 %"), method="morris").found
+    both = dse.sensitivity(over("area: 5 %, power: 5 %")).found
     assert {effect.name for effect in both.effects["power_w"]} == {"d4.area", "d4.power"}
     with pytest.raises(UnitError, match=r"uncertainty: \{COLUMN: 5 %\}.*dse flips"):
         dse.sensitivity(over())

@@ -41,15 +41,6 @@ def test_sobol_indices_are_those_of_a_product() -> None:
     assert indices["des.u16.area"].total == pytest.approx(0.0, abs=1e-9)
 
 
-def test_morris_means_are_the_change_over_the_range() -> None:
-    found = dse.sensitivity(DES, method="morris", width="5 %", overrides=FIXED).found
-    first, *rest = found.effects["area_m2"]
-    assert (first.name, first.value) == ("des.u16.area", pytest.approx(57768e-12))
-    assert first.mean == pytest.approx(3 * 57768e-12 * 0.1)
-    assert first.spread == pytest.approx(0.0, abs=1e-18)
-    assert [effect.mean for effect in rest] == pytest.approx([0.0] * len(rest), abs=1e-18)
-
-
 def test_counts_stay_where_the_demand_would_choose_them(write: Callable[[str], Path]) -> None:
     """With `least` instances a higher rate needs more of them; the design keeps those it has."""
     path = write(
@@ -76,9 +67,9 @@ def test_the_command_repeats_itself_and_has_units() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"method": "sobel"}, "there is no method 'sobel'; write sobol or morris"),
+        ({"method": "sobol"}, "method: removed before 1.0; leave it out: "),
         ({"width": "150 %"}, "a width of 150 %: it must be above 0 and below 100 %; "),
-        ({"samples": 100}, "100 samples: sobol needs a power of two; "),
+        ({"samples": 100}, "100 samples: a power of two from 2 on is needed; "),
     ],
 )
 def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
