@@ -76,7 +76,7 @@ def explain(run: str | Path | Result, design: Assignments) -> Explanation:
 
 @public
 def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparison:
-    """Compare two runs: designs gained, lost and moved, and which change did it.
+    """Compare two runs: changed inputs, and designs gained, lost and moved.
 
     >>> dse.diff("runs/settop", "runs/at_73")
 

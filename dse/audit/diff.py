@@ -1,29 +1,93 @@
-"""Two finished runs side by side: which designs moved, which change did it, how good they are."""
+"""Two finished runs side by side: what their studies assume differently, and which designs moved.
+
+A design is known by what it is: its counts, and its choices where a study leaves any.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
-from dse.audit.changes import Change
 from dse.errors import DseError
+from dse.files.document import Document
+from dse.model import tables
 from dse.model.evaluation import Goal, ledger_of
+from dse.model.problem import Problem
+from dse.model.space import HOST, Index
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
 from dse.reports.text import Printable, in_words, plural, table_text, with_error
 from dse.runs import finished
-from dse.runs.finished import Finished
+from dse.runs.finished import Finished, Row
 from dse.study import study
+from dse.study.study import Study
+from dse.study.written import stages_of
+
+Keys = tuple[str | int, ...]
+
+Identity = tuple[tuple[str, str], ...]
+"""Counts and choices of a design: names and values as text."""
+
+IGNORED = ("question", "search", "sweep", "objectives")
+"""Parts of a study that assume nothing about a design."""
+
+SAME = 1e-9
+"""Numbers closer than this, relative to each other, are equal."""
 
 MOST_ROWS = 15
 """Most designs of one kind in the text; the JSON holds all."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One assumption that differs between two studies; empty texts where one says nothing.
+
+    `path` is the field, also that which an axis leaves open.
+    """
+
+    path: str
+    before: str
+    after: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return plain data, for JSON."""
+        return {"field": self.path, "before": self.before, "after": self.after}
+
+    def __str__(self) -> str:
+        """Return the change in words."""
+        if self.path == "constraints":
+            return f"constraint {self.after} added" if self.after else f"without {self.before}"
+        return f"{self.path}: {self.before or 'not set'} -> {self.after or 'not set'}"
+
+
+@dataclass(frozen=True)
+class FrontOfStudy:
+    """One front as a run wrote it: its study, its designs (n, d) and their rows."""
+
+    document: Document
+    prepared: Study
+    index: Index
+    rows: Sequence[Row]
+
+    @property
+    def loss(self) -> NDArray[np.float64]:
+        """Losses as written, shape (n, m)."""
+        goals = self.prepared.problem.goals
+        numbers = [[float(row[goal.name]) for goal in goals] for row in self.rows]
+        sign = np.array([-1.0 if goal.maximise else 1.0 for goal in goals])
+        loss: NDArray[np.float64] = np.array(numbers).reshape(len(self.rows), len(goals)) * sign
+        return loss
+
+    def numbers(self, row: int) -> dict[str, float]:
+        """Return the objectives of a design as written, in SI."""
+        return {goal.name: float(self.rows[row][goal.name]) for goal in self.prepared.problem.goals}
 
 
 @dataclass(frozen=True)
@@ -33,15 +97,6 @@ class Moved:
     design: str
     before: Mapping[str, float] | None
     after: Mapping[str, float] | None
-    cause: Cause
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        cause = {
-            name: [change.to_dict() for change in changes]
-            for name, changes in vars(self.cause).items()
-        }
-        return vars(self) | {"cause": cause}
 
 
 @dataclass(frozen=True)
@@ -89,9 +144,9 @@ class ComparedFronts:
         return {
             "value": self.value,
             "designs": {"first": before, "second": after, "both": both},
-            "gained": [moved.to_dict() for moved in self.gained],
-            "lost": [moved.to_dict() for moved in self.lost],
-            "moved": [moved.to_dict() for moved in self.moved],
+            "gained": [vars(moved) for moved in self.gained],
+            "lost": [vars(moved) for moved in self.lost],
+            "moved": [vars(moved) for moved in self.moved],
             "reference_point": dict(self.reference),
             "hypervolume": {
                 "first": first.value,
@@ -116,7 +171,7 @@ class RunComparison(Printable):
     notes: tuple[str, ...]
 
     def text(self) -> str:
-        """Return a comparison as text; the changes have numbers, by which causes refer to them."""
+        """Return a comparison as text."""
         parts = [" -> ".join(str(folder) for folder in self.folders), "\n".join(_changes(self))]
         differing = [point for point in self.points if point.differences]
         shown = differing if self.sweep else self.points
@@ -148,8 +203,7 @@ class RunComparison(Printable):
 
 def _changes(found: RunComparison) -> Iterator[str]:
     yield "what changed:" if found.changes else "the studies assume the same"
-    for number, change in enumerate(found.changes, 1):
-        yield f"  {number}. {change}"
+    yield from (f"  {change}" for change in found.changes)
     for name, (before, after) in found.versions.items():
         yield f"  version of {name}: {before} -> {after}"
 
@@ -166,27 +220,16 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
         if not designs:
             continue
         rows = [
-            (moved.design, *(_number(moved, name) for name in goals), _because(found, moved.cause))
+            (moved.design, *(_number(moved, name) for name in goals))
             for moved in designs[:MOST_ROWS]
         ]
-        headers = (kind, *map(in_words, goals), "by change")
-        yield "\n" + table_text(rows, headers)
+        yield "\n" + table_text(rows, (kind, *map(in_words, goals)))
         if len(designs) > MOST_ROWS:
             yield f"... and {len(designs) - MOST_ROWS} more"
     if point.differences:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
         volumes = " -> ".join(with_error(one.value, one.error) for one in point.volumes)
         yield f"\nnormalised hypervolume: {volumes} (reference {reference})"
-
-
-def _because(found: RunComparison, cause: Cause) -> str:
-    """Return the numbers of the changes that did it."""
-    numbers = {str(change): number for number, change in enumerate(found.changes, 1)}
-    alone, together = (
-        [str(numbers[str(change)]) for change in changes]
-        for changes in (cause.alone, cause.together)
-    )
-    return " or ".join(alone) or " with ".join(together) or "none: the search or the models"
 
 
 def _number(moved: Moved, name: str) -> str:
@@ -220,21 +263,20 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
             "cannot be compared, run both studies with the same ones"
         )
     goals = tuple(study.prepare(runs[0].document_at(pairs[0][0])).problem.goals)
+    found = changes(*(run.document_at(at) for run, at in zip(runs, pairs[0], strict=True)))
+    sweep = runs[0].sweep
     points = []
-    found: tuple[Change, ...] = ()
     for choices in pairs:
         first_side, second_side = map(_side, runs, choices)
-        between = StudiesBetween(first_side, second_side)
-        found = found or between.changes
-        sweep = runs[0].sweep
-        points.append(_compared(between, sweep.values[choices[0]] if sweep else None))
+        value = sweep.values[choices[0]] if sweep else None
+        points.append(_compared(first_side, second_side, value))
     before, after = (run.manifest.get("versions", {}) for run in runs)
     versions = {
         name: (str(before.get(name, "none")), str(after.get(name, "none")))
         for name in {**before, **after}
         if before.get(name) != after.get(name)
     }
-    swept = str(runs[0].manifest["sweep"]) if runs[0].sweep else ""
+    swept = str(runs[0].manifest["sweep"]) if sweep else ""
     notes = (*_heuristics(runs), *alone)
     return RunComparison((first, second), goals, found, versions, swept, tuple(points), notes)
 
@@ -275,20 +317,21 @@ def _side(run: Finished, choice: int) -> FrontOfStudy:
     return FrontOfStudy(run.document_at(choice), *run.front_at(choice), rows)
 
 
-def _compared(between: StudiesBetween, value: float | str | None) -> ComparedFronts:
+def _compared(
+    first: FrontOfStudy, second: FrontOfStudy, value: float | str | None
+) -> ComparedFronts:
     """Return what differs between two fronts."""
-    first, second = between.first, between.second
-    before, after = between.placed(first), between.placed(second)
+    opened = _open(first.prepared.problem) | _open(second.prepared.problem)
+    before, after = _placed(first, opened), _placed(second, opened)
     differences = []
     for known in {**before, **after}:
         old = first.numbers(before[known]) if known in before else None
         new = second.numbers(after[known]) if known in after else None
         if old and new and all(math.isclose(old[one], new[one], rel_tol=SAME) for one in old):
             continue
-        cause = between.cause_of_move(before[known]) if old and new else between.cause(known)
         side, row = (second, after[known]) if new else (first, before[known])
         name = described(side.prepared.problem, side.index[row : row + 1])[0]
-        differences.append(Moved(name, old, new, cause))
+        differences.append(Moved(name, old, new))
     both = len(before.keys() & after.keys())
     counts = (len(before), len(after), both)
     return ComparedFronts(value, counts, tuple(differences), *_volumes(first, second))
@@ -308,3 +351,116 @@ def _volumes(
         for side in (first, second)
     )
     return objective_values(first.prepared.problem, corner), (old, new)
+
+
+def _placed(side: FrontOfStudy, opened: Mapping[str, str]) -> dict[Identity, int]:
+    """Return the designs of a front and their rows; a field that either study opens counts."""
+    problem, index = side.prepared.problem, side.index
+    counts = problem.counts(index)
+    choices = {
+        path: _choices(problem, side.document, path, column, index)
+        for path, column in opened.items()
+    }
+    identities = [
+        [(name, f"{count:g}") for name, count in counts[row].items()]
+        + [(path, texts[row]) for path, texts in choices.items()]
+        for row in range(len(index))
+    ]
+    return {tuple(sorted(known)): row for row, known in enumerate(identities)}
+
+
+def _open(problem: Problem) -> dict[str, str]:
+    """Return the fields that a study leaves open, with the column that carries the value."""
+    return {
+        axis.name: axis.unit_name
+        for axis in problem.space.axes
+        if axis.size > 1 and tables.is_choice_of_scenario(problem, axis)
+    }
+
+
+def _choices(problem: Problem, found: Document, path: str, column: str, index: Index) -> list[str]:
+    """Return what the designs have in a field, whether it is an axis of this study or not."""
+    for number, axis in enumerate(problem.space.axes):
+        if axis.name == path:
+            values = tables.axis_values(axis).tolist()
+            return [HOST if choice < 0 else str(values[choice]) for choice in index[:, number]]
+    if column in problem.space.constants:
+        return [str(float(problem.space.constants[column][0]))] * len(index)
+    section, _, name = path.partition(".")
+    return [str(found.section(section).get(name))] * len(index)
+
+
+def changes(first: Document, second: Document) -> tuple[Change, ...]:
+    """Return what the second study assumes differently, field by field."""
+    aligned = _stage_names(first) == _stage_names(second)
+    before = dict(_parts(first.data, aligned=aligned))
+    after = dict(_parts(second.data, aligned=aligned))
+    grouped: dict[tuple[str, Any], list[Keys]] = {}
+    for keys in [*before, *(keys for keys in after if keys not in before)]:
+        opened = len(keys) == 1 and _has(first, keys[0]) and _has(second, keys[0])
+        if before.get(keys) != after.get(keys) and not opened:
+            grouped.setdefault(_group(keys), []).append(keys)
+    return tuple(_change(path, keys, before, after, first) for (path, _), keys in grouped.items())
+
+
+def _has(found: Document, section: Any) -> bool:
+    """Tell whether a study has a section, be it empty; its fields are compared one by one."""
+    return isinstance(found.data.get(section), dict)
+
+
+def _parts(data: Mapping[str, Any], *, aligned: bool) -> Iterator[tuple[Keys, Any]]:
+    for section, value in data.items():
+        if section in IGNORED or value is None:
+            continue
+        if section == "constraints" and isinstance(value, list):
+            yield from (((section, text), text) for text in value)
+        elif section == "stages" and isinstance(value, list) and aligned:
+            for number, stage in enumerate(value):
+                yield from (((section, number, name), entry) for name, entry in stage.items())
+        elif isinstance(value, dict):
+            yield (section,), {}
+            yield from (((section, name), entry) for name, entry in value.items())
+        else:
+            yield (section,), value
+
+
+def _stage_names(found: Document) -> list[str]:
+    return [stage.name for stage in stages_of(found)]
+
+
+def _group(keys: Keys) -> tuple[str, Any]:
+    """Return what tells changes apart: an axis and the field that it opens are one."""
+    if keys[0] == "constraints":
+        return "constraints", keys
+    if keys[0] == "axes":
+        return str(keys[1]), None
+    return ".".join(map(str, keys)), None
+
+
+def _change(
+    path: str,
+    keys: list[Keys],
+    before: Mapping[Keys, Any],
+    after: Mapping[Keys, Any],
+    first: Document,
+) -> Change:
+    if path.startswith("stages."):
+        _, number, field = path.split(".", 2)
+        path = f"{_stage_names(first)[int(number)]}.{field}"
+    return Change(
+        path,
+        _shown([before[key] for key in keys if key in before]),
+        _shown([after[key] for key in keys if key in after]),
+    )
+
+
+def _shown(values: list[Any]) -> str:
+    return " and ".join(_text(value) for value in values)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(entry)}" for name, entry in value.items()) or "given"
+    return str(value)

@@ -162,7 +162,7 @@ def explain(call: Call, *, json: bool = False) -> None:
 
 @command("dse.api.audits:diff")
 def diff(call: Call, *, json: bool = False) -> None:
-    """Compare two runs: designs gained, lost, moved, and why."""
+    """Compare two runs: changed inputs; designs gained, lost, moved."""
     with bar("designs", "comparing the runs"):
         found = call()
     show(found, json)
