@@ -25,6 +25,8 @@ _SHARED = (
 _ONE_LIBRARY = "characterise in each library by itself, with a table for each"
 _CELLS = "map to a library of standard cells (`library`); a table may state cores of an FPGA"
 _NETWORK = "add an area per instance to the table of cores yourself"
+_PLAIN = "leave it out: sums are mapped to gates"
+_WAVES = "run the testbench yourself, with $dumpfile and $dumpvars, and check against the .vcd"
 
 _CONFLICT = (
     "write a study with `designs: TABLE.csv` and its `constraints`, and run it: where no design "
@@ -74,6 +76,14 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "explain.constraint"): _CONFLICT,
     ("argument", "explain.constraints"): _CONFLICT,
     ("argument", "explain.study"): _CONFLICT,
+    ("argument", "characterise.multipliers"): "write the recoding in the description of the design",
+    ("argument", "characterise.full_adders"): _PLAIN,
+    ("argument", "characterise.wire"): "leave it out: uncertainty columns have what wires add",
+    ("argument", "characterise.keep"): "map the design with Yosys yourself: netlists are not kept",
+    ("argument", "characterise.memory"): "leave a memory of more than 20 kbit out of the design",
+    ("value", "check=.v"): _WAVES,
+    ("value", "check=.sv"): _WAVES,
+    ("value", "check=.fst"): "convert it to .vcd (fst2vcd of GTKWave)",
 }
 """By kind and name, the remedy.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Duration, Paths, Seed, Size, Values, paths, public, texts
+from dse.api.arguments import Count, Duration, Paths, Seed, Values, paths, public, texts
 from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def verilog(
     top
         Verilog: name of the outermost module.
     check : FILE
-        Verilog: known answers: a table (.csv, a row per cycle), waves (.vcd, .fst), or a testbench
-        (.v, .sv), for which Icarus Verilog is installed.
+        Verilog: known answers: a table (.csv, a row per cycle), or waves (.vcd).
     payload
         Verilog: payload of a task: "64 bit".
     cycles_per_task
@@ -78,7 +77,7 @@ def verilog(
         Verilog: output that is 1 as a task ends ("posedge ready": that rises); cycles per task are
         counted by it.
     dut : INSTANCE
-        Verilog: the design in waves or testbench: tb.dut.
+        Verilog: the design in waves: tb.dut.
 
     Raises
     ------
@@ -115,15 +114,10 @@ def characterise(
     over: Values = (),
     clock: str | None = None,
     targets: Values = (),
-    multipliers: Values = (),
     out: str | Path | None = None,
     tasks: Count = 200,
     seed: Seed = 1,
-    wire: str | None = None,
-    memory: Size = "20 kbit",
     gate_clocks: Count | None = None,
-    full_adders: bool = False,
-    keep: str | Path | None = None,
     time_limit: Duration = "3600 s",
     cache: bool = True,
     jobs: Count = 1,
@@ -152,27 +146,16 @@ def characterise(
         Clocks that each design is mapped for: "fastest, 400 MHz" (default: that of `clock`, else
         "fastest, half, quarter": of the fastest that a design has).  Each is a row unless another
         is no worse by 1 %; for slower clocks logic is smaller and takes less energy.
-    multipliers : NAMES
-        How products are made: "plain, booth" (default: plain).  Each is a row of every target;
-        radix-4 Booth recoding has half the partial products.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
     tasks
         Generator: number of random tasks.
     seed
         Generator: seed of the random tasks.
-    wire
-        Wire load of the library (default: none).
-    memory
-        Largest memory made of flip-flops; a larger one is a macro of the library.
     gate_clocks
         Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
-    full_adders
-        Map with the full adders of the library as well; the smallest netlist counts.
-    keep : FOLDER
-        Write the netlist, critical path, constraints and activity of each design here.
     time_limit
-        Longest time to map one design, and of a testbench.
+        Longest time to map one design.
     cache
         Keep results, and use those of earlier runs.
     jobs
@@ -191,22 +174,18 @@ def characterise(
     from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
 
     files = paths(library)
-    conditions, kept = _conditions(clock, time_limit, cache, wire, memory, gate_clocks, full_adders)
+    conditions, kept = _conditions(clock, time_limit, cache, gate_clocks)
     request = _request(hardware, over, tasks=tasks, seed=seed)
-    wanted_for, wanted, _ = results_of(
-        lambda: targets_of(
-            requests.between_commas(targets),
-            requests.between_commas(multipliers),
-            DEFAULT if clock is None else [STATED],
-        ),
-        lambda: request.design_tasks(conditions.time_limit_s),
+    mapped_for = DEFAULT if clock is None else [STATED]
+    mapped_for, wanted, _ = results_of(
+        lambda: targets_of(requests.between_commas(targets)) or mapped_for,
+        request.design_tasks,
         lambda: requests.check_library_files(files),
     )
     if out is not None:
         request.check_output(Path(out), wanted, files)
     characteriser = Characteriser(
         library_files=tuple(map(str, files)),
-        keep=None if keep is None else Path(keep),
         conditions=conditions,
         kept=kept,
     )
@@ -215,8 +194,8 @@ def characterise(
         wanted,
         characteriser,
         jobs=jobs,
-        targets=wanted_for,
-        remarks=[*request.remarks(characteriser, wanted_for)],
+        targets=mapped_for,
+        remarks=[*request.remarks(characteriser, mapped_for)],
         progress=progress,
     )
     designs = tuple(rows_apart(found.designs))
@@ -238,10 +217,7 @@ def _conditions(
     clock: str | None,
     time_limit: str,
     cache: bool,
-    wire: str | None = None,
-    memory: str = "20 kbit",
-    gate_clocks: int | None = None,
-    full_adders: bool = False,
+    gate_clocks: int | None,
 ) -> tuple[Conditions, KeptResults | None]:
     from dse.silicon.figures import Conditions, positive_quantity
     from dse.silicon.kept_results import KeptResults, user_folder
@@ -249,11 +225,8 @@ def _conditions(
     clock_hz = positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
     conditions = Conditions(
         period_s=1.0 / clock_hz if clock_hz else 0.0,
-        wire=wire,
         gate_clocks=gate_clocks or 0,
-        full_adders=full_adders,
         time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
-        memory_bit=positive_quantity(memory, "memory_bit", "memory"),
     )
     return conditions, KeptResults(user_folder() / "silicon") if cache else None
 

@@ -93,8 +93,6 @@ PURPOSES: Mapping[str, str] = {
 
 PROGRAMS: Mapping[str, str] = {
     "yosys": "mapping of hardware, where the extra rtl is not installed",
-    "iverilog": "testbenches",
-    "fst2vcd": "waves in .fst",
 }
 """Programs of others, and what for."""
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from dse.algebra import units
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
-from dse.errors import DseError, Fault, OutputError, StudyError, nearest, refuse
+from dse.errors import DseError, Fault, OutputError, StudyError
 from dse.files.json import json_text
 from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.library import CellLibrary, WireLoad
+from dse.silicon.cells.library import CellLibrary
 from dse.silicon.cells.usable_cells import UsableCells, computes, usable_cells
 from dse.silicon.descriptions.description import Reading
-from dse.silicon.descriptions.source_simulation import Held, held_vectors
+from dse.silicon.descriptions.source_simulation import held_vectors
 from dse.silicon.figures import (
     UNKEPT,
     CharacterisedDesign,
@@ -26,18 +26,15 @@ from dse.silicon.figures import (
     of_one_task,
     period_of,
 )
-from dse.silicon.handover import write_design
 from dse.silicon.kept_results import KeptResults, own_sha256, script_sha256, sha256
-from dse.silicon.mapping import FASTEST_S, Mapped, count_adders, map_description
+from dse.silicon.mapping import FASTEST_S, Mapped, map_description
 from dse.silicon.netlists.clocks import gated_counts, sized_gates
 from dse.silicon.netlists.fan_out import spread_fan_out
-from dse.silicon.netlists.macros import macros_of, opened_macros, with_macros
-from dse.silicon.netlists.memories import Memory, memories_in, too_large
 from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.power import Power, average_power
 from dse.silicon.netlists.simulate import Activity, simulate_gates
 from dse.silicon.netlists.timing import Timing, analyse
-from dse.silicon.targets import MULTIPLIER, MULTIPLIERS, Target, columns
+from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -59,10 +56,8 @@ class Characteriser:
         For all designs.
     kept
         Results of earlier calls.
-    keep
-        Folder for the netlist of each design and what other tools need with it.
     fastest_s
-        By row, its least period where it is mapped as fast as it gets, rounded up.
+        By design, its least period where it is mapped as fast as it gets, rounded up.
     tool
         What maps, and its version.
     """
@@ -70,7 +65,6 @@ class Characteriser:
     library_files: tuple[str, ...]
     conditions: Conditions
     kept: KeptResults | None = None
-    keep: Path | None = None
     fastest_s: dict[str, float] = field(default_factory=dict, init=False)
     tool: str = field(init=False)
 
@@ -100,31 +94,13 @@ class Characteriser:
         return (min(found)[1], min(found)[0]) if found else None
 
     @cached_property
-    def least_areas_m2(self) -> tuple[float, float]:
-        """Areas (m2) of the smallest flip-flop and of `gate`, 0 where there is none."""
-        flip_flops = (
-            cell.area_m2
-            for cell in self.library.cells.values()
-            if cell.flip_flop is not None and cell.name not in self.usable.omitted
-        )
-        return min(flip_flops, default=0.0), self.gate[1] if self.gate else 0.0
-
-    @cached_property
     def library_sha256(self) -> Mapping[str, str]:
         """Hash of each file of the library, which is not read for it."""
         return {Path(file).name: sha256(Path(file).read_bytes()) for file in self.library_files}
 
     def check(self) -> None:
-        """Read the library; refuse a wire load that it lacks."""
-        self.wire()
-
-    def wire(self) -> WireLoad | None:
-        """Return the wire load that was requested."""
-        name, library = self.conditions.wire, self.library
-        if name is not None and name not in library.wire_loads:
-            rule = f"{library.name} has no wire load of this name"
-            raise StudyError([Fault("wire", repr(name), rule, nearest(name, library.wire_loads))])
-        return None if name is None else library.wire_loads[name]
+        """Read the library."""
+        _ = self.library
 
     def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield files, clocks and wires."""
@@ -135,15 +111,10 @@ class Characteriser:
         shown = ", ".join(dict.fromkeys(one.text() for one in targets))
         yield f"mapped for: {shown or clock or 'the fastest'}"
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
-        if MULTIPLIER in columns(targets):
-            for way in dict.fromkeys(one.multiplier for one in targets):
-                yield f"{way} multipliers: {MULTIPLIERS[way]}"
-        yield f"wire load: {self.conditions.wire or 'none'}"
+        yield "wire load: none"
         yield placement_text()
         if fewest := self.conditions.gate_clocks:
             yield f"clock gates: for {fewest} flip-flops or more with one enable"
-        if self.conditions.full_adders:
-            yield "full adders: the library's, in designs that are smaller with them"
         yield (
             "settled_power, settled_energy: without glitches; energy: of a task, without leakage; "
             "idle_power: inputs held as in the last cycle, without leakage"
@@ -166,8 +137,8 @@ class Characteriser:
         return sha256(json_text(inputs).encode())
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
-        """Return what was found before, but for a design whose netlist is wanted."""
-        found = self.kept.read(self.key(task)) if self.kept and self.keep is None else None
+        """Return what was found before, if it was kept."""
+        found = self.kept.read(self.key(task)) if self.kept else None
         if found is None:
             return None
         try:
@@ -195,18 +166,17 @@ class Characteriser:
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design = task.design
-        held, memories = self._held(task)
+        held = held_vectors(task, self.conditions)
         target_s = self._target_s(task, held.reads)
         mapped, netlist, buffers = self._mapped(task, held.reads, target_s)
-        timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
+        timing = analyse(netlist, self.library, clock=design.clock)
         period = period_of(timing.period_s, self.conditions.period_s)
-        activity = self._simulated(task, netlist, timing, period, held)
+        activity = self._simulated(task, netlist, timing, period, held.vectors)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
             for one in (activity, activity.idle)
             if one is not None
         )
-        self._hand_over(task, netlist, timing, activity, period)
         return CharacterisedDesign(
             name=design.name,
             parameters=dict(design.parameters),
@@ -217,8 +187,6 @@ class Characteriser:
             notes=(
                 *filter(None, [mapped.refused]),
                 *held.notes,
-                *(("idle: macros give what they gave last",) if idle and held.inside else ()),
-                *(f"made of flip-flops: {one}" for one in memories),
                 *timing.notes,
                 *activity.notes,
                 *power.notes,
@@ -226,54 +194,22 @@ class Characteriser:
             ),
         )
 
-    def _held(self, task: DesignTask) -> tuple[Held, Sequence[Memory]]:
-        """Return the answers of a design, and its memories that are made of flip-flops."""
-        held = held_vectors(task, self.conditions, macros_of(self.library))
-        memories = memories_in(held.described)
-        refuse(too_large(memories, self.conditions.memory_bit, self.least_areas_m2))
-        return held, memories
-
     def _simulated(
-        self, task: DesignTask, netlist: Netlist, timing: Timing, period_s: float, held: Held
+        self, task: DesignTask, netlist: Netlist, timing: Timing, period_s: float, vectors: Vectors
     ) -> Activity:
         """Return how often nets change while a netlist gives the known answers."""
-        whole = opened_macros(netlist, self.library)
-        answers = with_macros(held.vectors, whole, held.inside)
         activity = simulate_gates(
-            whole,
-            self.library,
-            timing,
-            clock=task.design.clock,
-            stimulus=answers.stimulus,
-            warm_up=_settled_in(held.vectors, task.design.latency_cycles),
-            period_s=period_s,  # `period_of` refuses one that is shorter than the least
-            idle=_idle_cycles(task.design),
-        )
-        check_answers(task, answers, activity)
-        return activity
-
-    def _hand_over(
-        self,
-        task: DesignTask,
-        netlist: Netlist,
-        timing: Timing,
-        activity: Activity,
-        period_s: float,
-    ) -> None:
-        """Write a design for other tools, if they want it."""
-        if self.keep is None:
-            return
-        write_design(
-            self.keep / task.row,
             netlist,
             self.library,
             timing,
-            activity,
             clock=task.design.clock,
-            period_s=period_s,
-            library_files=self.library_files,
-            wire=self.conditions.wire,
+            stimulus=vectors.stimulus,
+            warm_up=_settled_in(vectors, task.design.latency_cycles),
+            period_s=period_s,  # `period_of` refuses one that is shorter than the least
+            idle=_idle_cycles(task.design),
         )
+        check_answers(task, vectors, activity)
+        return activity
 
     def _counts(self, netlist: Netlist, buffers: int, clock: str) -> dict[str, float]:
         used = [self.library.cells[one.cell] for one in netlist.instances]
@@ -281,10 +217,7 @@ class Characteriser:
         counts["flip_flops"] = sum(cell.flip_flop is not None for cell in used)
         if self.conditions.gate_clocks:
             counts |= gated_counts(netlist, self.library, clock)
-        if self.conditions.full_adders:
-            counts["full_adders"] = count_adders(netlist, self.library)
-        macros = macros_of(self.library)
-        return counts | ({"macros": sum(cell.name in macros for cell in used)} if macros else {})
+        return counts
 
     def _target_s(self, task: DesignTask, reads: Reading) -> float:
         """Return the period that a design is mapped for."""
@@ -295,10 +228,9 @@ class Characteriser:
             return period_s or FASTEST_S
         if target.share == 1.0:
             return FASTEST_S
-        fastest = f"{task.design.name}{target.recoded}"
-        if fastest not in self.fastest_s:
+        if task.design.name not in self.fastest_s:
             self._mapped(task, reads, FASTEST_S)
-        return self.fastest_s[fastest] / target.share
+        return self.fastest_s[task.design.name] / target.share
 
     def _mapped(
         self, task: DesignTask, reads: Reading, target_s: float
@@ -315,17 +247,15 @@ class Characteriser:
             top=design.top,
             target_period_s=target_s,
             conditions=self.conditions,
-            multiplier=task.target.multiplier,
         )
         sized = [sized_gates(one, library) for one in mapped.netlists]
         found = [spread_fan_out(one, library, self.usable) for one in sized]
-        wire = self.wire()
-        each_s = [analyse(one, library, clock=design.clock, wire=wire).period_s for one in found]
+        each_s = [analyse(one, library, clock=design.clock).period_s for one in found]
         areas_m2 = [_area_m2(one, library) for one in found]
         periods_s = [period_of(max(one_s, target_s), 0.0) for one_s in each_s]
         best = min(range(len(found)), key=lambda at: (periods_s[at], areas_m2[at]))
         if target_s == FASTEST_S:
-            self.fastest_s[f"{design.name}{task.target.recoded}"] = periods_s[best]
+            self.fastest_s[design.name] = periods_s[best]
         return mapped, found[best], len(found[best].instances) - len(sized[best].instances)
 
     def _figures(

@@ -18,13 +18,11 @@ from dse.reports.text import Printable, listed, paragraph, plural, table_text
 from dse.silicon.chain import Characteriser
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, rounded_down
 from dse.silicon.targets import (
-    MULTIPLIER,
-    STATED,
     TARGET,
     Target,
+    are_rows,
     at_target,
     check_targets,
-    columns,
     spread_over_targets,
 )
 from dse.silicon.tasks import DesignTask
@@ -37,7 +35,7 @@ COLUMNS = tuple(
         *("leakage_power_uw", "payload_bit", "cycles_per_task", "latency_cycles"),
         *("tasks_in_flight", "read_byte", "written_byte", "settled_power_mw", "idle_power_mw"),
         *("energy_pj", "settled_energy_pj", "least_period_ns", "cells", "flip_flops"),
-        *("buffers", "macros", "clock_gates", "gated_flip_flops", "full_adders"),
+        *("buffers", "clock_gates", "gated_flip_flops"),
         *("area_uncertainty_percent", "clock_uncertainty_percent"),
         *("dynamic_power_uncertainty_percent", "leakage_power_uncertainty_percent"),
     )
@@ -195,8 +193,8 @@ def characterise_all(
     characteriser: Characteriser,
     *,
     jobs: int,
-    targets: Sequence[Target] = (),
-    remarks: Sequence[str] = (),
+    targets: Sequence[Target],
+    remarks: Sequence[str],
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Characterisation:
     """Characterise designs, several at once; those known from before cost nothing.
@@ -206,7 +204,7 @@ def characterise_all(
     StudyError
         Why designs have no figures, all at once: there is a table of all or none.
     """
-    wanted = [replace(task, target=target) for task in tasks for target in targets or (STATED,)]
+    wanted = [replace(task, target=target) for task in tasks for target in targets]
     _check_names(tasks)
     check_targets(targets)
     found = [characteriser.known(one) for one in wanted]
@@ -229,15 +227,13 @@ def characterise_all(
                 progress(kept + count, len(wanted), following)
     refuse(faults)
     designs = [one for one in found if one is not None]
-    if shown := [*columns(targets)]:
-        designs = [
-            at_target(one, task.target, shown) for one, task in zip(designs, wanted, strict=True)
-        ]
+    if are_rows(targets):
+        designs = [at_target(one, task.target) for one, task in zip(designs, wanted, strict=True)]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
-    taken = {"design", TARGET, MULTIPLIER, *AREAS, *BLOCKS, *(one.written for one in COLUMNS)}
+    taken = {"design", TARGET, *AREAS, *BLOCKS, *(one.written for one in COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"
     refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))

@@ -36,24 +36,15 @@ class Conditions:
     ----------
     period_s
         Clock period; 0 for the least of each design, rounded up.
-    wire
-        Wire load of the library by name; none for wires without capacitance.
     gate_clocks
         Flip-flops with one enable that get a clock gate; 0 for no gates.
-    full_adders
-        Whether netlists with full adders of the library are tried.
     time_limit_s
         The longest that mapping a design may take.
-    memory_bit
-        The largest memory that is made of flip-flops.
     """
 
     period_s: float = 0.0
-    wire: str | None = None
     gate_clocks: int = 0
-    full_adders: bool = False
     time_limit_s: float = 3600.0
-    memory_bit: float = 20e3
 
 
 @dataclass(frozen=True)

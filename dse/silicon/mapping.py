@@ -1,20 +1,12 @@
-"""Verilog to a netlist of standard cells, through Yosys and its abc.
-
-Full adders of a library, cells with two outputs, abc cannot choose: with them sums are mapped in
-another way.
-"""
+"""Verilog to a netlist of standard cells, through Yosys and its abc."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 
-import numpy as np
-
-from dse.errors import Fault, StudyError, refuse
-from dse.silicon.cells.boolean import truth_table
-from dse.silicon.cells.library import Cell, CellLibrary
+from dse.errors import Fault, refuse
+from dse.silicon.cells.library import CellLibrary
 from dse.silicon.cells.usable_cells import UsableCells
 from dse.silicon.descriptions.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.figures import Conditions
@@ -28,7 +20,6 @@ from dse.silicon.netlists.netlist import (
     check_netlist,
     read_netlist,
 )
-from dse.silicon.targets import BOOTH, PLAIN
 from dse.silicon.yosys import chosen_yosys
 
 _WAYS = (
@@ -46,16 +37,6 @@ _ABC = (
 
 FASTEST_S = 1e-12
 """A target that no logic meets: mapping then makes it as fast as it can."""
-
-ADDERS = "adders.v"
-"""File of `adders`, as the commands of `ADDING` read it."""
-
-ADDING = ("extract_fa -fa", "opt_clean", f"techmap -map {ADDERS}", "simplemap", "opt_clean")
-"""Commands of Yosys that find full adders in gates, and take cells for them."""
-
-_ONES = np.array([sum(bits) for bits in product((0, 1), repeat=3)])
-_OUTPUTS = {"X": _ONES >= 2, "Y": _ONES % 2 == 1}
-"""Carry and sum, as Yosys calls them, over three inputs in any order."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +66,6 @@ def map_description(
     top: str,
     target_period_s: float,
     conditions: Conditions,
-    multiplier: str = PLAIN,
 ) -> Mapped:
     """Return a description as netlists of cells of a library.
 
@@ -104,10 +84,7 @@ def map_description(
     target_period_s
         What abc makes the longest path between flip-flops for.
     conditions
-        With the tool and its time, clock gates, and whether there are netlists with full
-        adders of the library as well, which abc does not see.
-    multiplier
-        One of `dse.silicon.targets.MULTIPLIERS`.
+        With the tool and its time, and clock gates.
 
     Raises
     ------
@@ -124,38 +101,24 @@ def map_description(
     if conditions.gate_clocks:
         gates, given[ENABLES] = [*gating(library, conditions.gate_clocks)], enables()
     _check_wanted(top, target_period_s, usable, library)
-    if conditions.full_adders:
-        given[ADDERS] = adders(library)
-    ways = _ways(target_period_s, conditions.full_adders)
     script = [
         *elaborating(top),
-        f"synth -flatten -noabc {'-booth ' if multiplier == BOOTH else ''}-top {top}",
+        f"synth -flatten -noabc -top {top}",
         *("tee -q -o check check", *gates, "dfflibmap -liberty usable.lib"),
         "design -save unmapped",
     ]
-    for place, (first, way, target_s) in enumerate(ways):
-        abc = _ABC.replace("{how}", way).format(f"{target_s * 1e12:.6g}", MOST_FAN_OUT)
+    for place, way in enumerate(_WAYS):
+        abc = _ABC.replace("{how}", way).format(f"{target_period_s * 1e12:.6g}", MOST_FAN_OUT)
         script += ["design -load unmapped"] * (place > 0)
-        script += [*first, f"abc -liberty usable.lib -script +{abc}"]
+        script += [f"abc -liberty usable.lib -script +{abc}"]
         script += ["setundef -zero", "opt_clean -purge", f"write_json {_file(place)}"]
-    read = run_description(yosys, reads, script, given, done=_file(len(ways) - 1))
+    read = run_description(yosys, reads, script, given, done=_file(len(_WAYS) - 1))
     netlists = []
-    for place in range(len(ways)):
-        netlist = read_netlist(read.output.files[_file(place)], top=top, library=library)
+    for place in range(len(_WAYS)):
+        netlist = read_netlist(read.output.files[_file(place)], top=top)
         netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
         check_netlist(netlists[-1], library)
     return Mapped(tuple(netlists), "\n".join((*read.commands, *script)), read.refused)
-
-
-def _ways(target_s: float, full_adders: bool) -> list[tuple[Sequence[str], str, float]]:
-    """Return for each netlist the commands before abc, how that maps, and for which period.
-
-    It does not see full adders: with them logic is mapped as fast as it gets, too.
-    """
-    found: list[tuple[Sequence[str], str, float]] = [((), way, target_s) for way in _WAYS]
-    if full_adders:
-        found += [(ADDING, _WAYS[-1], target_s), (ADDING, _WAYS[0], FASTEST_S)]
-    return found
 
 
 def _file(place: int) -> str:
@@ -187,48 +150,3 @@ def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:
             yield replace(instance, cell=cell, nets={**instance.nets, **tied})
         else:
             yield instance
-
-
-def adders(library: CellLibrary) -> str:
-    """Return how a full adder of Yosys becomes the smallest of a library, and perhaps inverters.
-
-    Raises
-    ------
-    StudyError
-        The library has none.
-    """
-    found = [one for one in library.cells.values() if not one.dont_use and _ends(one)]
-    if not found:
-        written, rule = ", ".join(library.sources), "the library has no full adder"
-        remedy = "add the file of its adders, or leave full_adders out"
-        raise StudyError([Fault("full_adders", written, rule, remedy)])
-    cell = min(found, key=lambda one: (one.area_m2, one.name))
-    pins = [f".{pin}({port})" for port, pin in zip("ABC", cell.inputs, strict=True)]
-    lines = []
-    for port, (pin, inverted) in _ends(cell).items():
-        pins.append(f".{pin}({port.lower()})")
-        lines.append(f"  assign {port} = {'~' if inverted else ''}{port.lower()};\n")
-    return (
-        "module \\$fa (input A, B, C, output X, Y);\n  parameter WIDTH = 1;\n  wire x, y;\n"
-        f"  {cell.name} _TECHMAP_REPLACE_ ({', '.join(pins)});\n{''.join(lines)}endmodule\n"
-    )
-
-
-def count_adders(netlist: Netlist, library: CellLibrary) -> int:
-    """Return how many full adders a netlist has."""
-    return sum(bool(_ends(library.cells[one.cell])) for one in netlist.instances)
-
-
-def _ends(cell: Cell) -> Mapping[str, tuple[str, bool]]:
-    """Return the pins of carry and sum, and whether they are inverted; nothing of other cells."""
-    outputs = [pin for pin in cell.outputs if pin.function]
-    if cell.flip_flop or cell.latch or len(cell.inputs) != 3 or len(outputs) != 2:
-        return {}
-    found = {}
-    for pin in outputs:
-        values = truth_table(pin.function or "", cell.inputs)
-        for port, wanted in _OUTPUTS.items():
-            for inverted in (False, True):
-                if (values == (wanted ^ inverted)).all():
-                    found[port] = pin.name, inverted
-    return found if len(found) == 2 else {}

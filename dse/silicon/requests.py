@@ -37,8 +37,8 @@ class Request:
         """What it is called."""
         return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
 
-    def design_tasks(self, time_limit_s: float) -> list[DesignTask]:
-        """Return the designs with their answers, from testbenches that may run so long.
+    def design_tasks(self) -> list[DesignTask]:
+        """Return the designs with their answers.
 
         Raises
         ------
@@ -46,7 +46,7 @@ class Request:
             Everything that is wrong with them.
         """
         if not isinstance(self.hardware, str):
-            return self.hardware.design_tasks(self.over, time_limit_s)
+            return self.hardware.design_tasks(self.over)
         chosen = combinations(self.over) if self.over else []
         try:
             return generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)

@@ -1,24 +1,18 @@
-"""What logic is mapped for and with, each a row of a table: clocks, ways to multiply."""
+"""Clocks that logic is mapped for, each a row of a table."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.contract.generators import Value
-from dse.errors import Fault, StudyError, nearest, refuse, results_of
+from dse.errors import Fault, refuse
 from dse.silicon.figures import CharacterisedDesign, positive_quantity
 
 TARGET = "target"
 """Column of the clock that a design was mapped for, where there are several."""
-
-MULTIPLIER = "multiplier"
-"""Column of how a design multiplies, where that is chosen."""
-
-PLAIN, BOOTH = "plain", "booth"
-MULTIPLIERS = {PLAIN: "a partial product a bit", BOOTH: "one for two bits, by radix-4 recoding"}
 
 SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
 """What is written for a share of the fastest clock that a design has."""
@@ -26,14 +20,14 @@ SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
 _NEAR = 0.01
 """Of area, energy and clock: no figure before placement is surer."""
 
-_NO_ROW = "another {} gives no more than 1 % less area or energy or a faster clock: no row"
+_NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
 
 _IN_WORDS = {0.0: "", 1.0: "the fastest", 0.5: "half of it", 0.25: "a quarter of it"}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A clock that logic is mapped for, and how it multiplies.
+    """A clock that logic is mapped for.
 
     Attributes
     ----------
@@ -42,13 +36,10 @@ class Target:
     share
         Of the clock that a design has where it is mapped as fast as it gets; 0 for the clock of
         all designs, if there is one.
-    multiplier
-        One of `MULTIPLIERS`.
     """
 
     clock_hz: float = 0.0
     share: float = 1.0
-    multiplier: str = PLAIN
 
     @property
     def name(self) -> str:
@@ -58,16 +49,11 @@ class Target:
         return next((name for name, share in SHARES.items() if share == self.share), "")
 
     @property
-    def recoded(self) -> str:
-        """What the name of a design gets for its multipliers; nothing for plain ones."""
-        return "" if self.multiplier == PLAIN else f"_{self.multiplier}"
-
-    @property
     def suffix(self) -> str:
-        """What the name of its row ends with; nothing for the fastest with plain multipliers."""
+        """What the name of its row ends with; nothing for the fastest."""
         if self.clock_hz:
-            return f"{self.recoded}_for_{self.name.replace(' ', '').lower()}"
-        return f"{self.recoded}_{self.name}" if 0 < self.share < 1 else self.recoded
+            return f"_for_{self.name.replace(' ', '').lower()}"
+        return f"_{self.name}" if 0 < self.share < 1 else ""
 
     def text(self) -> str:
         """Return it as remarks have it."""
@@ -80,34 +66,20 @@ DEFAULT = tuple(Target(share=one) for one in SHARES.values())
 area and energy for logic that was mapped for speed."""
 
 
-def targets_of(
-    clocks: Sequence[str], multipliers: Sequence[str], otherwise: Sequence[Target]
-) -> list[Target]:
-    """Return every clock, else those of `otherwise`, with every way to multiply, else plain.
+def targets_of(clocks: Sequence[str]) -> list[Target]:
+    """Return a target for each clock that is written.
 
     Raises
     ------
     StudyError
-        All that cannot be read.
+        One that cannot be read.
     """
-
-    def known() -> Sequence[str]:
-        for text in multipliers:
-            if text not in MULTIPLIERS:
-                rule, remedy = "there is no multiplier of this name", nearest(text, MULTIPLIERS)
-                raise StudyError([Fault(MULTIPLIER, repr(text), rule, remedy)])
-        return [*dict.fromkeys(multipliers)]
-
-    wanted, ways = results_of(
-        lambda: [
-            Target(share=SHARES[text])
-            if text in SHARES
-            else Target(clock_hz=positive_quantity(text, "clock_hz", "targets"))
-            for text in clocks
-        ],
-        known,
-    )
-    return [replace(one, multiplier=way) for way in ways or [PLAIN] for one in wanted or otherwise]
+    return [
+        Target(share=SHARES[text])
+        if text in SHARES
+        else Target(clock_hz=positive_quantity(text, "clock_hz", "targets"))
+        for text in clocks
+    ]
 
 
 def check_targets(targets: Sequence[Target]) -> None:
@@ -131,24 +103,18 @@ def check_targets(targets: Sequence[Target]) -> None:
     )
 
 
-def columns(targets: Sequence[Target]) -> Iterator[str]:
-    """Yield the columns of targets: none for the fastest alone, and none for plain multipliers."""
-    if {one.name for one in targets} - {FASTEST.name, STATED.name}:
-        yield TARGET
-    if any(one.recoded for one in targets):
-        yield MULTIPLIER
+def are_rows(targets: Sequence[Target]) -> bool:
+    """Return whether a table tells targets apart: not the fastest alone."""
+    return bool({one.name for one in targets} - {FASTEST.name, STATED.name})
 
 
-def at_target(
-    one: CharacterisedDesign, target: Target, columns: Container[str]
-) -> CharacterisedDesign:
-    """Return a design with what it was mapped for in its name, and as parameters in `columns`."""
-    values = {TARGET: target.name, MULTIPLIER: target.multiplier}
+def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
+    """Return a design with what it was mapped for in its name, and as a parameter."""
     return replace(
         one,
         name=f"{one.name}{target.suffix}",
-        parameters={**one.parameters, **{key: values[key] for key in values if key in columns}},
-        facts={**one.facts, "of": f"{one.name}{target.recoded}"},
+        parameters={**one.parameters, TARGET: target.name},
+        facts={**one.facts, "of": one.name},
     )
 
 
@@ -160,7 +126,7 @@ def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[Characterised
     """
     groups: dict[tuple[tuple[str, Value], ...], list[CharacterisedDesign]] = {}
     for one in designs:
-        stated = [item for item in one.parameters.items() if item[0] not in (TARGET, MULTIPLIER)]
+        stated = [item for item in one.parameters.items() if item[0] != TARGET]
         groups.setdefault(tuple(stated), []).append(one)
     for first, *others in groups.values():
         kept = {first.name: first}
@@ -169,9 +135,7 @@ def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[Characterised
             if near is None:
                 kept[one.name] = one
             else:
-                other = (name for name, value in one.parameters.items() - near.parameters.items())
-                note = _NO_ROW.format(" or ".join(sorted(other)))
-                kept[near.name] = replace(near, notes=tuple(dict.fromkeys((*near.notes, note))))
+                kept[near.name] = replace(near, notes=tuple(dict.fromkeys((*near.notes, _NO_ROW))))
         yield from (kept[one.name] for one in (first, *others) if one.name in kept)
 
 

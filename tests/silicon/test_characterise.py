@@ -231,8 +231,7 @@ def test_every_change_is_seen(run: Run, tmp_path: Path) -> None:
     library = tmp_path / "other.lib"
     library.write_text(TOY.read_text() + "\n")
     assert run(over="UNROLL=1", library=library).kept == 0
-    assert run(over="UNROLL=1", library=library, wire="short").kept == 0
-    assert run(over="UNROLL=1", library=library, wire="short").kept == 1
+    assert run(over="UNROLL=1", library=library).kept == 1
 
 
 def test_a_change_of_any_module_is_seen(tmp_path: Path) -> None:
@@ -519,8 +518,8 @@ def test_faults_of_a_table_of_answers(run: Run, tmp_path: Path, table: str) -> N
 def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
     assert fails(lambda: run(**dict.fromkeys(("top", "check", *TASK)))).splitlines() == [
         "top: Verilog of your own needs it; name the outermost module: --top NAME",
-        "check: Verilog of your own needs it; give a testbench, waves or a table: "
-        "--check tb.v --dut tb.dut, --check vectors.csv",
+        "check: Verilog of your own needs it; give a table or waves: "
+        "--check vectors.csv, --check run.vcd --dut tb.dut",
         'payload: Verilog of your own needs it; give the payload of a task: --payload "64 bit"',
         "cycles_per_task: Verilog of your own needs it; give the cycles from task to task: "
         '--cycles-per-task "16 / unroll"',
@@ -543,7 +542,6 @@ WRONG = {
     "missing library": ({"library": "toy.lib"}, "toy.lib"),
     "missing file": ({"check": "vectors_{UNROL}.csv"}, "braces hold the name of a parameter"),
     "no parameter": ({"over": "LENGTH=1", "check": "vectors_1.csv"}, "no quantity 'UNROLL'"),
-    "wire load": ({"wire": "shirt"}, "toy has no wire load of this name; did you mean 'short'?"),
     "clock": (
         {"clock_port": "clock"},
         "hash.v:2:8: clock: 'clock'; the clock is an input of one bit",
@@ -700,3 +698,35 @@ def test_tasks_are_counted_whatever_the_cycles_in_which_they_are_compared(
 def test_a_pace_that_the_stimulus_refutes_is_a_fault(run: Run, cycles: str, rule: str) -> None:
     said = fails(lambda: run(over="UNROLL=1", cycles_per_task=cycles))
     assert said.startswith(f"UNROLL1: cycles_per_task: {cycles}; {rule}; correct it")
+
+
+MEMORY = """\
+module top (input clk, we, input [2:0] a, input [3:0] d, output reg [3:0] q);
+  reg [3:0] words [0:7];
+  always @(posedge clk) begin if (we) words[a] <= d; q <= words[a]; end
+endmodule
+"""
+
+
+def test_a_memory_becomes_flip_flops_and_a_large_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "top.v").write_text(MEMORY)
+    rows = ["we,a,d,q", *(f"1,{a},{a + 3},-" for a in range(8)), "0,1,0,-", "0,1,0,4"]
+    (tmp_path / "top.csv").write_text("\n".join([*rows, ""]))
+    figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
+
+    def characterised() -> Characterisation:
+        own = dse.verilog(tmp_path / "top.v", top="top", check=tmp_path / "top.csv", **figures)
+        return dse.characterise(own, library=TOY, targets="fastest")
+
+    (one,) = characterised().designs
+    assert one.figures["flip_flops"] == 8 * 4 + 4
+    assert "made of flip-flops: words, a memory of 32 bit (8 x 4)" in one.notes
+    (tmp_path / "top.v").write_text(MEMORY.replace("[0:7]", "[0:8191]"))
+    monkeypatch.setattr(chain, "map_description", None)
+    assert fails(characterised) == (
+        f"{tmp_path}/top.v:2:13: words: 32.77 kbit (8192 x 4); memories become flip-flops here, of "
+        "at most 20 kbit; characterise the design with a smaller one, or leave it outside"
+    )

@@ -13,7 +13,7 @@ from dse.errors import StudyError
 from dse.silicon.cells import liberty
 from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.cells.liberty_cells import unateness
-from dse.silicon.cells.library import FlipFlop, LookupTable, TableStack, WireLoad
+from dse.silicon.cells.library import FlipFlop, LookupTable, TableStack
 from tests.silicon.toy import TOY, toy
 
 NS, PF, PJ = 1e-9, 1e-12, 1e-12
@@ -28,8 +28,6 @@ def test_the_toy_library() -> None:
     assert len(library.cells) == 13
     assert [name for name, cell in library.cells.items() if cell.dont_use] == ["INV_WEAK"]
     assert [name for name, cell in library.cells.items() if cell.latch] == ["LATCH"]
-    wire = library.wire_loads["short"]
-    assert wire.of(np.array([0, 1, 3, 6])) / PF == pytest.approx([0, 0.001, 0.003, 0.006])
 
 
 def test_a_gate() -> None:
@@ -139,6 +137,7 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
           internal_power () { related_pin : "D0 D1"; related_pg_pin : VDD;
             power (scalar) { values ("2"); } } } }
       cell (WIDE) { area : 4; ff_bank (IQ, IQN, 2) { } }
+      cell (RAM) { area : 100; bus (d) { bus_type : word; direction : input; } }
     }
     """
     (tmp_path / "more.lib").write_text(text)
@@ -150,7 +149,7 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     assert [power.related_pin for power in two.pins["Y"].power] == ["D0", "D1"]
     assert two.pins["Y"].power[0].fall is two.pins["Y"].power[0].rise
     assert "WIDE" not in library.cells
-    assert library.notes[0] == "cells with banks of bits are omitted: WIDE"
+    assert library.notes[0] == "cells with banks of bits or buses are omitted: WIDE, RAM"
     assert library.notes[2] == "energy drawn from rails of 0 V is omitted: 1 group"
 
 
@@ -171,28 +170,28 @@ EDITS = {
     ),
     'function : "!A"': (
         'function : "!B"',
-        "64:7: INV.Y.function: '!B': 'B' is no pin; known: A",
+        "56:7: INV.Y.function: '!B': 'B' is no pin; known: A",
     ),
     'values ("0.02, 0.22", "0.12, 0.32")': (
         'values ("0.02, 0.22", "0.12")',
-        "68:29: INV.Y.cell_rise: 3 values; the table is 2 x 2; write one value for each pair",
+        "60:29: INV.Y.cell_rise: 3 values; the table is 2 x 2; write one value for each pair",
     ),
     'values ("0.01, 0.11", "0.11, 0.21")': (
         'values ("0.01, 0.11", "0.11, O.21")',
-        "69:29: INV.Y.cell_fall: 'O.21'; a table has numbers; write a number",
+        "61:29: INV.Y.cell_fall: 'O.21'; a table has numbers; write a number",
     ),
     "rise_transition (plane)": (
         "rise_transition (plain)",
-        "70:9: INV.Y.rise_transition: rise_transition (plain); 'plain' is not a template of this "
+        "62:9: INV.Y.rise_transition: rise_transition (plain); 'plain' is not a template of this "
         "library; did you mean 'plane'?",
     ),
     "cell_leakage_power : 2": (
         "cell_leakage_power : much",
-        "79:5: BUF.cell_leakage_power: 'much'; it must be a number; write one",
+        "71:5: BUF.cell_leakage_power: 'much'; it must be a number; write one",
     ),
     "cell (NAND2)": (
         "cell (INV)",
-        "97:3: INV: cell (INV); two cells have this name; remove one of them",
+        "89:3: INV: cell (INV); two cells have this name; remove one of them",
     ),
 }
 
@@ -252,8 +251,3 @@ def test_watts_in_lower_case_are_watts(tmp_path: Path) -> None:
     assert {one: found[one].leakage_w for one in found} == {
         one: cell.leakage_w for one, cell in toy().cells.items()
     }
-
-
-def test_a_wire_load_goes_on_with_its_slope() -> None:
-    wire = WireLoad("w", (1e-15, 3e-15), 5e-16)
-    assert wire.of(np.array([0, 1, 2, 4])) == pytest.approx([0, 1e-15, 3e-15, 4e-15])

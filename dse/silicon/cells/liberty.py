@@ -10,16 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from dse.errors import Fault, StudyError, refuse
 from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import plural
 from dse.silicon.cells.liberty_cells import CellReader
-from dse.silicon.cells.liberty_grammar import LibertyGroup, LibertyText, words
-from dse.silicon.cells.liberty_tables import LibertyUnits, read_units
-from dse.silicon.cells.library import Cell, CellLibrary, WireLoad
+from dse.silicon.cells.liberty_grammar import LibertyGroup, LibertyText
+from dse.silicon.cells.liberty_tables import read_units
+from dse.silicon.cells.library import Cell, CellLibrary
 
 MOST_BYTE = 500_000_000
 """Of a packed file, unpacked."""
@@ -30,8 +28,8 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
 
     Delays, slews and energies are tables of the nonlinear delay model (Liberty User Guide and
     Reference Manual, Open Source Liberty).  Not read: current-source models, banks of bits
-    (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
-    is counted at the supply), resistance of wires.  Leakage is ``cell_leakage_power``; where it
+    and buses (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
+    is counted at the supply), wires.  Leakage is ``cell_leakage_power``; where it
     is missing or 0, the mean over the states of ``leakage_power``.
 
     Raises
@@ -95,12 +93,6 @@ def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) 
         corner=corner,
         cells=cells,
         sources=source,
-        wire_loads={
-            wire.name: wire
-            for group in library.all("wire_load")
-            for wire in [_wire_load(group, text, units)]
-        },
-        time_unit_s=units.second,
     )
 
 
@@ -124,32 +116,10 @@ def _conditions(library: LibertyGroup, text: LibertyText) -> tuple[float, float,
     return found[0], found[1], name
 
 
-def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> WireLoad:
-    """Return capacitance by fan-out: of a unit of length, times the lengths that are given."""
-    name = next(iter(group.words()), "")
-    try:
-        each = float(group.get("capacitance", "0")) * units.farad
-        lengths = {
-            int(fan_out): float(length)
-            for key, written, _ in group.lists
-            if key == "fanout_length"
-            for fan_out, length in [words(written)[:2]]
-        }
-        slope = float(group.get("slope", "0"))
-    except ValueError:
-        rule, remedy = "the lengths of a wire load are numbers", "write 'fanout_length (1, 10);'"
-        text.fault(group.at, (name,), "", rule, remedy)
-        return WireLoad(name, (), 0.0)
-    known = sorted(lengths)
-    fan_outs = range(1, max(known, default=0) + 1)
-    row = [float(np.interp(n, known, [lengths[k] for k in known])) for n in fan_outs]
-    return WireLoad(name, tuple(each * length for length in row), each * slope)
-
-
 def _notes(readers: list[CellReader]) -> Iterator[str]:
     omitted = [name for reader in readers for name in reader.omitted]
     if omitted:
-        yield f"cells with banks of bits are omitted: {', '.join(omitted)}"
+        yield f"cells with banks of bits or buses are omitted: {', '.join(omitted)}"
     if count := sum(reader.mean_leakage for reader in readers):
         yield f"leakage is the mean over the states in {plural(count, 'cell')}"
     if count := sum(reader.ground_energy for reader in readers):
@@ -177,11 +147,10 @@ def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
 
 
 def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
-    """Return one library, which is named and timed like its first file."""
+    """Return one library, which is named like its first file."""
     return replace(
         parts[0],
         cells={name: cell for part in parts for name, cell in part.cells.items()},
         sources={name: digest for part in parts for name, digest in part.sources.items()},
-        wire_loads={name: wire for part in parts for name, wire in part.wire_loads.items()},
         notes=notes,
     )

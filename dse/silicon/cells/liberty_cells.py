@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import get_args
@@ -29,12 +28,9 @@ _CONSTRAINTS = ("rise_constraint", "fall_constraint")
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
 _CLOCK_GATES = ("latch_posedge", "latch_posedge_precontrol", "latch_posedge_postcontrol")
-_BANKS = ("ff_bank", "latch_bank")
+_WIDE = ("ff_bank", "latch_bank", "bus")
 _PinGroup = tuple[str, LibertyGroup, LibertyGroup]
 """Name, group and outer group of a pin."""
-_Bus = tuple[str, LibertyGroup, tuple[str, ...]]
-"""Name, group and pins of a bus."""
-_RANGE = re.compile(r"(.*)\[(\d+)(?::(\d+))?\]")
 
 
 class CellReader:
@@ -53,15 +49,13 @@ class CellReader:
         self.ground_energy = 0
 
     def cell(self, group: LibertyGroup) -> Cell | None:
-        """Return a cell, or None where it has banks of bits, which are not read."""
+        """Return a cell, or None where it has banks of bits or buses, which are not read."""
         name = next(iter(group.words()), "")
-        if next(group.all(*_BANKS), None) is not None:
+        if next(group.all(*_WIDE), None) is not None:
             self.omitted.append(name)
             return None
-        wide = [*self._buses(group)]
-        buses = {bus: bits for bus, _, bits in wide}
-        flip_flop = next((self._flip_flop(ff) for ff in group.all("ff") if not buses), None)
-        pin_groups = [*_pins(group), *_bus_pins(wide)]
+        flip_flop = next(map(self._flip_flop, group.all("ff")), None)
+        pin_groups = [*_pins(group)]
         inputs = [
             pin
             for pin, inside, outer in pin_groups
@@ -73,16 +67,15 @@ class CellReader:
             ff = next(group.all("ff"))
             for key in ("next_state", "clocked_on", "clear", "preset"):
                 self._check(ff, key, (name,), [*inputs, *states])
-        known = None if stateful or buses else [*inputs, *states]
+        known = None if stateful else [*inputs, *states]
         clocks = names_in(flip_flop.clocked_on) if flip_flop else []
         pins: dict[str, Pin] = {}
-        made: dict[int, Pin] = {}  # bits of a bus share their tables
+        made: dict[int, Pin] = {}  # names of one group share its tables
         for pin, inside, outer in pin_groups:
             if id(inside) not in made:
                 made[id(inside)] = self._pin(pin, inside, outer, (name, pin), known)
             record = made[id(inside)]
             pins[pin] = replace(record, name=pin, clock=record.clock or pin in clocks)
-        periods = (self._least_period(inside, (name, pin)) for pin, inside, _ in pin_groups)
         clock_gate = _clock_gate(group, pin_groups)
         return Cell(
             name=name,
@@ -90,44 +83,10 @@ class CellReader:
             leakage_w=self._leakage(group, name) * self.units.watt,
             pins=pins,
             flip_flop=flip_flop,
-            latch=stateful and not buses and clock_gate is None,
+            latch=stateful and clock_gate is None,
             clock_gate=clock_gate,
             dont_use=group.get("dont_use") == "true",
-            buses=buses,
-            least_period_s=max(periods) if buses else 0.0,
         )
-
-    def _buses(self, cell: LibertyGroup) -> Iterator[_Bus]:
-        """Yield name, group and pins of each bus, least significant bit first."""
-        types = {
-            name: one
-            for outer in (self.library, cell)
-            for one in outer.all("type")
-            for name in one.words()
-        }
-        for group in cell.all("bus"):
-            written = group.get("bus_type")
-            try:
-                ends = [int(types[written].get(key)) for key in ("bit_from", "bit_to")]
-            except (KeyError, ValueError):
-                rule = "the type of a bus has its first and its last bit"
-                remedy = "write a group 'type' with 'bit_from' and 'bit_to'"
-                path = (*cell.words()[:1], *group.words())
-                self.text.fault(group.place("bus_type"), path, repr(written), rule, remedy)
-                continue
-            bits = range(min(ends), max(ends) + 1)
-            for name in group.words():
-                yield name, group, tuple(f"{name}[{bit}]" for bit in bits)
-
-    def _least_period(self, pin: LibertyGroup, path: tuple[str, ...]) -> float:
-        """Return the longest of the periods (s) that a clock pin has to have."""
-        found = [self._number(pin, "min_period", path) * self.units.second]
-        for timing in pin.all("timing"):
-            if timing.get("timing_type") == "minimum_period":
-                for group in timing.all(*_CONSTRAINTS):
-                    table = self.tables.table(group, (*path, group.kind), self.units.second)
-                    found += [] if table is None else [float(table.values.max())]
-        return max(found)
 
     def _number(self, group: LibertyGroup, name: str, path: tuple[str, ...]) -> float:
         written = group.get(name, "0")
@@ -259,23 +218,6 @@ class CellReader:
                 continue
             for related in words(group.get("related_pin")) or [""]:
                 yield InternalPower(related, group.get("when"), rise, fall, rail)
-
-
-def _bits(words: Sequence[str]) -> Iterator[str]:
-    """Yield each bit of ranges: of ``A[1:0]`` these are ``A[0]`` and ``A[1]``."""
-    for match in map(_RANGE.fullmatch, words):
-        if match:
-            first, last = int(match[2]), int(match[3] or match[2])
-            yield from (
-                f"{match[1]}[{bit}]" for bit in range(min(first, last), max(first, last) + 1)
-            )
-
-
-def _bus_pins(buses: Sequence[_Bus]) -> Iterator[_PinGroup]:
-    """Yield the pins of buses; groups of ranges inside inherit from the bus."""
-    for _, bus, bits in buses:
-        own = {bit: pin for pin in bus.all("pin") for bit in _bits(pin.words())}
-        yield from ((bit, own.get(bit, bus), bus) for bit in bits)
 
 
 def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:

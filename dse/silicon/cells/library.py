@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -192,11 +192,7 @@ class ClockGate:
 
 @dataclass(frozen=True)
 class Cell:
-    """A standard cell, or a macro, which has buses and a clock.
-
-    `latch` is false for clock gates, which have one inside.  `buses` has the pins of each, least
-    significant bit first; `least_period_s` is the shortest clock period of a macro.
-    """
+    """A standard cell; `latch` is false for clock gates, which have one inside."""
 
     name: str
     area_m2: float
@@ -206,8 +202,6 @@ class Cell:
     latch: bool = False
     clock_gate: ClockGate | None = None
     dont_use: bool = False
-    buses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    least_period_s: float = 0.0
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -219,40 +213,10 @@ class Cell:
         """Its outputs."""
         return tuple(pin for pin in self.pins.values() if pin.direction == "output")
 
-    @property
-    def clocked(self) -> bool:
-        """Whether its outputs follow a clock: a flip-flop, or a macro."""
-        return self.flip_flop is not None or bool(self.buses)
-
-    @cached_property
-    def falling(self) -> bool:
-        """Whether an output of a macro follows the falling edge of its clock."""
-        arcs = (arc for pin in self.pins.values() for arc in pin.arcs if self.buses)
-        return any(arc.kind == "falling_edge" for arc in arcs)
-
-
-@dataclass(frozen=True)
-class WireLoad:
-    """Capacitance (F) of a net by its fan-out; beyond the last, `slope_f` for each further pin."""
-
-    name: str
-    capacitance_f: tuple[float, ...]
-    slope_f: float
-
-    def of(self, fan_out: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the capacitance (F) of nets with so many inputs; 0 where there is none."""
-        known = np.array([0.0, *self.capacitance_f])
-        last = len(known) - 1
-        further = np.maximum(fan_out - last, 0) * self.slope_f
-        return np.asarray(known[np.minimum(fan_out, last)] + further)
-
 
 @dataclass(frozen=True)
 class CellLibrary:
-    """Cells of one process at one corner; `sources` has the sha256 of each file by its name.
-
-    Times of other tools are in the `time_unit_s` of the first file.
-    """
+    """Cells of one process at one corner; `sources` has the sha256 of each file by its name."""
 
     name: str
     voltage_v: float
@@ -260,6 +224,4 @@ class CellLibrary:
     corner: str
     cells: Mapping[str, Cell]
     sources: Mapping[str, str]
-    wire_loads: Mapping[str, WireLoad]
     notes: tuple[str, ...] = ()
-    time_unit_s: float = 1e-9

@@ -104,11 +104,8 @@ def reading(
     yosys: Yosys,
     top: str = "",
     parameters: Mapping[str, int | str] | None = None,
-    macros: Sequence[str] = (),
 ) -> Reading:
     """Return how files are read: by slang, where the program has it, else by Yosys itself.
-
-    The insides of modules that are called like `macros` are not read.
 
     Raises
     ------
@@ -124,13 +121,11 @@ def reading(
             faults.append(Fault("", repr(source), "cannot be read", remedy))
     faults += wrong_names(top or "top", parameters or {})
     refuse(faults)
-    named = "\n".join(sources.texts.values())
-    macros = [one for one in macros if re.search(rf"\b{re.escape(one)}\b", named)]
-    own = [*_own_reading(sources, top, parameters or {}), *(f"blackbox {one}" for one in macros)]
+    own = _own_reading(sources, top, parameters or {})
     if not yosys.has_slang or any(map(_COMPLETE.search, sources.texts.values())):
         return Reading([own])
     return Reading(
-        [[*_slang_reading(top, parameters or {}, macros)], own],
+        [[*_slang_reading(top, parameters or {})], own],
         {**sources.data(), **_slang_files(sources, top, parameters or {})},
         _places(sources),
     )
@@ -156,14 +151,11 @@ def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]
     return commands
 
 
-def _slang_reading(
-    top: str, parameters: Mapping[str, int | str], macros: Sequence[str]
-) -> Iterator[str]:
+def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
     """Yield commands; a parameter that is not there slang finds in an instance only."""
     if parameters:
         yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
-    without = "".join(f" --blackboxed-module {one}" for one in macros)
-    yield f"read_slang -f sources.f{' -f top.f' if top else ''}{without}"
+    yield f"read_slang -f sources.f{' -f top.f' if top else ''}"
     yield "design -push-copy"
     yield "techmap -map floating.v"
     yield from ("flatten", "opt_clean -purge")

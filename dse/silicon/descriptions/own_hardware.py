@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from dse import removed
 from dse.algebra import units
 from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Design, Value
 from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
 from dse.silicon.descriptions.sources import Sources
 from dse.silicon.descriptions.vectors import RISES, WrittenVectors
-from dse.silicon.descriptions.waves import TESTBENCH, WAVES, recorded
+from dse.silicon.descriptions.waves import WAVES, recorded
 from dse.silicon.figures import FIGURES
 from dse.silicon.tasks import DesignTask, combinations
 
@@ -38,7 +39,7 @@ class Verilog:
     top, clock_port
         The outermost module, and its clock input.
     check
-        CSV of known answers, waves or testbench; ``{name}`` stands for a parameter.
+        CSV of known answers, or waves; ``{name}`` stands for a parameter.
     figures
         What one task is, as written, by the names of `FIGURES`.
     warm_up
@@ -46,7 +47,7 @@ class Verilog:
     done
         Output that is 1 as a task ends, by which tasks are counted; empty where none is.
     dut
-        Instance of the design in waves or testbench.
+        Instance of the design in waves.
     """
 
     sources: Sources
@@ -58,7 +59,7 @@ class Verilog:
     done: str = ""
     dut: str = ""
 
-    def design_tasks(self, over: Mapping[str, str], time_limit_s: float) -> list[DesignTask]:
+    def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
         """Return the designs with their answers, each combination of parameters one.
 
         Raises
@@ -79,7 +80,7 @@ class Verilog:
             raise StudyError(faults)
         _check_whole(over)
         chosen = combinations(over)
-        each = (partial(self._answers, parameters, time_limit_s) for parameters in chosen)
+        each = (partial(self._answers, parameters) for parameters in chosen)
         answers = cache(partial(results_of, *each))
         figures = self._figures(chosen, answers)
         texts, vectors = results_of(lambda: self.sources.texts, answers)
@@ -121,17 +122,17 @@ class Verilog:
         once = [payload / 8.0 for payload in found["payload_bit"]]
         return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
 
-    def _answers(self, parameters: Mapping[str, Value], limit_s: float) -> WrittenVectors:
+    def _answers(self, parameters: Mapping[str, Value]) -> WrittenVectors:
         """Return the known answers of a combination of parameters."""
         path = _placed(str(self.check), parameters)
-        if path.suffix in (*TESTBENCH, *WAVES):
-            table = recorded(
-                path, self.dut, self.clock_port, self.sources, parameters, time_limit_s=limit_s
-            )
+        if instead := removed.remedy("value", f"check={path.suffix}"):
+            raise StudyError([Fault("check", str(path), removed.RULE, instead)])
+        if path.suffix == WAVES:
+            table = recorded(path, self.dut, self.clock_port)
             return WrittenVectors(table, self.warm_up, self.done)
         if self.dut:
-            rule = "only waves and testbenches have an instance of the design"
-            remedy = f"check against one that ends in {' or '.join((*TESTBENCH, *WAVES))}"
+            rule = "only waves have an instance of the design"
+            remedy = f"check against a file that ends in {WAVES}"
             raise StudyError([Fault("dut", self.dut, rule, remedy)])
         return WrittenVectors.read(path, self.warm_up, self.done)
 
@@ -170,7 +171,7 @@ def _counted_cycles(
 
 _GIVE = {
     "top": "name the outermost module: --top NAME",
-    "check": "give a testbench, waves or a table: --check tb.v --dut tb.dut, --check vectors.csv",
+    "check": "give a table or waves: --check vectors.csv, --check run.vcd --dut tb.dut",
     "payload": 'give the payload of a task: --payload "64 bit"',
     "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
     "latency": 'give the cycles from input to answer: --latency "16"',

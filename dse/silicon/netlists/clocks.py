@@ -16,7 +16,7 @@ from dse.errors import Fault, StudyError, nearest, refuse
 from dse.silicon.cells.liberty_cells import unateness
 from dse.silicon.cells.library import Cell, CellLibrary, ClockGate
 from dse.silicon.netlists.fan_out import Floats, Taker, takers_of, worst_of
-from dse.silicon.netlists.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist, placed
+from dse.silicon.netlists.netlist import CONSTANT_0, Instance, Netlist, placed
 
 ENABLES = "enables.v"
 """File of `enables`, as the commands of `gating` read it."""
@@ -93,15 +93,11 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
         cell = library.cells[instance.cell]
         for name, net in instance.nets.items():
             faults, written = of_flip_flops, netlist.named(net)
-            if cell.buses and net in (CONSTANT_0, CONSTANT_1):
-                continue  # a port of a macro that is not used
-            if cell.clocked and cell.pins[name].clock:
-                if net not in (clocks.nets if cell.flip_flop else {clocks.net}):
+            if cell.flip_flop is not None and cell.pins[name].clock:
+                if net not in clocks.nets:
                     rule = f"every flip-flop is clocked by {clock!r}"
                     remedy = "use one clock, its rising edge, not gated"
-                elif cell.flip_flop and (
-                    unateness(cell.flip_flop.clocked_on, name, [name]) != "positive_unate"
-                ):
+                elif unateness(cell.flip_flop.clocked_on, name, [name]) != "positive_unate":
                     rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
                     written = cell.name
                 else:

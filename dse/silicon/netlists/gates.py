@@ -63,7 +63,7 @@ class Gates:
     enables
         By the net that a clock gate drives: the one that enables it.
     ends
-        Nets with which paths end at flip-flops, macros and clock gates.
+        Nets with which paths end at flip-flops and clock gates.
     """
 
     net_count: int
@@ -77,26 +77,14 @@ class Gates:
     ends: Set[int]
 
 
-_AT_ONCE = Delay(0.0, 0.0)
-
-
 @dataclass(frozen=True)
 class _Gate:
     function: NetFunction
     delays: tuple[Delay, ...]
 
 
-def gates_of(
-    netlist: Netlist,
-    library: CellLibrary,
-    timing: Timing,
-    clock: str,
-    *,
-    half_period_s: float = 0.0,
-) -> Gates:
+def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> Gates:
     """Return a netlist as arrays, its gates with the delays of `timing`.
-
-    Outputs of macros that follow the falling edge of the clock come half a period later.
 
     Raises
     ------
@@ -108,7 +96,7 @@ def gates_of(
     """
     check_netlist(netlist, library)
     clocks = clocks_of(netlist, library, clock)
-    builder = _Builder(netlist, timing, clocks.enables, half_period_s)
+    builder = _Builder(netlist, timing, clocks.enables)
     for position, instance in enumerate(netlist.instances):
         builder.add(position, instance, library.cells[instance.cell])
     refuse(builder.faults)
@@ -142,7 +130,6 @@ class _Builder:
     netlist: Netlist
     timing: Timing
     enables: Mapping[int, int]
-    half_s: float
 
     def __post_init__(self) -> None:
         self.faults: list[Fault] = []
@@ -154,9 +141,6 @@ class _Builder:
 
     def add(self, position: int, instance: Instance, cell: Cell) -> None:
         """Add the gates of an instance, and the state of a flip-flop."""
-        if cell.buses:
-            self._macro(position, instance, cell)
-            return
         if cell.clock_gate is not None:
             self.ends.add(instance.nets[cell.clock_gate.enable])
             return
@@ -182,25 +166,6 @@ class _Builder:
 
     def _delay(self, position: int, cause: str, pin: str) -> Delay | None:
         return self.timing.delays.get((position, cause, pin))
-
-    def _macro(self, position: int, instance: Instance, cell: Cell) -> None:
-        """Let outputs follow what they are known to be, as late as they come after the clock."""
-        _, same = self.read("A", ("A",), None)
-        for pin, net in instance.nets.items():
-            record, before = cell.pins[pin], self.netlist.followed.get(net)
-            if record.direction == "output" and before is not None:
-                delay = self._delay(position, record.arcs[0].related_pin, pin) or _AT_ONCE
-                if record.arcs[0].kind == "falling_edge":
-                    delay = Delay(delay.rise_s + self.half_s, delay.fall_s + self.half_s)
-                self.gates.append(_Gate(NetFunction(net, (before,), same), (delay,)))
-            elif record.direction == "output":
-                rule, remedy = (
-                    "its function is not known",
-                    "open its macros (dse.silicon.netlists.macros)",
-                )
-                self.faults.append(Fault(f"{instance.name}.{pin}", "", rule, remedy))
-            elif not record.clock:
-                self.ends.add(net)
 
     def _flip_flop(
         self,

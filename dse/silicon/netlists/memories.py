@@ -1,37 +1,32 @@
-"""Memories in a description, and what they take as flip-flops."""
+"""Memories in a description, which become flip-flops."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from dse.algebra import units
 from dse.errors import Fault, visible
 from dse.silicon.netlists.netlist import placed
+
+MOST_BIT = 20_000
+"""Of a memory; a larger one would be a macro, which has other figures."""
 
 _MEMORY = re.compile(
     r'^  attribute \\src "(.*)"\n'
     r"  memory (?:width (\d+) )?(?:size (\d+) )?(?:offset \S+ )?\\(\S+)$",
     re.M,
 )
-_PORT = re.compile(r'^  cell \$mem(rd|wr)\S* \S+\n    parameter \\MEMID "\\\\(.*)"$', re.M)
-_HELD, _READ = 2.6, 2.5
-"""Smallest NANDs with two inputs for each bit and write port, and for each bit and read port.
-
-Least squares over sky130, sg13g2 and ASAP7, 64 and 256 words of 8 bits, one and two read ports,
-mapped for the fastest and for 100 MHz: within 6 % of the former.
-"""
+_WRITTEN = re.compile(r'^  cell \$memwr\S* \S+\n    parameter \\MEMID "\\\\(.*)"$', re.M)
 
 
-@dataclass(frozen=True)
-class Memory:
-    """A memory that is written: `reads` is its read ports, `source` its place."""
+class Memory(NamedTuple):
+    """A memory that is written; `source` is its place."""
 
     name: str
     words: int
     width: int
-    reads: int
     source: str
 
     @property
@@ -41,45 +36,26 @@ class Memory:
 
     def __str__(self) -> str:
         """Return name and size as messages have them."""
-        return f"{self.name}, a memory of {units.show(self.bits, 'memory_bit')} ({self.size})"
-
-    @property
-    def size(self) -> str:
-        """Return words and their width."""
-        return f"{self.words} x {self.width}"
-
-    def area_m2(self, flip_flop_m2: float, gate_m2: float) -> float:
-        """Return about what it takes as flip-flops: ``bits (F + (2.6 + 2.5 reads) G)``.
-
-        F is the smallest flip-flop, G the smallest NAND with two inputs (m2).
-        """
-        return self.bits * (flip_flop_m2 + (_HELD + _READ * self.reads) * gate_m2)
+        size = units.show(self.bits, "memory_bit")
+        return f"{self.name}, a memory of {size} ({self.words} x {self.width})"
 
 
 def memories_in(described: str) -> list[Memory]:
     """Return the memories that a description writes to, as Yosys has it after ``proc``."""
-    ports = [match.groups() for match in _PORT.finditer(described)]
+    written = {*_WRITTEN.findall(described)}
     return [
-        Memory(visible(name), int(words or 1), int(width or 1), ports.count(("rd", name)), source)
+        Memory(visible(name), int(words or 1), int(width or 1), source)
         for source, width, words, name in _MEMORY.findall(described)
-        if ("wr", name) in ports
+        if name in written
     ]
 
 
-def too_large(
-    memories: list[Memory], most_bit: float, areas_m2: tuple[float, float]
-) -> Iterator[Fault]:
-    """Yield memories that are not made of flip-flops, because they have more than `most_bit`."""
+def too_large(memories: Iterable[Memory]) -> Iterator[Fault]:
+    """Yield memories that are not made of flip-flops, because they have more than `MOST_BIT`."""
     for one in memories:
-        if one.bits > most_bit:
-            shown = units.show(one.bits, "memory_bit")
-            about = units.show(one.area_m2(*areas_m2), "area_m2")
-            rule = (
-                f"a memory of more than {units.show(most_bit, 'memory_bit')} takes a macro; "
-                f"as flip-flops it has about {about}"
-            )
-            remedy = (
-                "make it an instance of a macro of a --library file, or allow it: "
-                f'--memory "{one.bits} bit"'
-            )
-            yield placed(Fault(one.name, f"{shown} ({one.size})", rule, remedy), one.source)
+        if one.bits > MOST_BIT:
+            most = units.show(MOST_BIT, "memory_bit")
+            rule = f"memories become flip-flops here, of at most {most}"
+            remedy = "characterise the design with a smaller one, or leave it outside"
+            shown = f"{units.show(one.bits, 'memory_bit')} ({one.words} x {one.width})"
+            yield placed(Fault(one.name, shown, rule, remedy), one.source)

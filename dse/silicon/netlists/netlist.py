@@ -61,8 +61,6 @@ class Netlist:
         What nets are called in the description, for messages.
     source
         Where the description has the module, as Yosys writes it.
-    followed
-        The net of a port that an output of a macro follows (`dse.silicon.netlists.macros`).
     """
 
     top: str
@@ -72,14 +70,13 @@ class Netlist:
     net_count: int
     net_names: Mapping[int, str] = field(default_factory=dict)
     source: str = ""
-    followed: Mapping[int, int] = field(default_factory=dict)
 
     def named(self, net: int) -> str:
         """Return a net's name, or its number where it has none."""
         return self.net_names.get(net, f"net {net}")
 
 
-def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) -> Netlist:
+def read_netlist(written: str, *, top: str) -> Netlist:
     """Return the module `top` of what ``write_json`` of Yosys writes.
 
     Parameters
@@ -88,8 +85,6 @@ def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) 
         The text.
     top
         The module, flattened and mapped to cells of a library.
-    library
-        Whose macros may be among them, with their buses.
 
     Raises
     ------
@@ -112,8 +107,6 @@ def read_netlist(written: str, *, top: str, library: CellLibrary | None = None) 
         ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
     instances = []
     for name, cell in module["cells"].items():
-        if library and cell["type"] in library.cells:
-            faults += _split(name, cell, library.cells[cell["type"]].buses)
         for pin, bits in cell["connections"].items():
             faults += _unknown_bits(f"{name}.{pin}", bits)
             if len(bits) > 1:
@@ -193,20 +186,6 @@ def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
             rule = "a bit without a value that nothing drives"
             yield Fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
             return
-
-
-def _split(
-    name: str, cell: dict[str, Any], buses: Mapping[str, tuple[str, ...]]
-) -> Iterator[Fault]:
-    """Give each pin of a macro's buses a connection of its own; yield widths that differ."""
-    for bus, pins in buses.items():
-        bits = cell["connections"].pop(bus, [])
-        cell["connections"] |= {pin: [bit] for pin, bit in zip(pins, bits, strict=False)}
-        if bits and len(bits) != len(pins):
-            rule = f"the bus of {cell['type']} has {len(pins)} bits in the library"
-            remedy = "give the description and the library of one macro"
-            fault = Fault(f"{visible(name)}.{bus}", f"{len(bits)} bits", rule, remedy)
-            yield placed(fault, _source(cell))
 
 
 def _net(bit: int | str) -> int:

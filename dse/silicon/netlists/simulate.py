@@ -41,7 +41,7 @@ MOST_WORK = 500_000_000
 
 @dataclass(frozen=True, eq=False)
 class Switched:
-    """How often each net of a netlist changes, but for the ports of its macros.
+    """How often each net of a netlist changes.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def simulate_gates(
         A port without stimulus, or of another shape.
     """
     period_s = timing.period_s if period_s is None else period_s
-    gates = gates_of(netlist, library, timing, clock, half_period_s=period_s / 2)
+    gates = gates_of(netlist, library, timing, clock)
     driven, stimuli = driven_ports(netlist, clock, stimulus, warm_up)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     warm, counted = stimuli[:warm_up], stimuli[warm_up:]
@@ -232,7 +232,7 @@ class _Count:
 
     def sums(self, netlist: Netlist, clock: str) -> Switched:
         """Return the sums."""
-        nets = slice(netlist.net_count - len(netlist.followed))
+        nets = slice(netlist.net_count)
         high = self.high[nets] / (self.period * self.cycles)
         toggles, settled = self.toggles[nets], self.settled[nets]
         clock_net = netlist.inputs[clock][0]

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
-from dse.silicon.cells.library import CellLibrary, WireLoad
+from dse.silicon.cells.library import CellLibrary
 from dse.silicon.netlists.clocks import Clocks, clocks_of
 from dse.silicon.netlists.netlist import Netlist, check_netlist
 from dse.silicon.netlists.timing_graph import FALL, RISE, TimingGraph, timing_graph
 
 _EDGES = ("rise", "fall")
-_LATE_S = 1e-3
-"""After all paths from the rising edge."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Timing:
     rise_slews_s, fall_slews_s
         Slew (s) of each net, shape (net_count,), the worst of its arcs.
     loads_f
-        Load (F) of each net: pins, wire and ports, shape (net_count,).
+        Load (F) of each net, of the pins on it, shape (net_count,).
     notes
         What was assumed or clipped.
     """
@@ -72,13 +70,7 @@ class Timing:
     notes: tuple[str, ...] = ()
 
 
-def analyse(
-    netlist: Netlist,
-    library: CellLibrary,
-    *,
-    clock: str,
-    wire: WireLoad | None = None,
-) -> Timing:
+def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     """Return the least clock period of a netlist, its critical path, delays, slews and loads.
 
     Delays and slews of the nonlinear delay model; the worst slew of a net goes on, and the worst
@@ -88,9 +80,8 @@ def analyse(
 
         period = clock to output + delays of the path + setup + delay of the gate.
 
-    From an output of a macro that follows the falling edge it has half a period.  Inputs change at
-    the clock's edge, at once as the clock does, and outputs, without a load, must be there before
-    the next.
+    Inputs change at the clock's edge, at once as the clock does, and outputs, without a load, must
+    be there before the next.
 
     Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
     checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
@@ -99,8 +90,6 @@ def analyse(
     ----------
     clock
         The input that clocks every flip-flop, on its rising edge.
-    wire
-        Capacitance of nets by fan-out; without it wires have none.
 
     Raises
     ------
@@ -110,42 +99,28 @@ def analyse(
     """
     check_netlist(netlist, library)
     clocks = clocks_of(netlist, library, clock)
-    loads = net_loads(netlist, library, wire)
+    loads = net_loads(netlist, library)
     graph = timing_graph(netlist, library)
 
-    def launched(fall_s: float) -> _Run:
-        run = _Run(graph, loads[:, 1:], clocks)
-        starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
-        for edges in (starts + RISE, starts + FALL):
-            run.slew[edges] = run.arrival[edges] = 0.0
-        run.arrival[2 * clocks.net + FALL] = fall_s
-        for first, end in pairwise(graph.arcs.levels.tolist()):
-            run.propagate(slice(first, end))
-        return run
-
-    fall_s = 0.0
-    if any(library.cells[one.cell].falling for one in netlist.instances):
-        # half a period for paths from there: its end comes after the longest of them alone
-        fall_s = max(0.0, _critical(netlist, launched(_LATE_S))[0] - _LATE_S)
-    run = launched(fall_s)
-    paths = [_critical(netlist, run)]
-    for one in netlist.instances:
-        if least := library.cells[one.cell].least_period_s:  # of a macro
-            paths.append((least, (PathStep(one.name, one.cell, "", _EDGES[0], least, least),)))
-    period, path = max(paths, key=lambda one: one[0])
-    notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clocks.net)))
+    run = _Run(graph, loads[:, 1:], clocks)
+    starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
+    for edges in (starts + RISE, starts + FALL):
+        run.slew[edges] = run.arrival[edges] = 0.0
+    for first, end in pairwise(graph.arcs.levels.tolist()):
+        run.propagate(slice(first, end))
+    period, path = _critical(netlist, run)
+    notes = tuple(_notes(netlist, library, run, path, netlist.named(clocks.net)))
     slews = np.maximum(run.slew, 0.0)
     delays = run.delays()
     return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
 
 
-def net_loads(netlist: Netlist, library: CellLibrary, wire: WireLoad | None) -> NDArray[np.float64]:
-    """Return the load (F) of each net: input pins and wire; shape (net_count, 3).
+def net_loads(netlist: Netlist, library: CellLibrary) -> NDArray[np.float64]:
+    """Return the load (F) of each net, of its input pins; shape (net_count, 3).
 
     The mean load, and what a rising and a falling edge see.
     """
     loads = np.zeros((netlist.net_count, 3))
-    fan_out = np.zeros(netlist.net_count, dtype=np.intp)
     for instance in netlist.instances:
         pins = library.cells[instance.cell].pins
         for name, net in instance.nets.items():
@@ -153,10 +128,7 @@ def net_loads(netlist: Netlist, library: CellLibrary, wire: WireLoad | None) -> 
             if pin.direction == "input":
                 plain = pin.capacitance_f
                 loads[net] += (plain, *(pin.edge_capacitance_f or (plain, plain)))
-                fan_out[net] += 1
-    for nets in netlist.outputs.values():
-        np.add.at(fan_out, list(nets), 1)
-    return loads if wire is None else loads + wire.of(fan_out)[:, None]
+    return loads
 
 
 class _Run:
@@ -260,12 +232,11 @@ def _notes(
     netlist: Netlist,
     library: CellLibrary,
     run: _Run,
-    wire: WireLoad | None,
     path: tuple[PathStep, ...],
     clock: str,
 ) -> Iterator[str]:
-    yield f"wires by fan-out: {wire.name}" if wire else "wires have no capacitance and no delay"
-    if not any(library.cells[instance.cell].clocked for instance in netlist.instances):
+    yield "wires have no capacitance and no delay"
+    if not any(library.cells[instance.cell].flip_flop for instance in netlist.instances):
         yield "no flip-flop: the period is that of the longest path between ports"
     elif path[-1].cell == "output":
         yield "the longest path ends at an output, before any setup"

@@ -1,8 +1,7 @@
-"""Known answers of a designer: waves of a testbench, or the testbench itself."""
+"""Known answers of a designer: waves that a testbench recorded."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +19,6 @@ pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys
 SUM = """\
 module sum #(parameter W = 4) (input clk, input rst, input [W-1:0] a, output reg [W-1:0] q);
   always @(posedge clk) if (rst) q <= 0; else q <= q + a;
-endmodule
-"""
-BENCH = """\
-module tb #(parameter W = 4);
-  reg clk = 0, rst = 1;
-  reg [W-1:0] a = 1;
-  wire [W-1:0] total;
-  sum #(.W(W)) dut (.clk(clk), .rst(rst), .a(a), .q(total));
-  always #5 clk = ~clk;
-  initial begin
-    @(posedge clk) rst <= 0;
-    repeat (30) @(posedge clk) a <= a + 3;
-    $finish;
-  end
 endmodule
 """
 DUMP = """\
@@ -72,8 +57,7 @@ def run(check: str, **options: Any) -> Characterisation:
     Path("sum.v").write_text(SUM)
     task = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1", "dut": "tb.dut"}
     own = dse.verilog("sum.v", top="sum", check=check, **{**task, **options})
-    over = "W=4" if "bench" in check else ()
-    return dse.characterise(own, library=TOY, over=over, targets="fastest")
+    return dse.characterise(own, library=TOY, targets="fastest")
 
 
 def fails(check: str, **options: Any) -> str:
@@ -87,7 +71,6 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     Path("run.vcd").write_text(dump())
-    Path("bench.v").write_text(BENCH)
 
 
 def test_waves_are_what_stands_before_each_rising_edge() -> None:
@@ -142,26 +125,9 @@ def test_what_is_no_dump_or_lacks_a_port_is_refused() -> None:
     Path("run.vcd").write_text(dump().replace(" rst ", " reset "))
     assert "run.vcd: rst: the waves lack this input" in fails("run.vcd")
     Path("known.csv").write_text("rst,a,q\n1,0,-\n0,1,0\n")
-    assert "dut: tb.dut; only waves and testbenches have an instance" in fails("known.csv")
+    assert "dut: tb.dut; only waves have an instance" in fails("known.csv")
 
 
-def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    assert fails("bench.v") == (
-        "check: bench.v; iverilog is not on the PATH, which it takes; install Icarus Verilog, or "
-        "record waves: $dumpfile and $dumpvars, --check run.vcd"
-    )
-
-
-@pytest.mark.skipif(not shutil.which("iverilog"), reason="needs Icarus Verilog")
-def test_a_testbench_is_run_with_the_parameters_of_the_design() -> None:
-    Path("bench.v").write_text(BENCH.replace("initial", 'initial $dumpfile("run.vcd");\n  initial'))
-    (one,) = run("bench.v").designs
-    assert one.facts["tasks"] == "30"
-    assert "the testbench has no such instance" in fails("bench.v", dut="tb.dud")
-    Path("bench.v").write_text(
-        BENCH.replace("W = 4", "V = 4").replace("W-1", "3").replace("(W)", "(4)")
-    )
-    assert "over.W: tb has no parameter of this name" in fails("bench.v")
-    Path("bench.v").write_text(BENCH.replace("rst = 1", "rst == 1"))
-    assert str(Path("bench.v").resolve()) + ":2:1: syntax error" in fails("bench.v")
+@pytest.mark.parametrize("name", ["tb.v", "tb.sv", "run.fst"])
+def test_a_testbench_is_not_run(name: str) -> None:
+    assert fails(name).startswith(f"check: {name}; removed before 1.0; ")
