@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
-from dse.contract.decorator import Renamed
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
 from dse.contract.methods import Ending as Ending
@@ -162,7 +160,7 @@ class Model:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Core(Renamed):
+class Core:
     """A family of accelerator cores: its models by name (``table``, ``law``, ...).
 
     Attributes
@@ -177,8 +175,6 @@ class Core(Renamed):
         Designs that the source has and no study can use, and why.
     """
 
-    RENAMED: ClassVar = {"left_out": "omitted"}
-
     name: str
     summary: str
     models: Mapping[str, Model]
@@ -189,7 +185,7 @@ class Core(Renamed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sureness(Renamed):
+class Sureness:
     """How far the figures of a record can be trusted; fields by their names.
 
     Attributes
@@ -204,8 +200,6 @@ class Sureness(Renamed):
         Fields that a record does not give, or its sources do not publish; neutral values stand
         for them.
     """
-
-    RENAMED: ClassVar = {"left_out": "unspecified"}
 
     assumptions: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.contract import Core, Interface, Objective
+from dse.contract import Core, Objective
 from dse.plugins import registry
 from tests.conftest import run_dse
 
@@ -289,19 +289,6 @@ def test_a_broken_model_stops_the_run(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_a_declaration_of_earlier_versions_names_the_new_one(install: Install) -> None:
-    module = OBJECTIVE.format(name="old_w", value="power_w", more=", told=True")
-    done = install(QUANTITY, "old_w = stranger:old_w", module, "show", "old_w")
-    assert done.returncode == 2
-    assert "TypeError: told= is called report=" in done.stderr
-
-
-@pytest.mark.parametrize(("record", "name"), [(Core, "omitted"), (Interface, "unspecified")])
-def test_a_field_of_earlier_versions_names_the_new_one(record: type, name: str) -> None:
-    with pytest.raises(TypeError, match=f"^left_out= is called {name}=$"):
-        record(name="old", left_out=("link",))
 
 
 # Only what is named is imported -------------------------------------------------------------
