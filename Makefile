@@ -3,11 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= studies/tls_100gbps.yaml
-SAMPLE ?= 25
-GROUP ?=
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
-.PHONY: run test slow faults check docs lock mutants bench gallery clean
+.PHONY: run test slow faults check docs lock bench gallery clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
@@ -35,9 +33,6 @@ lock: $(VENV)/dev
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
 		--custom-compile-command 'make lock' --extra dev --extra peers pyproject.toml \
 		--output-file constraints.txt
-
-mutants: $(VENV)/dev
-	$(BIN)/python -m tests.mutants --sample $(SAMPLE) $(GROUP)
 
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks > benchmarks/results.md.new

@@ -49,9 +49,6 @@ LONG = ("docs/characterise.md", "docs/evaluate.md", "docs/today.md")
 """Of these, pages whose commands take ten seconds and more each: `make slow` runs them."""
 
 ASIDE = {
-    "make mutants": "takes hours; tests/project/test_mutants.py runs some",
-    "make mutants GROUP=front": "likewise",
-    "make mutants SAMPLE=all GROUP=rates": "likewise",
     "dse measure interface --out runs/sha --algorithm sha256": (
         "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
     ),
