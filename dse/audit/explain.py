@@ -15,10 +15,8 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
 from dse.audit.assignments import named_design
-from dse.contract import Requirement
 from dse.files.document import Assignments
 from dse.model.evaluation import ledger_of
-from dse.model.graph import Step
 from dse.model.measured import MEASURED
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -28,7 +26,6 @@ from dse.reports.text import (
     change,
     in_words,
     paragraph,
-    percent,
     relative_change,
     violation_text,
 )
@@ -52,27 +49,20 @@ VERDICTS = {
 class ViolatedConstraint:
     """A constraint that a design violates: its rule, and by how much, relative to the limit.
 
-    `quantities` are what it compares, in SI by name; `by` is the difference of the two sides and
-    `quantity` what has its unit, None and empty where the sides are not quantities of one unit.
+    `quantities` are what it compares, in SI by name.
     """
 
     rule: str
     relative: float
     quantities: Mapping[str, float]
-    quantity: str
-    by: float | None
 
     @property
     def text(self) -> str:
         """The violation in words, with units."""
-        violated = violation_text(self.relative)
-        if self.by is not None:
-            violated = f"violated by {units.show(self.by, self.quantity)}"
-            violated += f" ({percent(self.relative)})"
         values = ", ".join(
             f"{in_words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
-        return "; ".join(filter(None, [f"{self.rule}: {violated}", values]))
+        return "; ".join(filter(None, [f"{self.rule}: {violation_text(self.relative)}", values]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +135,7 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
     name = ", ".join(filter(None, [run.where(value), exact_name(problem, index[0])]))
     found = measurement_of(problem, index, name)
     if found is not None and not found.has_values:
-        failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {}, "", None)
+        failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {})
         return Explanation("failed" if found.failed else "infeasible", name, {}, (failed,))
     evaluation = problem.evaluate(index)
     objectives = objective_values(problem, evaluation.loss[0])
@@ -191,21 +181,29 @@ def _compare(
 def _violations(
     problem: Problem, index: Index, violation: NDArray[np.float64]
 ) -> tuple[ViolatedConstraint, ...]:
-    """Return every violated constraint of a design."""
+    """Return every violated constraint of a design, with what it compares."""
     columns = _values(problem, index)
-    steps, rules = problem.requirement_steps, problem.constraints
-    names = problem.constraint_names
+    steps, names = problem.requirement_steps, problem.constraint_names
+    rules = dict(enumerate(problem.constraints, len(names) - len(problem.constraints)))
     found = []
-    for number in np.flatnonzero(~(violation <= 0)):
-        rule, relative = names[number], float(violation[number])
+    for number in np.flatnonzero(~(violation <= 0)).tolist():
+        relative, taken = float(violation[number]), []
         if number < len(steps):
-            found.append(_required(rule, relative, steps[number], columns))
-        elif number >= len(names) - len(rules):
-            expression = rules[number - len(names) + len(rules)]
-            found.append(_compared(rule, relative, expression, columns))
-        else:
-            found.append(ViolatedConstraint(rule, relative, {}, "", None))
+            asked = steps[number].arguments
+            taken = [name for name in columns if {name, name.partition(".")[2]} & {*asked}]
+        elif number in rules and _is_of_texts(rules[number]):
+            relative = np.inf  # texts are not apart by anything
+        elif number in rules:
+            taken = sorted(rules[number].names)
+        values = {name: columns[name] for name in taken}
+        found.append(ViolatedConstraint(names[number], relative, values))
     return tuple(found)
+
+
+def _is_of_texts(rule: Expression) -> bool:
+    """Return whether a constraint compares texts, whose columns are codes."""
+    nodes = ast.walk(rule.tree)
+    return any(isinstance(getattr(node, "value", None), LabelCode) for node in nodes)
 
 
 def _values(problem: Problem, index: Index) -> dict[str, float]:
@@ -218,51 +216,3 @@ def _values(problem: Problem, index: Index) -> dict[str, float]:
         else:
             values[name] = float(np.asarray(column).flat[0])
     return values
-
-
-def _required(
-    rule: str, relative: float, step: Step, columns: Mapping[str, float]
-) -> ViolatedConstraint:
-    """Return a violated requirement: what it takes; the difference of its two sides."""
-    taken = [
-        name
-        for name in columns
-        if name in step.arguments or name.partition(".")[2] in step.arguments
-    ]
-    plugin = step.plugin
-    over, under = (
-        [name for name in names if name in columns]
-        for names in (
-            (plugin.rises_with, plugin.falls_with) if isinstance(plugin, Requirement) else ((), ())
-        )
-    )
-    quantity, by = "", None
-    if over and len(under) == 1 and len({units.suffix(name) for name in (*over, *under)}) == 1:
-        quantity, by = under[0], sum(columns[name] for name in over) - columns[under[0]]
-    return ViolatedConstraint(rule, relative, {name: columns[name] for name in taken}, quantity, by)
-
-
-def _compared(
-    rule: str, relative: float, expression: Expression, columns: Mapping[str, float]
-) -> ViolatedConstraint:
-    """Return a violated constraint of the study."""
-    values = {name: columns[name] for name in sorted(expression.names)}
-    tree = expression.tree
-    quantity, by = "", None
-    if isinstance(tree, ast.Compare) and len(tree.comparators) == 1:
-        sides = (tree.left, tree.comparators[0])
-        if any(isinstance(getattr(side, "value", None), LabelCode) for side in sides):
-            return ViolatedConstraint(rule, np.inf, {}, "", None)  # texts are not apart by anything
-        named = [side.id for side in sides if isinstance(side, ast.Name)]
-        if named:
-            arrays = {name: np.array([value]) for name, value in values.items()}
-            left, right = (
-                float(np.ravel(_side(expression, side).value(arrays))[0]) for side in sides
-            )
-            quantity, by = named[0], abs(left - right)
-    return ViolatedConstraint(rule, relative, values, quantity, by)
-
-
-def _side(expression: Expression, side: ast.expr) -> Expression:
-    names = {node.id for node in ast.walk(side) if isinstance(node, ast.Name)}
-    return Expression(expression.text, expression.names & names, False, side)
