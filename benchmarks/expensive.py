@@ -35,7 +35,6 @@ from dse.model.volume import hypervolume
 from dse.plugins import registry
 from dse.search import run_method
 from dse.search.archive import Archive
-from dse.search.heuristic.start import coarse_grid
 
 REFERENCE = 1.1
 """Of log objectives in which the true front spans [0, 1]."""
@@ -270,10 +269,9 @@ def trial(
     method = peer(prior) if prior in PEERS else registry.get(Method, prior)
     population = population or POPULATION[prior]
     archive = Rows(seen, total=min(budget, len(table.knobs)))
-    start = coarse_grid(seen, min(budget // 10, 4 * population))
     before = time.process_time()
     with threadpool_limits(1):
-        run_method(method, archive, seed=seed, population=population, start=start)
+        run_method(method, archive, seed=seed, population=population)
     spent = time.process_time() - before
     return {"cpu": spent, "curve": curve(table, archive.order)}
 

@@ -84,6 +84,9 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("value", "check=.v"): _WAVES,
     ("value", "check=.sv"): _WAVES,
     ("value", "check=.fst"): "convert it to .vcd (fst2vcd of GTKWave)",
+    ("field", "search.warm_start"): "remove it; a heuristic begins at random from its seed",
+    ("plugin", "method.sms-emoa"): "write nsga2 or nsga3",
+    ("plugin", "method.nsga2-optuna"): "write nsga2, or tpe for a method of Optuna",
 }
 """By kind and name, the remedy.
 

@@ -189,8 +189,8 @@ def _violations(
     for number in np.flatnonzero(~(violation <= 0)).tolist():
         relative, taken = float(violation[number]), []
         if number < len(steps):
-            asked = steps[number].arguments
-            taken = [name for name in columns if {name, name.partition(".")[2]} & {*asked}]
+            needs = steps[number].arguments
+            taken = [name for name in columns if {name, name.partition(".")[2]} & {*needs}]
         elif number in rules and _is_of_texts(rules[number]):
             relative = np.inf  # texts are not apart by anything
         elif number in rules:

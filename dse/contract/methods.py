@@ -185,10 +185,9 @@ class Method:
     Attributes
     ----------
     function
-        ``function(search, *, seed, population, start, **options) -> None``: evaluates designs of
+        ``function(search, *, seed, population, **options) -> None``: evaluates designs of
         a `Search` until it has no room, or has nothing more to try.  `seed` decides everything
-        that is random; `population` is how many designs to evaluate together; `start` holds
-        designs (n, d) to begin with, none when the study wants a cold start; then one argument
+        that is random; `population` is how many designs to evaluate together; then one argument
         for each of `options`.  Everything evaluated counts: there is nothing to return.
     description
         One line for those who choose.
@@ -219,7 +218,7 @@ class Method:
 
     @property
     def name(self) -> str:
-        """The name of the function, with hyphens: ``sms-emoa``."""
+        """The name of the function, with hyphens: ``tabu-search``."""
         return str(self.function.__name__).replace("_", "-")
 
     @property

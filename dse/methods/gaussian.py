@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dse.contract import Index, Option, Search, method
+from dse.contract import Option, Search, method
 
 
 @method(
@@ -21,11 +21,8 @@ from dse.contract import Index, Option, Search, method
         ),
     ),
 )
-def gaussian(search: Search, *, seed: int, population: int, start: Index, candidates: int) -> None:
-    """Search by the expected hypervolume improvement of a Gaussian process of each objective.
-
-    A warm start is its own: the ends of all axes rather than `start`, which only says whether.
-    """
+def gaussian(search: Search, *, seed: int, population: int, candidates: int) -> None:
+    """Search by the expected hypervolume improvement of a Gaussian process of each objective."""
     from dse.search.expensive.search import improve
 
-    improve(search, seed=seed, population=population, warm=bool(len(start)), candidates=candidates)
+    improve(search, seed=seed, population=population, candidates=candidates)

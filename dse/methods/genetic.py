@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dse.contract import Index, Option, Search, method
+from dse.contract import Option, Search, method
 from dse.methods.extras import from_extra
 
 _ETA = Option(
@@ -19,18 +19,18 @@ _genetic = partial(method, budget=12_000, options=(_ETA,))
 
 
 @_genetic(description="NSGA-II: a good start for two or three objectives")
-def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
+def nsga2(search: Search, *, seed: int, population: int, eta: float) -> None:
     """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
     with from_extra("nsga2", "pymoo"):
         from pymoo.algorithms.moo.nsga2 import NSGA2
 
     from dse.search.heuristic.pymoo import evolve
 
-    evolve(search, NSGA2, seed=seed, population=population, start=start, eta=eta)
+    evolve(search, NSGA2, seed=seed, population=population, eta=eta)
 
 
 @_genetic(description="NSGA-III: for four or more objectives")
-def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
+def nsga3(search: Search, *, seed: int, population: int, eta: float) -> None:
     """Search with NSGA-III (Deb and Jain 2014): niches around reference directions.
 
     There are as many Das-Dennis directions as fit into the population, which grows to the
@@ -55,20 +55,4 @@ def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: floa
         return NSGA3(directions, selection=tournament, **settings)
 
     size = max(population, len(directions))
-    evolve(search, create, seed=seed, population=size, start=start, eta=eta)
-
-
-@_genetic(description="SMS-EMOA: maximises the hypervolume, slower per design")
-def sms_emoa(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
-    """Search with SMS-EMOA (Beume et al. 2007): least hypervolume contribution leaves.
-
-    A single objective has no hypervolume contributions to compare: there it is NSGA-II.
-    """
-    with from_extra("sms-emoa", "pymoo"):
-        from pymoo.algorithms.moo.nsga2 import NSGA2
-        from pymoo.algorithms.moo.sms import SMSEMOA
-
-    from dse.search.heuristic.pymoo import evolve
-
-    algorithm = SMSEMOA if search.objective_count > 1 else NSGA2
-    evolve(search, algorithm, seed=seed, population=population, start=start, eta=eta)
+    evolve(search, create, seed=seed, population=size, eta=eta)

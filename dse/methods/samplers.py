@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dse.contract import Index, Option, Search, method
+from dse.contract import Option, Search, method
 from dse.methods.extras import from_extra
 
 
@@ -18,7 +18,7 @@ from dse.methods.extras import from_extra
         ),
     ),
 )
-def tpe(search: Search, *, seed: int, population: int, start: Index, multivariate: bool) -> None:
+def tpe(search: Search, *, seed: int, population: int, multivariate: bool) -> None:
     """Search with the tree-structured Parzen estimator (Ozaki et al. 2022 for several goals).
 
     One joint estimate per trial: better here than one per axis, in half the time.
@@ -29,29 +29,16 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
     from dse.search.heuristic.optuna import ask_and_tell
 
     sampler = TPESampler(seed=seed, multivariate=multivariate)
-    ask_and_tell(search, sampler, seed=seed, population=population, start=start)
-
-
-@method(description="NSGA-II as implemented in optuna, for comparison", budget=2_000, population=50)
-def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) -> None:
-    """Search with optuna's own NSGA-II."""
-    with from_extra("nsga2-optuna", "optuna"):
-        from optuna.samplers import NSGAIISampler
-
-    from dse.search.heuristic.optuna import ask_and_tell
-
-    size = max(2, population)
-    sampler = NSGAIISampler(population_size=size, seed=seed)
-    ask_and_tell(search, sampler, seed=seed, population=size, start=start)
+    ask_and_tell(search, sampler, seed=seed, population=population)
 
 
 @method(description="random search, the baseline", budget=12_000, population=1_000)
-def random(search: Search, *, seed: int, population: int, start: Index) -> None:
-    """Draw designs at random, whatever `start`: what every other method has to beat."""
+def random(search: Search, *, seed: int, population: int) -> None:
+    """Draw designs at random: what every other method has to beat."""
     with from_extra("random", "optuna"):
         from optuna.samplers import RandomSampler
 
     from dse.search.heuristic.optuna import ask_and_tell
 
     sampler = RandomSampler(seed=seed)
-    ask_and_tell(search, sampler, seed=seed, population=population, start=start[:0])
+    ask_and_tell(search, sampler, seed=seed, population=population)

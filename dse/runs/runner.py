@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,6 @@ from dse.runs.solved import Options, Quality, Run, SolvedStudy
 from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix, Searchable
 from dse.search.exact.work import limited
-from dse.search.heuristic.start import product
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, sweep_of
 from dse.study.study import Study
@@ -280,7 +280,7 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
     choices = [1 if ordered else size for size, ordered in axes]
     if math.prod(choices) > OPEN_CELLS:
         return None
-    cells = product(np.array(choices, dtype=np.int64))
+    cells = np.array([*product(*map(range, choices))], dtype=np.int64)
     found: list[Matrix] = []
     while True:
         bounds = Cells(problem, tuple(steps)).bounds(cells)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dse.contract import Ending, Index, Method
+from dse.contract import Ending, Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation, distinct_rows
@@ -48,10 +48,6 @@ MOST_AXES = 64
 
 COPIES, KEPT_BYTE = 2, 500
 """Of each design that a heuristic evaluates: copies of its positions, and bytes of all else."""
-
-WARM_SHARE = 0.1
-WARM_POPULATIONS = 4
-"""A warm start takes this share of the budget, and at most so many populations."""
 
 
 def run_search(
@@ -96,13 +92,11 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
         return outcome
     from dse.search.archive import Archive
     from dse.search.exact.enumeration import enumerated
-    from dse.search.heuristic.start import coarse_grid
 
     total = planned(problem, settings)
     if total >= left_of(problem) and not settings.pays and settings.until is None:
         return enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
-    warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
     ending = Ending(settings.until)
     if (measured := getattr(problem, "measured", None)) is not None:
         measured.bench.ending = ending  # for those who look at the run meanwhile
@@ -111,7 +105,6 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
         Archive(problem, total=total, progress=progress, ending=ending),
         seed=settings.seed,
         population=population,
-        start=coarse_grid(problem, warm if settings.warm_start else 0),
         options=settings.options,
     )
 
@@ -144,7 +137,6 @@ def run_method(
     *,
     seed: int,
     population: int,
-    start: Index,
     options: Mapping[str, OptionValue] | None = None,
 ) -> Outcome:
     """Let a method that samples choose designs while an archive has room; return what it found.
@@ -156,7 +148,7 @@ def run_method(
     """
     given = {option.name: option.default for option in method.options} | dict(options or {})
     try:
-        method.function(archive, seed=seed, population=population, start=start, **given)
+        method.function(archive, seed=seed, population=population, **given)
     except (EffortError, BudgetError) as error:
         done = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
         way = error.way if isinstance(error, StopError) else UNFINISHED

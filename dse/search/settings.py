@@ -128,8 +128,6 @@ class SearchSettings:
         Whether the front so far is an answer when these are used up; otherwise it is an error.
     compiled
         Whether an enumeration evaluates designs by machine code: where it pays, always, or never.
-    warm_start
-        Heuristics begin with the corners and a coarse grid of the space.
     options
         Options of the method, by name; the others have their default.
     """
@@ -148,7 +146,6 @@ class SearchSettings:
     memory_byte: float = MEMORY_BYTE
     partial: bool = False
     compiled: Choice = "auto"
-    warm_start: bool = True
     options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     @property

@@ -241,7 +241,6 @@ class SearchSection(StudySection):
     compiled: Literal["auto", "yes", "no"] = option(
         "Whether machine code evaluates all designs: where it pays, always, never", "auto"
     )
-    warm_start: bool = option("Begin a heuristic with corners and a coarse grid of the space", True)
     options: dict[str, bool | int | float | str] = entries(
         "Options of the method; `dse show METHOD` lists them"
     )

@@ -102,7 +102,6 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         seed=search.seed,
         population=search.population,
         compiled=search.compiled,
-        warm_start=search.warm_start,
         options=search.options,
     )
 

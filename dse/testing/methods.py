@@ -18,11 +18,10 @@ from dse.model.front import nondominated
 from dse.model.space import Points, as_index, one_block
 from dse.search import run_method
 from dse.search.archive import Archive
-from dse.search.heuristic.start import coarse_grid
 from dse.search.settings import allowed_text, option_faults
 from dse.testing.probe import require
 
-_GIVEN = ("seed", "population", "start")
+_GIVEN = ("seed", "population")
 _SEED = 2015
 _BUDGET = 60
 _PATIENCE = 40
@@ -140,34 +139,30 @@ def _check_search(
     if method.proves:
         _check_proof(method, space(), where)
         return
-    for warm in (0, 6):
-        chosen = []
-        for unseeded in (1, 2):
-            random.seed(unseeded)
-            np.random.seed(unseeded)  # noqa: NPY002 what a method must not depend on
-            landscape = space()
-            chosen.append(_designs(method, landscape, warm, options, where))
-        require(
-            chosen[0] == chosen[1],
-            f"{where}: chooses other designs in a second search with the same seed; take all that "
-            "is random from np.random.default_rng(seed)",
-        )
+    chosen = []
+    for unseeded in (1, 2):
+        random.seed(unseeded)
+        np.random.seed(unseeded)  # noqa: NPY002 what a method must not depend on
+        chosen.append(_designs(method, space(), options, where))
+    require(
+        chosen[0] == chosen[1],
+        f"{where}: chooses other designs in a second search with the same seed; take all that "
+        "is random from np.random.default_rng(seed)",
+    )
 
 
 def _designs(
-    method: Method, space: _Landscape, warm: int, options: Mapping[str, OptionValue], where: str
+    method: Method, space: _Landscape, options: Mapping[str, OptionValue], where: str
 ) -> list[tuple[int, ...]]:
     """Return the designs that a method evaluates, in their order."""
     total = min(_BUDGET, space.size)
     archive = _Watched(space, total=total)
-    start = coarse_grid(space, min(warm, total))
     try:
         run_method(
             method,
             archive,
             seed=_SEED,
             population=min(10, max(2, total)),
-            start=start,
             options=options,
         )
     except ContractError as error:

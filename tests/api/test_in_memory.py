@@ -87,9 +87,16 @@ def test_an_index_of_numbers_is_no_column() -> None:
 
 
 def test_values_of_python_are_written_as_those_of_yaml() -> None:
-    written = {"search": {"seed": np.int64(3), "warm_start": np.False_, "budget": None}}
+    options = {"multivariate": np.False_}
+    search = {"method": "tpe", "seed": np.int64(3), "options": options, "budget": None}
+    written = {"search": search}
     found = dse.load(study(**written, constraints=("area <= 1 mm2",)))
-    assert found.document.data["search"] == {"seed": 3, "warm_start": False, "budget": None}
+    assert found.document.data["search"] == {
+        "method": "tpe",
+        "seed": 3,
+        "options": {"multivariate": False},
+        "budget": None,
+    }
     assert found.document.data["constraints"] == ["area <= 1 mm2"]
 
 

@@ -43,11 +43,11 @@ def test_a_run_may_take_so_much_time() -> None:
 
 
 def test_values_of_python_become_those_of_yaml() -> None:
-    given = {"search.budget": None, "search.warm_start": False, "search.seed": np.int64(3)}
+    given = {"search.budget": None, "search.effort": "9 s", "search.seed": np.int64(3)}
     for found in (dse.load(SMALL, overrides=given), dse.load(SMALL).with_(given)):
         search = found.document.data["search"]
-        assert [search[name] for name in ("budget", "warm_start", "seed")] == [None, False, 3]
-        assert (found.settings.budget, found.settings.warm_start) == (None, False)
+        assert [search[name] for name in ("budget", "effort", "seed")] == [None, "9 s", 3]
+        assert (found.settings.budget, found.settings.effort_s) == (None, 9.0)
     assert flow_yaml(["a: b", {"c": 1.5}]) == '["a: b", {c: 1.5}]'
     assert flow_yaml("[1, 2]") == "[1, 2]"
 

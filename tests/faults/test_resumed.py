@@ -34,7 +34,7 @@ SEEDS = range(10 if EVERYTHING else 1)
 PARTS, KILLS = (range(20), 10) if EVERYTHING else (range(1), 3)
 CUTS = 5
 BUDGET = 30
-METHODS = ("exact", "random", "tpe", "nsga2", "nsga3", "sms-emoa", "nsga2-optuna", "gaussian")
+METHODS = ("exact", "random", "tpe", "nsga2", "nsga3", "gaussian")
 
 STUDY: dict[str, Any] = {
     "axes": {"u": [*range(1, 9)], "v": [*range(1, 9)], "style": ["slim", "wide"]},

@@ -22,9 +22,7 @@ SETTOP, MIXED = (STUDIES / f"{name}.yaml" for name in ("settop_116mbps", "des_10
     [
         ("nsga2", "pymoo"),
         ("nsga3", "pymoo"),
-        ("sms-emoa", "pymoo"),
         ("tpe", "optuna"),
-        ("nsga2-optuna", "optuna"),
         ("random", "optuna"),
     ],
 )

@@ -118,12 +118,12 @@ def test_a_name_that_would_not_work(word: str, name: str, message: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("word", "name"), [("core", "des"), ("objective", "power_w"), ("method", "sms_emoa")]
+    ("word", "name"), [("core", "des"), ("objective", "power_w"), ("method", "nsga2")]
 )
 def test_a_name_that_is_taken(word: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(
         NewNameError,
-        match=rf"{word} '{name.replace('sms_', 'sms-')}': accel-dse \S+ has one of this",
+        match=rf"{word} '{name}': accel-dse \S+ has one of this",
     ):
         MAKERS[word](name, tmp_path / "new")
 

@@ -273,7 +273,7 @@ def test_batches_are_no_larger_than_asked_for():
 
     counts = []
     archive = Counting(smooth(), total=22)
-    improve(archive, seed=1, population=4, warm=True, candidates=500)
+    improve(archive, seed=1, population=4, candidates=500)
     assert counts == [4, 4, 3, 4, 4, 3]  # half of them first
 
 
@@ -281,11 +281,11 @@ def test_a_space_is_enumerated_up_to_the_number_of_candidates(monkeypatch):
     drawn = []
     monkeypatch.setattr(loop, "Drawn", lambda *a: drawn.append(a) or Drawn(*a))
     for candidates in (500, 499):
-        improve(Archive(smooth(), total=6), seed=1, population=4, warm=True, candidates=candidates)
+        improve(Archive(smooth(), total=6), seed=1, population=4, candidates=candidates)
         assert len(drawn) == 500 - candidates
 
 
-def beginning(room, *, warm=True, expected=None):
+def beginning(room, *, expected=None):
     """Return the first designs, what is expected of a design being its losses or nothing."""
 
     class Door(Archive):
@@ -296,7 +296,7 @@ def beginning(room, *, warm=True, expected=None):
     search = Door(problem, total=room)
     pool = Whole(everything(problem.sizes), Features(problem))
     levels = Levels(search, Features(problem))
-    return _first(search, pool, levels, generator(), warm).tolist()
+    return _first(search, pool, levels, generator()).tolist()
 
 
 def test_a_search_begins_with_the_expected_front_then_the_ends_then_between():
@@ -323,8 +323,6 @@ def test_a_search_begins_with_the_expected_front_then_the_ends_then_between():
     assert ends[1][:2] == [9, 9]
     assert rows[8:10] == ends[:2]
     assert len(ends) == len(rows) - 8 == 12
-    assert ends[0] not in beginning(60, warm=False)
-    assert len(beginning(60, warm=False)) == 8
 
 
 @pytest.mark.parametrize(("room", "count"), [(3, 3), (4, 4), (7, 4), (9, 4), (11, 5), (16, 8)])

@@ -33,7 +33,7 @@ def searched(problem, *rungs: Rung, budget: int = 40, seed: int = 1):
         levels = rungs
 
     archive = Door(problem, total=budget)
-    improve(archive, seed=seed, population=4, warm=True, candidates=10_000)
+    improve(archive, seed=seed, population=4, candidates=10_000)
     return np.array(problem.seen)
 
 

@@ -23,7 +23,7 @@ from dse.runs.limits import ENUMERABLE
 from dse.runs.result import Result
 from dse.search import SearchSettings
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
-from dse.search.heuristic.start import Scales, coarse_grid
+from dse.search.heuristic.scales import Scales
 from dse.study import study
 from dse.study.axes import STEPS
 from dse.study.overrides import sweep_of
@@ -250,49 +250,6 @@ def test_a_mutation_never_stays_where_it_was_on_a_short_axis():
     mutation = _MixedMutation(problem.sizes, Scales(problem))
     after = mutation._do(None, start, random_state=np.random.default_rng(0))
     assert (after != start).all()
-
-
-# --- warm start -----------------------------------------------------------------------------
-
-
-@given(axes=MIXED, count=st.integers(0, 300))
-def test_a_warm_start_is_distinct_designs_with_the_corners_first(axes, count):
-    problem = mixed(axes)
-    rows = coarse_grid(problem, count)
-    assert len(np.unique(rows, axis=0)) == len(rows) <= count
-    assert ((rows >= 0) & (rows < problem.sizes)).all()
-    if count >= 2:
-        assert rows[0].tolist() == [0] * len(axes)
-        corners = rows[: 2 + 2 * len(axes)].tolist()
-        assert [size - 1 for size, _ in axes] in corners
-
-
-def test_a_warm_start_spreads_over_every_axis_on_its_scale():
-    """2 x 14 corners, and a grid of 4 x 4 x 4 between them."""
-    problem = mixed([(5, False), (1_000, True), (1_000, True)])
-    rows = coarse_grid(problem, 8 + 64)
-    grid = rows[8:]
-    assert [sorted(set(column)) for column in grid[:, :1].T.tolist()] == [[0, 1, 3, 4]]
-    quarters = np.array([1, 3, 5, 7]) / 8
-    values = [problem.space.axes[axis].coordinates[np.unique(grid[:, axis])] for axis in (1, 2)]
-    np.testing.assert_allclose(values, [quarters, quarters], atol=0.06)
-
-
-def test_a_space_of_a_hundred_axes_has_a_warm_start():
-    assert len(coarse_grid(mixed([(40, True)] * 100), 1_000)) == 202 + 3 * 2**8
-
-
-# random draws, and gaussian begins with extremes of its own
-@pytest.mark.parametrize("method", [m for m in HEURISTICS if m not in ("random", "gaussian")])
-def test_a_search_begins_with_the_warm_start_unless_told_not_to(method):
-    seen = []
-    problem = one_axis(5_000, lambda x: seen.extend(x.tolist()) or x)
-    for warm in (True, False):
-        seen.clear()
-        search.run_search(
-            problem, SearchSettings(method=method, budget=50, population=10, warm_start=warm)
-        )
-        assert (sorted(seen[:5]) == [0.0, 833.0, 2499.0, 4166.0, 4999.0]) is warm
 
 
 # --- black boxes ----------------------------------------------------------------------------

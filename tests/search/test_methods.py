@@ -32,7 +32,7 @@ STUDY = """\
 workload: {rate: 20 Gbit/s}
 stages: [{core: des, fleet: mixed}]
 objectives: {area: minimise, power: minimise}
-search: {method: my-nsga, budget: 120, options: {eta: 10}}
+search: {method: my-nsga, budget: 900, options: {eta: 10}}
 """
 
 
@@ -70,7 +70,7 @@ def test_a_proof_takes_on_what_the_settings_say_by_default() -> None:
         Option(name="kernel", description="a text", default="rbf", choices=("rbf", "matern")),
     ),
 )
-def told(search, *, seed, population, start, **options):
+def told(search, *, seed, population, **options):
     """Say what it is given."""
     TOLD.append(options)
     search.evaluate(search.unseen(np.random.default_rng(seed), 1))
@@ -83,10 +83,9 @@ def test_options_reach_the_function_and_the_others_have_their_default(write) -> 
     problem = problem_of(write(STUDY.replace("my-nsga", "nsga2")))
     TOLD.clear()
     archive = Archive(problem, total=5)
-    search.run_method(told, archive, seed=1, population=2, start=np.empty((0, 6), int))
+    search.run_method(told, archive, seed=1, population=2)
     options = {"eta": 5, "kernel": "matern"}
-    start = np.empty((0, 6), dtype=np.int64)
-    search.run_method(told, archive, seed=2, population=2, start=start, options=options)
+    search.run_method(told, archive, seed=2, population=2, options=options)
     defaults = {"eta": 20.0, "elite": 3, "archive": True, "kernel": "rbf"}
     first, second = TOLD
     assert (first, second) == (defaults, defaults | options)
@@ -146,14 +145,14 @@ from dse.contract import Option, method
     population=40,
     options=(Option(name="eta", description="of mutations", default=20.0, low=1.0, high=100.0),),
 )
-def my_nsga(search, *, seed, population, start, eta):
+def my_nsga(search, *, seed, population, eta):
     """Search with NSGA-II that prunes crowded designs one by one (Kukkonen and Deb 2006)."""
     from functools import partial
     from dse.search.heuristic.pymoo import evolve
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
     create = partial(NSGA2, survival=RankAndCrowding(crowding_func="pcd"))
-    evolve(search, create, seed=seed, population=population, start=start, eta=eta)
+    evolve(search, create, seed=seed, population=population, eta=eta)
 ''',
     "my-sampler": '''
 from dse.contract import Option, method
@@ -163,12 +162,12 @@ from dse.contract import Option, method
     budget=200,
     options=(Option(name="parents", description="designs of a generation", default=10, low=2),),
 )
-def my_sampler(search, *, seed, population, start, parents):
+def my_sampler(search, *, seed, population, parents):
     """Search with NSGA-II of optuna."""
     from dse.search.heuristic.optuna import ask_and_tell
     from optuna.samplers import NSGAIISampler
     sampler = NSGAIISampler(seed=seed, population_size=parents)
-    ask_and_tell(search, sampler, seed=seed, population=population, start=start)
+    ask_and_tell(search, sampler, seed=seed, population=population)
 ''',
 }
 
@@ -205,7 +204,7 @@ def test_a_method_of_a_users_own_is_as_good_as_a_built_in_one(
         fronts.append((tmp_path / run / "evaluations.parquet").read_bytes())
     assert fronts[0] == fronts[1] != fronts[2]
     first = manifests[0]
-    assert (first["method"], first["evaluated"]) == (name, 120)
+    assert (first["method"], first["evaluated"]) == (name, 900)
     assert first["options"] == {"my-nsga": {"eta": 10}, "my-sampler": {"parents": 50}}[name]
     assert 0 < first["hypervolume_share_of_exact"] <= 1
     with installed(tmp_path / "site"):
@@ -237,32 +236,32 @@ def broken(function: Callable[..., None]) -> Method:
     return Method(function, description="broken", budget=10)
 
 
-def fails(search, *, seed, population, start):
+def fails(search, *, seed, population):
     raise ZeroDivisionError("by a careless author")
 
 
-def greedy(search, *, seed, population, start):
+def greedy(search, *, seed, population):
     search.evaluate(search.unseen(np.random.default_rng(seed), search.room + 1))
 
 
-def negative(search, *, seed, population, start):
+def negative(search, *, seed, population):
     search.evaluate(np.full((1, len(search.sizes)), -1))
 
 
-def fractional(search, *, seed, population, start):
+def fractional(search, *, seed, population):
     search.evaluate(np.zeros((1, len(search.sizes))))
 
 
-def idle(search, *, seed, population, start):
+def idle(search, *, seed, population):
     pass
 
 
-def stubborn(search, *, seed, population, start):
+def stubborn(search, *, seed, population):
     while search.room:
         search.evaluate(np.zeros((1, len(search.sizes)), dtype=np.int64))
 
 
-def unseeded(search, *, seed, population, start):
+def unseeded(search, *, seed, population):
     rows = [np.random.randint(0, search.sizes) for _ in range(search.room)]  # noqa: NPY002
     search.evaluate(np.array(rows, dtype=np.int64))
 
@@ -281,9 +280,8 @@ def test_a_method_that_breaks_its_contract_is_stopped(function, write) -> None:
     text = "stages: [{core: des, designs: [u16], instances: {from: 1, to: 7}}]"
     problem = problem_of(write(f"{text}\nobjectives: {{area: minimise}}"))
     archive = Archive(problem, total=5)
-    start = np.empty((0, 2), dtype=np.int64)
     with pytest.raises(ContractError, match=re.escape(FAULTS[function])):
-        search.run_method(broken(function), archive, seed=1, population=2, start=start)
+        search.run_method(broken(function), archive, seed=1, population=2)
 
 
 @pytest.mark.parametrize(
@@ -299,11 +297,11 @@ def test_a_method_that_breaks_its_contract_is_stopped(function, write) -> None:
         (replace(broken(idle), population=1), "a population of 1; give 2 or more"),
         (
             replace(broken(idle), options=(Option(name="eta", description="x", default=1.0),)),
-            r"takes \(search, seed, population, start\); write \(search, \*, seed, population, sta",
+            r"takes \(search, seed, population\); write \(search, \*, seed, population, eta",
         ),
         (
             replace(told, options=(*told.options, Option(name="x", description="x", default=1))),
-            r"takes \(search, seed, population, start, options\); write",
+            r"takes \(search, seed, population, options\); write",
         ),
     ],
     ids=lambda value: value.name if isinstance(value, Method) else "",
@@ -314,7 +312,7 @@ def test_a_broken_method_is_caught(method: Method, message: str) -> None:
 
 
 def test_a_default_outside_its_own_range_is_caught() -> None:
-    def ranged(search, *, seed, population, start, eta):
+    def ranged(search, *, seed, population, eta):
         """Draw."""
         search.evaluate(search.unseen(np.random.default_rng(seed), search.room))
 

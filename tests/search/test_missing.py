@@ -66,8 +66,7 @@ def test_the_worst_of_three_batches_counts(monkeypatch: pytest.MonkeyPatch) -> N
 
 def searched(problem: Synthetic, budget: int, until: Lacking | None) -> Archive:
     archive = Archive(problem, total=budget, ending=Ending(until))
-    start = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-    run_method(registry.get(Method, "gaussian"), archive, seed=1, population=4, start=start)
+    run_method(registry.get(Method, "gaussian"), archive, seed=1, population=4)
     return archive
 
 

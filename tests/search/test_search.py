@@ -210,15 +210,13 @@ def test_a_method_spends_its_budget_on_distinct_designs_and_repeats_itself(metho
         ("random", 1_000, 0.95),
         ("nsga2", 1_000, 0.99),
         ("nsga3", 1_000, 0.99),
-        ("sms-emoa", 1_000, 0.99),
         ("tpe", 100, 0.92),
-        ("nsga2-optuna", 600, 0.97),
     ],
 )
 def test_a_method_comes_close_to_the_exact_front(method, budget, share):
     """Shares of the exact hypervolume, below the worst of ten seeds.
 
-    In the order below those were 0.973, 0.998, 0.997, 0.998, 0.947 and 0.985; the best of
+    In the order below those were 0.975, 0.998, 0.997 and 0.947; the best of
     ten random searches reached 0.982, so the evolutionary ones have to beat chance.
     """
     best = run(accelerator(), "exact").front_loss
@@ -271,7 +269,7 @@ def test_one_objective(method):
     assert found.min() <= 5
 
 
-@pytest.mark.parametrize("method", ["nsga2", "nsga3", "sms-emoa"])
+@pytest.mark.parametrize("method", ["nsga2", "nsga3"])
 def test_a_generation_holds_new_designs_only(method):
     told = []
     search.run_search(
@@ -284,7 +282,7 @@ def test_a_generation_holds_new_designs_only(method):
 
 def test_a_mutation_steps_along_an_order_and_jumps_where_there_is_none():
     from dse.search.heuristic.pymoo import _MixedMutation
-    from dse.search.heuristic.start import Scales
+    from dse.search.heuristic.scales import Scales
 
     sizes, start = (1, 1000, 4), np.tile([0, 500, 2], (6_000, 1))
     problem = Synthetic(sizes, lambda index: index, ordered=(True, True, False))

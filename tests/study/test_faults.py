@@ -206,7 +206,7 @@ CASES = {  # what is replaced, by what, and what the user reads
         "constraints:",
         "search: {method: nsga}\nconstraints:",
         "study.yaml:9:10: search.method: 'nsga' is not a known method; "
-        "did you mean 'nsga3' or 'nsga2' or 'nsga2-optuna'?",
+        "did you mean 'nsga3' or 'nsga2'?",
     ),
 }
 

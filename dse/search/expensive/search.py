@@ -22,7 +22,7 @@ from dse.search.expensive.levels import Levels
 from dse.search.expensive.missing import Missing
 from dse.search.expensive.pool import Drawn, Pool, Whole
 from dse.search.expensive.process import ModelledLosses, Process, fitted
-from dse.search.heuristic.start import Scales
+from dse.search.heuristic.scales import Scales
 
 LEAST = 4
 """Designs with losses before these are modelled."""
@@ -68,15 +68,13 @@ class _Seen:
         return np.asarray((self.violation <= 0).all(axis=1)) & self.finite
 
 
-def improve(search: Search, *, seed: int, population: int, warm: bool, candidates: int) -> None:
+def improve(search: Search, *, seed: int, population: int, candidates: int) -> None:
     """Search by expected hypervolume improvement until the room is used.
 
     Parameters
     ----------
     search, seed, population
         What a `Method` is given.
-    warm
-        Whether to begin with the ends of all axes.
     candidates
         Spaces of at most so many designs are enumerated; of others as many are drawn for a batch.
     """
@@ -95,7 +93,7 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
     )
     learning, threads = Learning(search, features, seed), ThreadpoolController()
     with threads.limit(limits=1, user_api="blas"):
-        first = _first(search, pool, learning.levels, random, warm)
+        first = _first(search, pool, learning.levels, random)
     for at in range(0, len(first), population):
         seen.add(search, first[at : at + population])
     while search.room:
@@ -110,9 +108,7 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
         seen.add(search, index[chosen])
 
 
-def _first(
-    search: Search, pool: Pool, levels: Levels, random: np.random.Generator, warm: bool
-) -> Index:
+def _first(search: Search, pool: Pool, levels: Levels, random: np.random.Generator) -> Index:
     """Return the designs to begin with: the expected front, ends, and some between; at most half
     of the room.
 
@@ -120,9 +116,8 @@ def _first(
     """
     most = min(search.room, max(LEAST, search.room // 2))
     few = min(most, LEAST)
-    wanted = [between(search, random, BETWEEN)]
-    if warm:
-        wanted.insert(0, extremes(search, random))
+    inner = between(search, random, BETWEEN)
+    wanted = [extremes(search, random), inner]
     if levels.any:
         spread = np.concatenate([*wanted, between(search, random, levels.first(few))])
         best = levels.begin(pool, spread, few, random)

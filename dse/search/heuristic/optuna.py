@@ -19,15 +19,13 @@ from optuna.samplers import BaseSampler
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
 from dse.model.space import Axis
-from dse.search.heuristic.start import Scales, clipped
+from dse.search.heuristic.scales import Scales, clipped
 
 MOST_WHOLE = 1_000
 """Values of an ordered axis that are whole numbers to optuna; of more, real ones on a scale."""
 
 
-def ask_and_tell(
-    search: Search, sampler: BaseSampler, *, seed: int, population: int, start: Index
-) -> None:
+def ask_and_tell(search: Search, sampler: BaseSampler, *, seed: int, population: int) -> None:
     """Ask a sampler for a batch, evaluate it together, tell the results, until the room is used.
 
     Samplers repeat themselves; for every repetition the next batch holds one random new
@@ -35,7 +33,7 @@ def ask_and_tell(
 
     Parameters
     ----------
-    search, seed, population, start
+    search, seed, population
         What a `Method` is given.
     sampler
         One of optuna's, or of its kind; to be seeded by who makes it.
@@ -46,8 +44,6 @@ def ask_and_tell(
         study = optuna.create_study(
             directions=["minimize"] * search.objective_count, sampler=sampler
         )
-    for design in axes.parameters(start[~search.seen(start)]):
-        study.enqueue_trial(design)
     while search.room:
         before = search.evaluated
         trials = [study.ask(axes.distributions) for _ in range(min(population, search.room))]

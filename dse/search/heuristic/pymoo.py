@@ -17,12 +17,11 @@ from pymoo.core.population import Population
 from pymoo.core.termination import NoTermination
 from pymoo.operators.crossover.sbx import cross_sbx
 from pymoo.operators.mutation.pm import mut_pm
-from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
 from dse.contract import Index, Matrix, Search
 from dse.model.evaluation import distinct_rows
 from dse.model.problem import Problem
-from dse.search.heuristic.start import Scales, clipped
+from dse.search.heuristic.scales import Scales, clipped
 
 ETA = 20.0
 """Distribution index of mutations along ordered axes: steps of about 1 / ETA of the axis."""
@@ -37,15 +36,14 @@ def evolve(
     *,
     seed: int,
     population: int,
-    start: Index,
     eta: float = ETA,
 ) -> None:
     """Run a genetic algorithm, which sees every design once, until the room is used.
 
     Parameters
     ----------
-    search, seed, population, start
-        What a `Method` is given; of `start`, the best `population` are the first generation.
+    search, seed, population
+        What a `Method` is given.
     create
         Makes the algorithm, given ``pop_size``, ``sampling``, ``crossover``, ``mutation`` and
         ``eliminate_duplicates``: a class of pymoo, or a function that sets more.
@@ -53,11 +51,10 @@ def evolve(
         Distribution index of mutations along an order.
     """
     random = np.random.default_rng(seed)
-    start = start[~search.seen(start)]
     scales = Scales(search)
     algorithm = create(
         pop_size=population,
-        sampling=_filled(start, search, random, min(population, search.room)),
+        sampling=search.unseen(random, min(population, search.room)),
         crossover=_MixedCrossover(scales),
         mutation=_MixedMutation(search.sizes, scales, eta),
         eliminate_duplicates=_Unseen(search),
@@ -73,24 +70,19 @@ def evolve(
         seed=seed,
     )
     scale = _Scale()
-    wanted = max(population, len(start))
-    best = RankAndCrowding()
     while search.room:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             generation = algorithm.ask()
-        generation = _bred(generation, search, random, min(wanted, search.room))
+        generation = _bred(generation, search, random, min(population, search.room))
         if not len(generation):
             return
-        wanted = population
         loss, violation = search.evaluate(generation.get("X"))
         feasible = np.asarray((violation <= 0).all(axis=1))
         generation.set("F", scale(loss, feasible))
         generation.set("G", clipped(violation))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            if len(generation) > population:
-                generation = best.do(algorithm.problem, generation, n_survive=population)
             algorithm.tell(infills=generation)
 
 

@@ -1,0 +1,48 @@
+"""What samplers share: axes on their scales, finite violations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Index, Matrix
+from dse.contract.methods import Axes
+
+WORST = 1e12
+"""Stands for an infinite violation, so that sums and differences of violations stay finite."""
+
+
+class Scales:
+    """The axes that have an order, as real numbers in [0, 1]."""
+
+    def __init__(self, axes: Axes) -> None:
+        """Keep where the values of each ordered axis lie."""
+        found = [scale for scale in axes.coordinates if scale is not None]
+        self.ordered: NDArray[np.bool_] = np.array(axes.ordered, dtype=bool)
+        self._scales, self._sizes = found, np.array(axes.sizes)
+        self._middles = [(scale[1:] + scale[:-1]) / 2 for scale in found]
+
+    def coordinates(self, index: Index) -> Matrix:
+        """Return the ordered axes of designs (..., d) as coordinates (..., k)."""
+        result = np.empty((*index.shape[:-1], len(self._scales)))
+        for place, axis in enumerate(np.flatnonzero(self.ordered)):
+            result[..., place] = self._scales[place][index[..., axis]]
+        return result
+
+    def nearest(self, coordinates: Matrix) -> Index:
+        """Return the positions (..., k) of the values nearest to coordinates (..., k)."""
+        result = np.empty(coordinates.shape, dtype=np.int64)
+        for place, middles in enumerate(self._middles):
+            result[..., place] = np.searchsorted(middles, coordinates[..., place])
+        return result
+
+    def spread(self, shares: Matrix) -> Index:
+        """Return designs (n, d) at shares of each axis, on its scale where it has an order."""
+        rows: Index = np.floor(shares * self._sizes).astype(np.int64)
+        rows[:, self.ordered] = self.nearest(shares[:, self.ordered])
+        return rows
+
+
+def clipped(violation: Matrix) -> Matrix:
+    """Return violations, of any shape, of which none is infinite."""
+    return np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
