@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from dse.silicon.characterisation import Characterisation
     from dse.silicon.descriptions.own_hardware import Verilog
     from dse.silicon.figures import Conditions
-    from dse.silicon.kept_results import KeptResults
     from dse.silicon.requests import Request
 
 
@@ -168,13 +166,15 @@ def characterise(
     dse.errors.MissingLibraryError
         There is no Yosys.
     """
+    from dse.files.json import write_text
     from dse.silicon import requests
     from dse.silicon.chain import Characteriser
     from dse.silicon.characterisation import characterise_all
-    from dse.silicon.targets import DEFAULT, STATED, rows_apart, targets_of
+    from dse.silicon.kept_results import KeptResults, user_folder
+    from dse.silicon.targets import DEFAULT, STATED, targets_of
 
     files = paths(library)
-    conditions, kept = _conditions(clock, time_limit, cache, gate_clocks)
+    conditions = _conditions(clock, time_limit, gate_clocks)
     request = _request(hardware, over, tasks=tasks, seed=seed)
     mapped_for = DEFAULT if clock is None else [STATED]
     mapped_for, wanted, _ = results_of(
@@ -187,7 +187,7 @@ def characterise(
     characteriser = Characteriser(
         library_files=tuple(map(str, files)),
         conditions=conditions,
-        kept=kept,
+        kept=KeptResults(user_folder() / "silicon") if cache else None,
     )
     found = characterise_all(
         request.name,
@@ -198,9 +198,9 @@ def characterise(
         remarks=[*request.remarks(characteriser, mapped_for)],
         progress=progress,
     )
-    designs = tuple(rows_apart(found.designs))
-    found = replace(found, designs=designs, kept=min(found.kept, len(designs)))
-    return _written(found, out)
+    if out is not None:
+        write_text(Path(out), found.csv())
+    return found
 
 
 def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) -> Request:
@@ -213,27 +213,11 @@ def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) ->
     return requests.Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
 
 
-def _conditions(
-    clock: str | None,
-    time_limit: str,
-    cache: bool,
-    gate_clocks: int | None,
-) -> tuple[Conditions, KeptResults | None]:
+def _conditions(clock: str | None, time_limit: str, gate_clocks: int | None) -> Conditions:
     from dse.silicon.figures import Conditions, positive_quantity
-    from dse.silicon.kept_results import KeptResults, user_folder
 
-    clock_hz = positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
-    conditions = Conditions(
-        period_s=1.0 / clock_hz if clock_hz else 0.0,
+    return Conditions(
+        period_s=1.0 / positive_quantity(clock, "clock_hz", "clock") if clock else 0.0,
         gate_clocks=gate_clocks or 0,
         time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
     )
-    return conditions, KeptResults(user_folder() / "silicon") if cache else None
-
-
-def _written(found: Characterisation, out: str | Path | None) -> Characterisation:
-    if out is not None:
-        from dse.files.json import write_text
-
-        write_text(Path(out), found.csv())
-    return found

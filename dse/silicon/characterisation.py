@@ -23,7 +23,7 @@ from dse.silicon.targets import (
     are_rows,
     at_target,
     check_targets,
-    spread_over_targets,
+    rows_apart,
 )
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
@@ -124,7 +124,7 @@ class Characterisation(Printable):
         return found
 
     def text(self) -> str:
-        """Return the figures as a table, the spread over targets, and the notes."""
+        """Return the figures as a table, and the notes."""
         rows = [
             (
                 one.name,
@@ -140,7 +140,7 @@ class Characterisation(Printable):
                 self.name, **self.designs[0].facts
             ),
             table_text(rows, headers),
-            "\n".join([_LEGEND, *spread_over_targets(self.designs)]),
+            _LEGEND,
         ]
         notes = [
             paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
@@ -229,7 +229,8 @@ def characterise_all(
     designs = [one for one in found if one is not None]
     if are_rows(targets):
         designs = [at_target(one, task.target) for one, task in zip(designs, wanted, strict=True)]
-    return Characterisation(name, tuple(designs), tuple(remarks), kept)
+    rows = tuple(rows_apart(designs))
+    return Characterisation(name, rows, tuple(remarks), min(kept, len(rows)))
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:

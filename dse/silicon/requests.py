@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.contract.generators import Generator
-from dse.errors import Fault, StudyError, UnknownPluginError, followed
+from dse.contract.generators import Design, Generator, Value
+from dse.errors import ArgumentError, Fault, StudyError, UnknownPluginError, followed, refuse
 from dse.files.document import no_such
 from dse.plugins import registry
 from dse.silicon.chain import Characteriser
@@ -15,7 +15,7 @@ from dse.silicon.descriptions.own_hardware import Verilog
 from dse.silicon.descriptions.sources import ENDINGS
 from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.targets import Target
-from dse.silicon.tasks import DesignTask, combinations, generated
+from dse.silicon.tasks import DesignTask, combinations
 
 
 def are_files(hardware: Iterable[str]) -> bool:
@@ -49,7 +49,7 @@ class Request:
             return self.hardware.design_tasks(self.over)
         chosen = combinations(self.over) if self.over else []
         try:
-            return generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
+            return _generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
         except UnknownPluginError as error:
             remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS[:2])}")
             raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
@@ -83,6 +83,45 @@ class Request:
         yield f"source: {origin}characterised by dse from {what}"
         yield from characteriser.remarks(targets)
         yield f"stimulus: {stimulus}"
+
+
+def _generated(
+    name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
+) -> list[DesignTask]:
+    """Return designs of a generator with random tasks; all that it ships if none are chosen.
+
+    Raises
+    ------
+    StudyError
+        A parameter or a value that the generator does not have; all faults at once.
+    UnknownPluginError
+        There is no such generator.
+    """
+    generator = registry.get(Generator, name)
+    designs = []
+    faults = []
+    for parameters in chosen or generator.designs:
+        try:
+            designs.append(generator(**parameters))
+        except ArgumentError as error:
+            faults.append(Fault("over", "", str(error), ""))
+    refuse(faults)
+    return [
+        DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
+        for design in _named_apart(designs)
+    ]
+
+
+def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
+    """Yield designs; those of one name get the parameters in which they differ behind it."""
+    for design in designs:
+        alike = [one.parameters for one in designs if one.name == design.name]
+        differing = [
+            f"{key}{value}"
+            for key, value in design.parameters.items()
+            if any(one[key] != value for one in alike)
+        ]
+        yield replace(design, name="_".join([design.name, *differing]))
 
 
 def check_library_files(files: Sequence[str | Path]) -> None:

@@ -114,7 +114,6 @@ def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
         one,
         name=f"{one.name}{target.suffix}",
         parameters={**one.parameters, TARGET: target.name},
-        facts={**one.facts, "of": one.name},
     )
 
 
@@ -144,20 +143,3 @@ def _is_near(by: Mapping[str, float], one: Mapping[str, float]) -> bool:
     slower = one["clock_hz"] / by["clock_hz"]
     more = (by[name] / one[name] for name in ("area_m2", "energy_j"))
     return max(slower, *more) <= 1.0 + _NEAR
-
-
-def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
-    """Yield for each design that was mapped for several clocks how far its figures lie apart."""
-    groups: dict[str, list[CharacterisedDesign]] = {}
-    for one in designs:
-        if TARGET in one.parameters:
-            groups.setdefault(one.facts["of"], []).append(one)
-    for name, group in groups.items():
-        if len(group) == 1:
-            continue
-        spreads = []
-        for quantity, word in (("area_m2", "area"), ("clock_hz", "clock"), ("energy_j", "energy")):
-            values = [one.figures[quantity] for one in group]
-            low, high = (units.show(value, quantity) for value in (min(values), max(values)))
-            spreads.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
-        yield f"{name} over {len(group)} targets: {'; '.join(spreads)}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 
-from dse.contract.generators import Bits, Design, Generator, Value, Vectors
-from dse.errors import ArgumentError, Fault, StudyError, refuse
-from dse.plugins import registry
+from dse.contract.generators import Bits, Design, Value, Vectors
+from dse.errors import Fault, StudyError, refuse
 from dse.silicon.descriptions.description import elaborated
 from dse.silicon.descriptions.sources import NO_SOURCES, Sources
 from dse.silicon.descriptions.vectors import WrittenVectors
@@ -136,42 +135,3 @@ def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
         values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
     refuse(faults)
     return [dict(zip(over, row, strict=True)) for row in product(*values)]
-
-
-def generated(
-    name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
-) -> list[DesignTask]:
-    """Return designs of a generator with random tasks; all that it ships if none are chosen.
-
-    Raises
-    ------
-    StudyError
-        A parameter or a value that the generator does not have; all faults at once.
-    UnknownPluginError
-        There is no such generator.
-    """
-    generator = registry.get(Generator, name)
-    designs = []
-    faults = []
-    for parameters in chosen or generator.designs:
-        try:
-            designs.append(generator(**parameters))
-        except ArgumentError as error:
-            faults.append(Fault("over", "", str(error), ""))
-    refuse(faults)
-    return [
-        DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
-        for design in _named_apart(designs)
-    ]
-
-
-def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
-    """Yield designs; those of one name get the parameters in which they differ behind it."""
-    for design in designs:
-        alike = [one.parameters for one in designs if one.name == design.name]
-        differing = [
-            f"{key}{value}"
-            for key, value in design.parameters.items()
-            if any(one[key] != value for one in alike)
-        ]
-        yield replace(design, name="_".join([design.name, *differing]))

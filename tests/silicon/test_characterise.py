@@ -26,8 +26,9 @@ from dse.silicon.kept_results import KeptResults, own_sha256
 from dse.silicon.netlists import simulate
 from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.timing import Delay, Timing, analyse
+from dse.silicon.requests import Request
 from dse.silicon.targets import rows_apart
-from dse.silicon.tasks import combinations, generated
+from dse.silicon.tasks import combinations
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import tool as tool
 from tests.silicon.toy import TOY, toy
@@ -275,7 +276,6 @@ def test_kept_results_are_bounded_and_damage_is_passed_over(tmp_path: Path) -> N
 def test_several_targets_are_rows_with_their_spread(run: Run) -> None:
     found = run(over="UNROLL=8", targets="100 MHz, 1 GHz")
     assert [one.name for one in found.designs] == ["UNROLL8_for_100mhz", "UNROLL8_for_1000mhz"]
-    assert "UNROLL8 over 2 targets: area " in found.text()
     assert ",target,area_um2," in found.csv()
 
 
@@ -402,8 +402,11 @@ def test_a_generator_is_characterised_with_its_own_answers(
     over = ["side=1", "cell_bit=8"]
     (one,) = dse.characterise("jacobi", library=TOY, over=over, targets="fastest", tasks=40).designs
     assert (one.name, one.facts["tasks"]) == ("n1", "40")
-    several = generated("jacobi", [{"cell_bit": 8}, {"cell_bit": 16}], seed=1, tasks=1)
-    assert [task.design.name for task in several] == ["n1_cell_bit8", "n1_cell_bit16"]
+    several = Request(hardware="jacobi", over={"cell_bit": "8,16"}, tasks=1, seed=1)
+    assert [task.design.name for task in several.design_tasks()] == [
+        "n1_cell_bit8",
+        "n1_cell_bit16",
+    ]
     assert not [note for note in one.notes if "unknown" in note]
 
 

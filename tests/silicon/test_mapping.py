@@ -25,8 +25,7 @@ from dse.silicon.descriptions.description import Reading, reading
 from dse.silicon.descriptions.sources import Sources
 from dse.silicon.figures import Conditions
 from dse.silicon.mapping import Mapped, map_description
-from dse.silicon.programs import ToolTimeError
-from dse.silicon.yosys import chosen_yosys, found_yosys
+from dse.silicon.yosys import ToolTimeError, chosen_yosys, found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import toy
 

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from dse.errors import Fault, StudyError, refuse
 from dse.files.document import no_such
+from dse.reports.text import listed
 from dse.silicon.descriptions.sources import Sources
-from dse.silicon.netlists.drivers import CHECK, driven_twice, driver_faults, dumping_drivers
 from dse.silicon.netlists.netlist import placed
-from dse.silicon.programs import Output, raise_errors
-from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys
+from dse.silicon.yosys import Output, Yosys, chosen_yosys, raise_errors, run_yosys
 
+_CHECK = "tee -q -o undriven check"
+"""Looks in the flat design for signals with several drivers, and for those without one."""
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
 _WAS_READ = "was_read"
 _FLOATING = """\
@@ -224,7 +225,7 @@ def elaborating(top: str) -> Iterator[str]:
     yield f"tee -q -o latches dump {_LATCHES}"
     yield f"select -assert-none {_LATCHES}"
     yield from ("design -push-copy", "flatten", "opt_clean -purge")
-    yield from (CHECK, "design -pop")
+    yield from (_CHECK, "design -pop")
 
 
 def run_description(
@@ -250,15 +251,15 @@ def run_description(
         output = run(whole)
         if refused is not None and _WAS_READ not in output.files:
             raise refused
-        twice = [*driven_twice(output.files.get("floating", ""))]
+        twice = [*_driven_twice(output.files.get("floating", ""))]
         if twice and way is not reads.ways[-1]:
             rule = f"two drivers of {twice[0]}, as where two processes call one static function"
             refused = StudyError([Fault("", "", rule, "")])
             continue
-        if driven_twice(checked := output.files.get("undriven", "")):
-            dump = dumping_drivers(whole, checked)
+        if _driven_twice(checked := output.files.get("undriven", "")):
+            dump = _dumping_drivers(whole, checked)
             again = run(dump) if dump else output
-            raise StudyError(driver_faults(checked, again.files.get("place", "")))
+            raise StudyError(_driver_faults(checked, again.files.get("place", "")))
         try:
             _raise_faults(output, done, way, run)
         except StudyError as error:
@@ -342,3 +343,33 @@ def _at(text: str, fault: Fault) -> Fault:
     """Return a fault at the first source that a text names, if it does."""
     found = re.search(r"(?:src \"|source: )([^|\"\n]+)", text)
     return placed(fault, found[1]) if found else fault
+
+
+def _driven_twice(checked: str) -> dict[str, list[str]]:
+    """Return the drivers, cells and inputs, of each signal that the command ``check`` reports."""
+    pattern = r"conflicting drivers for \S*?\.\\?([^\s\[:]+).*\n((?:    .*\n?)*)"
+    found: dict[str, list[str]] = {}
+    for signal, drivers in re.findall(pattern, checked):
+        names = re.findall(r"of cell (\S+) \(|module (input [^\s\[]+)", drivers)
+        found.setdefault(signal, []).extend(cell or port for cell, port in names)
+    return {signal: [*dict.fromkeys(drivers)] for signal, drivers in found.items()}
+
+
+def _dumping_drivers(script: Sequence[str], checked: str) -> list[str]:
+    """Return a script as far as it checks, but with a file ``place`` of the cells that drive."""
+    names = [name for drivers in _driven_twice(checked).values() for name in drivers]
+    # selections are patterns, in which a backslash or a bracket is no letter
+    cells = " ".join("c:" + re.sub(r"[\\\[\]]", "?", one) for one in names if " " not in one)
+    return [*script[: script.index(_CHECK)], f"tee -q -o place dump {cells}"] if cells else []
+
+
+def _driver_faults(checked: str, dumped: str) -> Iterator[Fault]:
+    """Yield a fault for each signal with several drivers, at the first that has a place."""
+    cells = re.findall(r"((?:^ *attribute .*\n)*)^ *cell \S+ (\S+)$", dumped, re.M)
+    sources = {name: re.search(r'\\src "([^"|]+)', text) for text, name in cells}
+    for signal, drivers in _driven_twice(checked).items():
+        by = [found[1] if (found := sources.get(one)) else one for one in drivers]
+        by.sort(key=lambda one: (" " in one, len(one), one))
+        shown = listed([re.sub(r"(:\d+)\.[\d.-]+$", r"\1", one) for one in by])
+        rule, remedy = f"{shown} drive it", "let one process or assignment do so"
+        yield placed(Fault(signal, "", rule, remedy), by[0])

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from dse.algebra import units
 from dse.contract.generators import Design, Vectors
-from dse.errors import StudyError, refuse
+from dse.errors import Fault, StudyError, refuse, visible
 from dse.silicon.descriptions.description import Reading, elaborating, reading, run_description
 from dse.silicon.descriptions.vectors import NOT_COMPARED, bits_written
 from dse.silicon.descriptions.waves import read_waves
 from dse.silicon.figures import Conditions
 from dse.silicon.netlists.answers import Answers
 from dse.silicon.netlists.clocks import clock_input
-from dse.silicon.netlists.memories import memories_in, too_large
-from dse.silicon.netlists.netlist import read_netlist
-from dse.silicon.programs import raise_errors
+from dse.silicon.netlists.netlist import placed, read_netlist
 from dse.silicon.tasks import DesignTask, check_answers
-from dse.silicon.yosys import Yosys, chosen_yosys, run_yosys
+from dse.silicon.yosys import Yosys, chosen_yosys, raise_errors, run_yosys
 
 MOST_CYCLES = 1000
 """So many cycles are simulated; the netlist is held to all of them."""
+
+MOST_BIT = 20_000
+"""Of a memory; a larger one would be a macro, which has other figures."""
+
+_MEMORY = re.compile(
+    r'^  attribute \\src "(.*)"\n'
+    r"  memory (?:width (\d+) )?(?:size (\d+) )?(?:offset \S+ )?\\(\S+)$",
+    re.M,
+)
+_WRITTEN = re.compile(r'^  cell \$memwr\S* \S+\n    parameter \\MEMID "\\\\(.*)"$', re.M)
 
 
 class Held(NamedTuple):
@@ -68,8 +77,8 @@ def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
             )
         else:
             _hold(task, vectors, columns)
-    memories = memories_in(described)
-    refuse(too_large(memories))
+    memories = _memories_in(described)
+    refuse(_too_large(memories))
     notes += (f"made of flip-flops: {one}" for one in memories)
     return Held(vectors, replace(reads, ways=[found.commands], refused=found.refused), (*notes,))
 
@@ -135,3 +144,43 @@ def _witness(clock: str, vectors: Vectors) -> str:
             "steps": [{"bits": bits} for bits in steps[1:]],
         }
     )
+
+
+class Memory(NamedTuple):
+    """A memory that is written; `source` is its place."""
+
+    name: str
+    words: int
+    width: int
+    source: str
+
+    @property
+    def bits(self) -> int:
+        """Return how many it has."""
+        return self.words * self.width
+
+    def __str__(self) -> str:
+        """Return name and size as messages have them."""
+        size = units.show(self.bits, "memory_bit")
+        return f"{self.name}, a memory of {size} ({self.words} x {self.width})"
+
+
+def _memories_in(described: str) -> list[Memory]:
+    """Return the memories that a description writes to, as Yosys has it after ``proc``."""
+    written = {*_WRITTEN.findall(described)}
+    return [
+        Memory(visible(name), int(words or 1), int(width or 1), source)
+        for source, width, words, name in _MEMORY.findall(described)
+        if name in written
+    ]
+
+
+def _too_large(memories: Iterable[Memory]) -> Iterator[Fault]:
+    """Yield memories that are not made of flip-flops, because they have more than `MOST_BIT`."""
+    for one in memories:
+        if one.bits > MOST_BIT:
+            most = units.show(MOST_BIT, "memory_bit")
+            rule = f"memories become flip-flops here, of at most {most}"
+            remedy = "characterise the design with a smaller one, or leave it outside"
+            shown = f"{units.show(one.bits, 'memory_bit')} ({one.words} x {one.width})"
+            yield placed(Fault(one.name, shown, rule, remedy), one.source)
