@@ -28,6 +28,8 @@ _NETWORK = "add an area per instance to the table of cores yourself"
 _PLAIN = "leave it out: sums are mapped to gates"
 _WAVES = "run the testbench yourself, with $dumpfile and $dumpvars, and check against the .vcd"
 
+_SIMULATED = "leave it out: a simulation adds a line to an answer, and never changes it"
+
 _CONFLICT = (
     "write a study with `designs: TABLE.csv` and its `constraints`, and run it: where no design "
     "meets them, it says which ones are in conflict and what would admit a design"
@@ -71,6 +73,8 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.placements"): _CELLS,
     ("argument", "characterise.joined_by"): _NETWORK,
     ("plugin", "generator.network"): _NETWORK,
+    ("argument", "answer.simulate"): _SIMULATED,
+    ("argument", "answer.no_simulate"): _SIMULATED,
     ("argument", "sensitivity.method"): "leave it out: Sobol indices are printed",
     ("argument", "explain.infeasible"): _CONFLICT,
     ("argument", "explain.constraint"): _CONFLICT,

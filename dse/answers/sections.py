@@ -27,7 +27,7 @@ from dse.reports.text import (
     percent,
     plural,
 )
-from dse.runs.solved import REFUSED, KnownFront
+from dse.runs.solved import KnownFront
 from dse.search.outcome import UNFINISHED
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
@@ -90,8 +90,6 @@ def _reason(solved: KnownFront, preference: Preference, chosen: Pick) -> str:
     or not.
     """
     problem, name = solved.study.problem, preference.quantity
-    if solved.found.get(REFUSED):
-        return "It is the next best of the front, and holds in a simulation."
     if not preference.is_quantity:
         return f"It is {preference.design_on(problem, solved.front)}."
     objective = name in [goal.name for goal in problem.goals]

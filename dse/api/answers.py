@@ -55,7 +55,6 @@ def answer(
     all: bool = True,
     flips: bool | None = None,
     within: Percent | None = None,
-    simulate: bool = True,
     samples: Count | None = None,
     uncertainty: Uncertainties = (),
     seed: Seed = 0,
@@ -92,10 +91,6 @@ def answer(
     within
         Show which values of each choice stay so near the best: "5 %".  Near by the objective that
         is preferred; not for a sweep.
-    simulate
-        Simulate the design where arrivals or sizes vary, or not.  A design that cannot carry 20 000
-        offloads, or is outside a constraint, is not recommended, but the next on the front that
-        holds, of the best five.  Not for a sweep.
     samples
         Number of Monte Carlo samples, which say how robust the answer is.
     uncertainty
@@ -149,13 +144,12 @@ def answer(
         write(swept.text(all=all))
         return swept
     reporter = Reporter(first.study.question, write, all=all)
-    first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
     part = replace(budget, seconds=budget.seconds / (1 if flips is False else 2))
     chosen = recommend(first, preference, fronts.options, reporter.report, all=all, budget=part)
     found = Answer(**vars(chosen))
     budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
-    later = chain(filter(None, [simulated]), _ranges(first, preference, share, budget))
-    if flips is not False and not refused:  # by the model another design is the answer
+    later = chain(_simulated(first, preference), _ranges(first, preference, share, budget))
+    if flips is not False:
         near = time is None and not flips
         later = chain(later, _changing(first, preference, budget, near, bool(flips), progress))
     for section in later:
@@ -168,14 +162,16 @@ def answer(
     return found
 
 
-def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Section | None, bool]:
+def _simulated(first: KnownFront, preference: Preference) -> Iterator[Section]:
     from dse.study.demand import ARRIVAL_CV2
 
     if ARRIVAL_CV2 not in first.study.problem.available:
-        return first, None, False
-    from dse.simulation.feasibility import held  # few studies have arrivals
+        return
+    from dse.simulation.report import simulation_section  # few studies have arrivals
 
-    return held(first, preference)
+    chosen = preference.first(first.study.problem, first.front)
+    if section := simulation_section(first.study, chosen):
+        yield section
 
 
 def _share_within(written: str | float) -> float:

@@ -22,9 +22,6 @@ from dse.search.settings import SearchSettings
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 
-REFUSED = "refused"
-"""Where a search's counts say how many better designs a simulation has ruled out."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:

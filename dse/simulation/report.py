@@ -12,8 +12,10 @@ import numpy as np
 from dse.algebra import units
 from dse.answers.design import pick
 from dse.contract import Column
+from dse.errors import UnitError
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.sections import Section
 from dse.reports.text import (
     ROUNDING,
     Printable,
@@ -25,7 +27,13 @@ from dse.reports.text import (
     table_text,
 )
 from dse.search import Progress
-from dse.simulation.events import Passage, arrivals, kinds, pass_through
+from dse.simulation.events import (
+    Passage,
+    arrivals,
+    kinds,
+    one_after_the_other,
+    pass_through,
+)
 from dse.simulation.measures import LEAST, MOST, WANTED, Seen, enough, measure
 from dse.simulation.pipeline import Traffic
 from dse.simulation.traffic import traffic_of
@@ -164,6 +172,19 @@ def _cells(entry: BothSides) -> Iterator[str]:
 
 EVENTS = 50_000_000
 
+OFFLOADS = 50_000
+"""Offloads that are simulated for an answer."""
+
+SURE = 2.0
+"""Standard errors of the simulation beyond which a difference counts."""
+
+SEEN = 0.01
+"""Relative difference below which an answer says nothing."""
+
+SETTLED = {"time": 0.06, "cores": 0.06, "rare_time": 1.0}
+"""Share of the offloads that are `enough` from which on batches know the error of a measure: those
+that are one in a hundred come together, and few batches have them."""
+
 
 def both_sides(
     problem: Problem, index: Index, traffic: Traffic, passage: Passage
@@ -222,3 +243,56 @@ def simulated(
         cut=passage.cut,
         time_s=passage.ended_s - passage.arrived_s,
     )
+
+
+def simulation_section(prepared: Study, index: Index) -> Section | None:
+    """Return how far the model of the design (1, d) is from what a simulation sees.
+
+    None where neither arrivals nor sizes vary.
+    """
+    try:
+        traffic = traffic_of(prepared, index)
+    except UnitError as error:
+        return Section("simulation", "Simulation", (f"Not simulated: {error.rule}.",), brief=())
+    rate, cv2 = traffic.rate_hz, traffic.cv2
+    if not cv2 and not traffic.size_cv2:
+        return None
+    kind = kinds(shares=traffic.shares, count=OFFLOADS, seed=0)
+    times = arrivals(cv2=cv2, rate_hz=rate, count=OFFLOADS, seed=0)
+    passage = one_after_the_other(traffic.pipelines, kind, times)
+    load = rate / traffic.most_hz
+    needed = enough(load, cv2, traffic.size_cv2)
+    known = [
+        one
+        for one in both_sides(prepared.problem, index, traffic, passage)
+        if one.measure in SETTLED
+    ]
+    settled = [one for one in known if SETTLED[one.measure] * needed <= OFFLOADS]
+    apart = [_apart(one) for one in settled if _is_apart(one)]
+    unsettled = [one.quantity for one in known if one not in settled]
+    notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
+    lines = list(notes)
+    if settled and not apart:
+        lines.append(f"A simulation of {OFFLOADS:,} offloads agrees with the model.")
+    if unsettled:
+        names = listed([in_words(name) for name in unsettled])
+        lines.append(
+            f"At {percent(min(load, 1.0))} of what the design carries, {OFFLOADS:,} simulated "
+            f"offloads do not settle {names}: dse simulate --offloads."
+        )
+    quantities = {one.quantity: one.to_dict() for one in settled}
+    facts = {"offloads": OFFLOADS, "quantities": quantities, "unsettled": unsettled}
+    return Section("simulation", "Simulation", tuple(lines), facts=facts, brief=tuple(notes))
+
+
+def _is_apart(one: BothSides) -> bool:
+    """Return whether a difference is worth a word, beyond the simulation's own error."""
+    return abs(one.difference or 0.0) > SEEN and abs(one.errors or 0.0) > SURE
+
+
+def _apart(one: BothSides) -> str:
+    seen = one.simulated
+    value, error, model = (
+        units.show(number, one.quantity) for number in (seen.value, seen.error, one.model)
+    )
+    return f"{in_words(one.quantity)} {value} +- {error} ({model} by the model)"
