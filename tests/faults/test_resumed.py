@@ -96,7 +96,6 @@ echo "$*" >> "$LOG"
 echo "area = $(( 100 * $1 + 7 * $2 * $2 ))"
 time=$(( 9000 / $1 + 40 * (7 - $2) * (7 - $2) ))
 echo "time = $time"
-echo "cycles_per_task = $time"
 """
 
 PROGRAM = """\
@@ -105,21 +104,6 @@ evaluate: {command: [./f.sh, "{u}", "{v}"], outputs: {area: um2, time: ns}, retr
 objectives: {area: minimise, time: minimise}
 search: {method: random, budget: 40}
 """
-CORE = """\
-stages:
-  - name: f
-    core:
-      command: [./f.sh, "{u}", "{v}"]
-      outputs: {area: um2, cycles_per_task: cycle/task}
-      infeasible: {exit: 3}
-    parameters: {u: {from: 1, to: 8}, v: {from: 1, to: 8}}
-    values: {payload: 512 bit, clock: 500 MHz, dynamic_power: 1 mW, leakage_power: 1 uW}
-    instances: {from: 1, to: 3}
-workload: {rate: 1 Mbit/s}
-objectives: {area: minimise, throughput: maximise}
-search: {method: nsga2, budget: 60, population: 12}
-"""
-"""Whose core is measured whole before the search."""
 
 WORKERS = 2
 
@@ -233,22 +217,6 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(part: int, place: Path
             assert (left / "front.csv").read_bytes() == whole
             shutil.rmtree(left)
         assert not [*place.glob(".run*")]
-    print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
-
-
-@pytest.mark.slow
-@linux
-def test_a_run_that_is_killed_measures_no_design_of_a_core_again(place: Path) -> None:
-    """Of the 64 that the core has, which are all measured before the search."""
-    (place / "study.yaml").write_text(CORE)
-    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(8)), 0  # noqa: S311
-    names = measured(place / "log")
-    assert len(names) == len({*names}) == 64
-    assert front("by1", "--workers", "1") == whole
-    while not killing.enough:
-        out, runs = f"run{runs}", runs + 1
-        assert killing.until_it_ends(out) == {*names}
-        assert Path(out, "front.csv").read_bytes() == whole
     print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
 
 
