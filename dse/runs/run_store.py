@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dse.contract.evaluators import Measurement, Ranges, Shelf, Value
-from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
+from dse.contract.evaluators import Ranges
+from dse.errors import InfeasibleError, OutputError, StoreError, StudyError
 from dse.files.document import Document
 from dse.files.whole_folders import WorkingFolder
-from dse.model.measured import MemoryShelf
 from dse.reports.text import plural
 from dse.runs.measurements import MEASURING
 from dse.runs.measuring import FailingError
@@ -29,30 +28,6 @@ from dse.runs.run_files import MANIFEST
 from dse.runs.solved import Options
 from dse.store.rows import STORE, STORE_FILES, time_measuring
 from dse.store.store import Store, StoreShelf, open_store, open_to_read
-
-
-class Remembered(MemoryShelf):
-    """A shelf whose measurements stay known when its store is closed."""
-
-    def __init__(self, shelf: Shelf) -> None:
-        """Keep where to look."""
-        super().__init__()
-        self.shelf: Shelf | None = shelf
-
-    def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
-        """Return those of the measurements that are kept."""
-        left = [one for one in keys if one not in self.found]
-        if left and self.shelf is not None:
-            self.found.update(self.shelf.known(left))
-        return super().known(keys)
-
-    def keep(
-        self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
-    ) -> None:
-        """Keep measurements and the designs that they are of; on disk before this returns."""
-        if self.shelf is not None:
-            self.shelf.keep(found, designs)
-        super().keep(found, {})
 
 
 def begun(place: WorkingFolder, document: Document, options: Options) -> dict[str, Any]:
@@ -112,10 +87,10 @@ def keeping_in(
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
         _begin(store, facts, place.target)
-        shelves: list[Remembered] = []
+        shelves: list[StoreShelf] = []
 
-        def shelf(identity: str, ranges: Ranges) -> Remembered:
-            shelves.append(Remembered(StoreShelf(store, identity, others, ranges)))
+        def shelf(identity: str, ranges: Ranges) -> StoreShelf:
+            shelves.append(StoreShelf(store, identity, others, ranges))
             return shelves[-1]
 
         inside = replace(
@@ -131,7 +106,7 @@ def keeping_in(
             raise
         finally:
             for each in shelves:
-                each.shelf = None
+                each.close()
 
 
 def _begin(store: Store, facts: Facts, target: Path) -> None:
@@ -145,12 +120,12 @@ def _begin(store: Store, facts: Facts, target: Path) -> None:
 def _say_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
     if isinstance(error, InfeasibleError | StudyError):
         return
-    kept = "what was measured is"
+    kept, in_vain = "what was measured is", isinstance(error, FailingError)
     with suppress(StoreError), open_to_read(folder) as seen:  # after a fault of the disk
         if not len(seen):
             return
         kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
-    in_vain = isinstance(error, MeasurementError | FailingError)  # so it would end again
+        in_vain |= all(row.measurement.failed for row in seen.rows())  # so it would end again
     error.add_note(f"{kept} kept; {retry_text(folder) if in_vain else f'go on with: {command}'}")
 
 

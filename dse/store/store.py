@@ -8,7 +8,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -394,36 +394,49 @@ class Store:
             raise
 
 
-@dataclass(frozen=True)
 class StoreShelf:
     """Measurements of one evaluator; a `dse.contract.evaluators.Shelf`.
 
     What `reused` stores have is copied to the own one when it is requested, so that a run has all
     that it counts with, after no attempt of its own.  Failures are not: they may have been those
-    of another day or machine.  Nor are values outside the `ranges` of this run.
+    of another day or machine.  Nor are values outside the `ranges` of this run.  What was
+    requested stays known when the stores are closed.
     """
 
-    store: Store
-    identity: str
-    reused: tuple[Store, ...] = ()
-    ranges: Ranges = field(default_factory=dict)
+    def __init__(
+        self,
+        store: Store,
+        identity: str,
+        reused: Sequence[Store] = (),
+        ranges: Ranges | None = None,
+    ) -> None:
+        """Keep where to look."""
+        self.store, self.identity = store, identity
+        self.reused, self.ranges = reused, ranges or {}
+        self._found: dict[str, Measurement] = {}
+        self._closed = False
+
+    def close(self) -> None:
+        """Look no more into the stores, which are closed."""
+        self._closed = True
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return those of the measurements that are kept."""
-        found = {name: row.measurement for name, row in self.store.find(keys).items()}
-        for other in self.reused:
-            left = [name for name in keys if name not in found]
-            rows = {
-                name: row for name, row in other.find(left).items() if self._holds(row.measurement)
-            }
-            if rows:
-                taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
-                self.keep(taken, {name: row.design for name, row in rows.items()})
-                found |= taken
-        return {name: found[name] for name in keys if name in found}
+        left = [name for name in keys if name not in self._found]
+        if left and not self._closed:
+            self._found |= {name: row.measurement for name, row in self.store.find(left).items()}
+            for other in self.reused:
+                self._take(other, [name for name in left if name not in self._found])
+        return {name: self._found[name] for name in keys if name in self._found}
+
+    def _take(self, other: Store, keys: Sequence[str]) -> None:
+        """Keep what another run measured, where that holds in this one."""
+        rows = {name: row for name, row in other.find(keys).items() if self._holds(row.measurement)}
+        taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
+        if taken:
+            self.keep(taken, {name: row.design for name, row in rows.items()})
 
     def _holds(self, found: Measurement) -> bool:
-        """Tell whether what another run measured holds in this one."""
         values = found.values
         inside = (low <= values[name] <= high for name, (low, high) in self.ranges.items())
         return found.has_values and all(inside)
@@ -432,4 +445,6 @@ class StoreShelf:
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
     ) -> None:
         """Keep measurements and the designs that they are of; on disk before this returns."""
-        self.store.keep(self.identity, found, designs)
+        if not self._closed:
+            self.store.keep(self.identity, found, designs)
+        self._found |= found
