@@ -52,6 +52,7 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "decision_map.budget"): _TIME,
     ("argument", "answer.told"): "write `callback`",
     ("argument", "run.told"): "write `callback`",
+    ("argument", "report.runs"): "make a page of each run; `dse diff` compares two",
     ("argument", "report.living"): "serve the run, whose numbers move: dse serve RUN",
     ("argument", "run.measure_again"): "measure again what failed in another run: --reuse RUN",
     ("argument", "status.salvage"): "put back a copy of the run, or measure again with --fresh",

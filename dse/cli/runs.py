@@ -94,7 +94,7 @@ def run(
             if report:
                 from dse.api import pages
 
-                pages.write_page([folder])
+                pages.write_page(folder)
     except OutputError:  # what was found is printed all the same
         if json and found:
             show_json({"folder": None} | found[0].to_dict())
@@ -234,8 +234,8 @@ def plot(run: str | Path, *, out: str | Path | None = None) -> None:
 
 @command("dse.api.reports:report")
 def report(call: Call) -> None:
-    """Write one or more runs as one web page that works offline."""
-    with bar("assumptions", "reading the runs") as progress:
+    """Write a run as a web page that works offline."""
+    with bar("assumptions", "reading the run") as progress:
         page = call(progress=progress)
     write(str(page))
 

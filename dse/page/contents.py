@@ -1,9 +1,9 @@
-"""What a page is drawn from, as plain data: fronts, clouds, preference, flips."""
+"""What a page is drawn from, as plain data: front, cloud, preference, flips."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from dse.algebra.thresholds import thresholds_of
 from dse.model.evaluation import KNEE
 from dse.model.preference import Preference
 from dse.page.columns import column_facts, packed, single, unit_facts
-from dse.page.page_run import PageRun, merged
+from dse.page.page_run import PageRun, drawn
 from dse.reports import front_view
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import FrontView
+from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
+from dse.runs.design_names import exact_name
 from dse.runs.manifest import GROWTH
 from dse.study.scenario import field_path
 
@@ -31,81 +33,68 @@ MOST_CELLS = 100_000
 MOST_GROUPS = 8
 """Colours of designs, and designs of which a page says how many are within noise of them."""
 
+MOST_ASSIGNED = 20_000
+"""A front of more designs has none as assignments, which would be most of its page."""
+
+FLIPS, ROOFS = "flips", "roofs"
+"""Keys of the sections of an answer that say what would change it, and what limits it."""
+
 OWN = "own"
 """The study's preference, where it is neither an objective nor the knee."""
 
 
 def contents(
-    shown: Sequence[PageRun],
-    preferences: Sequence[Preference],
-    cloud: int,
-    flips: Sequence[Mapping[str, Any]],
-    roofs: Sequence[Mapping[str, Any]],
-    assigned: Sequence[str] = (),
+    run: PageRun, preference: Preference, cloud: int, answered: Sequence[Section]
 ) -> dict[str, Any]:
-    """Return what the page of some runs is drawn from; the front in the order of front.csv.
+    """Return what the page of a run is drawn from; the front in the order of front.csv.
 
-    At most `cloud` feasible designs are drawn.  `flips` are what would change the answers, in SI,
-    `roofs` what limits the recommended designs, as `roofs_of_answers` has it, and `assigned` all
-    designs as ``dse evaluate --design`` takes them, each as far as it is wanted.
+    At most `cloud` feasible designs are drawn.  What would change the answer, in SI, and what
+    limits the recommended design is in the sections of the answer, as far as it is wanted.
     """
-    view = merged(shown, cloud)
-    runs = np.repeat(np.arange(len(shown)), [run.view.size for run in shown])
+    view = drawn(run, cloud)
     data: dict[str, Any] = {
         "title": view.title,
-        "runs": [run.name for run in shown],
+        "run": run.name,
         "columns": {name: column_facts(view, name) for name in view.front},
         "objectives": [name for name, _ in view.objectives],
         "choices": list(view.axes),
         "category": view.category,
         "sweep": view.sweep,
         "front": {name: packed(values) for name, values in view.front.items()},
-        "run": runs.tolist(),
-        "design": packed(
-            np.array([name for run in shown for name in run.view.names], dtype=object)
-        ),
-        "described": packed(np.array(list(view.names), dtype=object)),
-        "kind": packed(np.array([name for run in shown for name in run.kinds], dtype=object)),
-        "group": packed(_groups(shown)),
-        "assigned": list(assigned),
-        "bounds": _bounds(shown[0]),
+        "design": packed(np.array(run.view.names, dtype=object)),
+        "described": packed(np.array(view.names, dtype=object)),
+        "kind": packed(np.array(run.kinds, dtype=object)),
+        "group": packed(_groups(run)),
+        "assigned": _assigned(run),
+        "bounds": _bounds(run),
         "lines": representative_rows(view, MOST_LINES).tolist() if view.size else [],
-        "preference": _preference(preferences[0]),
-        "same_rule": len({preference.text for preference in preferences}) == 1,
+        "preference": _preference(preference),
         "cloud": {
             "size": front_view.row_count(view.cloud),
             "columns": {name: single(_places(view, name)) for name in view.cloud},
         },
-        "details": _details(shown, {*view.front}),
-        "flips": list(flips),
-        "roofs": list(roofs),
-        "growth": [
-            {"run": run.name, "growth": run.run.manifest[GROWTH]}
-            for run in shown
-            if GROWTH in run.run.manifest
-        ],
+        "details": _details(run, {*view.front}),
+        "flips": _flips(answered),
+        "roofs": _roofs(answered),
+        "growth": run.run.manifest.get(GROWTH),
     }
     if data["preference"]["by"] not in (KNEE, *data["objectives"]):
-        data["merit"] = _merit(shown, preferences)
+        data["merit"] = _merit(run, preference)
     return data
 
 
-def remarks(shown: Sequence[PageRun], preferences: Sequence[Preference], cloud: int) -> list[str]:
+def remarks(run: PageRun, cloud: int) -> list[str]:
     """Return what the pictures of a page do not show, and what stands for it, in words."""
-    view = merged(shown, cloud)
-    said = [_cloud_words(run, cloud // len(shown)) for run in shown]
-    if len({preference.text for preference in preferences}) > 1:
-        first = preferences[0].design
-        said.append(f"The runs prefer differently; what moves by hand begins with {first}.")
-    for run in shown:
-        groups = [(row, others) for row, others in run.view.folded.items() if others]
-        parts = [f"{row + 1} and {plural(others, 'other')}" for row, others in groups]
-        parts[MOST_GROUPS:] = [f"{len(parts) - MOST_GROUPS} more"] * (len(parts) > MOST_GROUPS)
-        if parts:
-            said.append(
-                f"{run.name}: within noise of each other in every objective, by row of front.csv: "
-                f"{'; '.join(parts)}."
-            )
+    view = drawn(run, cloud)
+    said = [_cloud_words(run, cloud)]
+    groups = [(row, others) for row, others in run.view.folded.items() if others]
+    parts = [f"{row + 1} and {plural(others, 'other')}" for row, others in groups]
+    parts[MOST_GROUPS:] = [f"{len(parts) - MOST_GROUPS} more"] * (len(parts) > MOST_GROUPS)
+    if parts:
+        said.append(
+            f"{run.name}: within noise of each other in every objective, by row of front.csv: "
+            f"{'; '.join(parts)}."
+        )
     if view.size > MOST_LINES:
         said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
     same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]
@@ -121,12 +110,12 @@ def remarks(shown: Sequence[PageRun], preferences: Sequence[Preference], cloud: 
 def _cloud_words(run: PageRun, most: int) -> str:
     """Say which feasible designs of a run are drawn in grey."""
     stored = front_view.row_count(run.view.cloud)
-    drawn = min(stored, most)
+    shown = min(stored, most)
     known = run.run.manifest.get("feasible_in_space")
-    text = f"{plural(drawn, 'feasible design')} in grey"
+    text = f"{plural(shown, 'feasible design')} in grey"
     if known is None:
         return f"{run.name}: {text}, a sample of those evaluated; their number was not counted."
-    if drawn == known:
+    if shown == known:
         return f"{run.name}: all {text}."
     return f"{run.name}: {text}, drawn at random from {known:,}."
 
@@ -138,21 +127,25 @@ def _preference(preference: Preference) -> dict[str, Any]:
     return {"by": by, "tolerance": preference.tolerance, "words": preference.best}
 
 
-def _merit(shown: Sequence[PageRun], preferences: Sequence[Preference]) -> list[float]:
-    """Return what each run prefers least, for its designs."""
+def _merit(run: PageRun, preference: Preference) -> list[float]:
+    """Return what is preferred least, for each design."""
     return [
         float(value)
-        for run, preference in zip(shown, preferences, strict=True)
         for study, index in run.points
         for value in preference.merit(study.problem, index)
     ]
 
 
-def _groups(shown: Sequence[PageRun]) -> NDArray[Any]:
-    """Return what colours each design: its run, or what it is coloured by in the pictures."""
-    if len(shown) > 1:
-        return np.repeat([run.name for run in shown], [run.view.size for run in shown])
-    view = shown[0].view
+def _assigned(run: PageRun) -> list[str]:
+    """Return each design as ``dse evaluate --design`` takes it, of a front that is not too long."""
+    if run.view.size > MOST_ASSIGNED:
+        return []
+    return [exact_name(study.problem, point) for study, index in run.points for point in index]
+
+
+def _groups(run: PageRun) -> NDArray[Any]:
+    """Return what each design is coloured by in the pictures."""
+    view = run.view
     labels = np.full(view.size, "front", dtype=object)
     if view.size:
         for label, rows in front_view.groups(view, MOST_GROUPS, _marked(view)).items():
@@ -190,14 +183,12 @@ def _places(view: FrontView, name: str) -> NDArray[np.float64]:
     return np.where(np.isin(values.astype(str), labels), found, np.nan)
 
 
-def _details(shown: Sequence[PageRun], already: set[str]) -> dict[str, Any]:
+def _details(run: PageRun, already: set[str]) -> dict[str, Any]:
     """Return the other columns that vary, where they are few enough to be shown per design."""
-    if len(shown) > 1:
-        return {}
-    front = shown[0].view.front
+    front = run.view.front
     others = {name: values for name, values in front.items() if name not in already}
     varying = {name: values for name, values in others.items() if len(set(values.tolist())) > 1}
-    if shown[0].view.size * len(varying) > MOST_CELLS:
+    if run.view.size * len(varying) > MOST_CELLS:
         return {}
     return {
         name: {"facts": _detail(name, values), "values": packed(values)}
@@ -213,13 +204,18 @@ def _detail(name: str, values: np.ndarray) -> dict[str, Any]:
     return {"words": words} | unit_facts(name)
 
 
-def roofs_of_answers(names: Iterable[str], found: Iterable[Iterable[Any]]) -> list[dict[str, Any]]:
-    """Return the roofs that the sections of answers have, by the names of their runs."""
+def _flips(answered: Sequence[Section]) -> Any:
+    """Return what would change the answer, as far as it was looked for."""
+    found = next((section.facts for section in answered if section.key == FLIPS), None)
+    return found if "assumptions" in (found or ()) else None
+
+
+def _roofs(answered: Sequence[Section]) -> list[dict[str, Any]]:
+    """Return the roofs over the recommended design."""
     return [
-        {"run": name} | _roofs_drawn(roofs)
-        for name, sections in zip(names, found, strict=True)
-        for section in sections
-        if section.key == "roofs"
+        _roofs_drawn(roofs)
+        for section in answered
+        if section.key == ROOFS
         for roofs in section.facts or ()
     ]
 

@@ -1,9 +1,8 @@
-"""A finished run, read to be shown on a page; and whether several may share one."""
+"""A finished run, read to be shown on a page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,25 +70,14 @@ class PageRun:
         ]
 
 
-def read_page_runs(folders: Sequence[Path]) -> tuple[PageRun, ...]:
-    """Return the runs in folders, fit to be shown together.
+def read_page_run(folder: Path) -> PageRun:
+    """Return the run in a folder.
 
     Raises
     ------
     OutputError
-        When one is no run, was changed after it was written, or asks of other objectives or sweeps
-        another field than the first one.
+        When it is no run, or was changed after it was written.
     """
-    names = [folder.resolve().name for folder in folders]
-    if len(set(names)) < len(names):
-        names = [*map(str, folders)]
-    shown = tuple(map(_read, names, folders))
-    for other in shown[1:]:
-        _require_alike(shown[0], other)
-    return shown
-
-
-def _read(name: str, folder: Path) -> PageRun:
     run = finished.read_run(folder)
     points = run.points()
     view = read_view(folder)
@@ -97,26 +85,7 @@ def _read(name: str, folder: Path) -> PageRun:
         order = [number for choice in run.choices for number in run.row_numbers(choice)]
         if order != list(range(len(run.rows))):
             raise OutputError(f"{folder}: front.csv is not in the order of the sweep")
-    return PageRun(name, view, run, tuple(points))
-
-
-def _require_alike(first: PageRun, other: PageRun) -> None:
-    """Raise `OutputError` when two runs have no page in common."""
-    words = {"minimise": "least", "maximise": "most"}
-    wanted = (
-        ", ".join(f"{words[sense]} {name}" for name, sense in run.view.objectives)
-        for run in (first, other)
-    )
-    pairs = (
-        ("the objectives", *wanted),
-        ("the sweep", *(run.view.sweep or "none" for run in (first, other))),
-    )
-    for what, one, two in pairs:
-        if one != two:
-            raise OutputError(
-                f"{first.run.folder} and {other.run.folder} cannot share a page: {what} of the "
-                f"first: {one}; of the second: {two}; make a page of each"
-            )
+    return PageRun(folder.resolve().name, view, run, tuple(points))
 
 
 def with_fleets(view: FrontView) -> FrontView:
@@ -138,31 +107,16 @@ def with_fleets(view: FrontView) -> FrontView:
     return replace(view, front={**view.front, **varying}, axes=(*varying, *view.axes))
 
 
-def merged(shown: Sequence[PageRun], most: int) -> FrontView:
-    """Return the fronts of runs as one, and at most `most` designs of each cloud.
-
-    Only choices that all of them leave open are columns.
-    """
-    views = [with_fleets(run.view) for run in shown]
-    first = views[0]
-    axes = [name for name in first.axes if all(name in view.axes for view in views)]
-    same = all(view.category == first.category for view in views)
-    category = first.category if same else None
-    goals = [name for name, _ in first.objectives]
-    names = dict.fromkeys(name for name in (first.sweep, *axes, *goals, category) if name)
-    front = {
-        name: np.concatenate([view.front.get(name, np.empty(0)) for view in views])
-        for name in names
-    }
-    in_cloud = [name for name in (first.sweep, *goals) if name]
-    clouds = [thinned(view.cloud, most // len(views)) for view in views]
-    cloud = {name: np.concatenate([part[name] for part in clouds]) for name in in_cloud}
+def drawn(run: PageRun, most: int) -> FrontView:
+    """Return the front of a run as its page draws it, and at most `most` designs of its cloud."""
+    view = with_fleets(run.view)
+    goals = [name for name, _ in view.objectives]
+    names = dict.fromkeys(name for name in (view.sweep, *view.axes, *goals, view.category) if name)
+    cloud = thinned(view.cloud, most)
     return replace(
-        first,
-        front=front,
-        cloud=cloud,
-        axes=tuple(axes),
-        category=category,
-        names=[name for run in shown for name in run.designs],
+        view,
+        front={name: view.front[name] for name in names},
+        cloud={name: cloud[name] for name in (view.sweep, *goals) if name},
+        names=run.designs,
         repeats=1,
     )

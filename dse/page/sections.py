@@ -43,20 +43,19 @@ def front_section(run: PageRun) -> Section:
     return front_table(with_fleets(run.view), run.name, MOST_ROWS, written=written)
 
 
-def cores_section(shown: Sequence[PageRun]) -> Section:
-    """Return what the cores are that names of designs on the fronts speak of."""
+def cores_section(run: PageRun) -> Section:
+    """Return what the cores are that names of designs on the front speak of."""
     known = registry.names(contract.Core)
-    words = {word for run in shown for design in run.designs for word in design.split()}
+    words = {word for design in run.designs for word in design.split()}
     used: dict[str, None] = {}
-    for run in shown:
-        for stage in run.study.document.stages:
-            named = [stage.get("core")] if "core" in stage else known
-            used |= dict.fromkeys(
-                name
-                for name in named
-                if name in known
-                and ("core" in stage or any(word.startswith(f"{name}_") for word in words))
-            )
+    for stage in run.study.document.stages:
+        named = [stage.get("core")] if "core" in stage else known
+        used |= dict.fromkeys(
+            name
+            for name in named
+            if name in known
+            and ("core" in stage or any(word.startswith(f"{name}_") for word in words))
+        )
     lines = []
     for core in (registry.get(contract.Core, name) for name in used):
         source = ", ".join(filter(None, (core.node, core.evidence)))

@@ -165,7 +165,7 @@ class Session:
         if self.live and not self.source.is_dir():
             return begun_page(self.source, status(self.source).sections, live=live)
         if self.live and not request:
-            return page_text([self.source], live=live, time=self.time, all=self._is_exact())
+            return page_text(self.source, live=live, time=self.time, all=self._is_exact())
         study = load(self._moves.study, overrides=dict(request)) if request else self._moves.study
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / self.source.stem
@@ -173,7 +173,7 @@ class Session:
                 run(study, out=out, plots=False)
             except InfeasibleError as error:
                 return infeasible_page(study, error, live=live)
-            return page_text([out], live=live, time=self.time)
+            return page_text(out, live=live, time=self.time)
 
     def study_text(self, request: Mapping[str, str]) -> str:
         """Return the study with what was set, below its own first comment."""

@@ -45,12 +45,6 @@ def infeasible(folder: Path) -> Path:
     return folder / "report.html"
 
 
-def two(folder: Path) -> Path:
-    dse.run(SETTOP, out=folder / "other", overrides={"workload.rate": "73 Mbps"}, plots=False)
-    of_run(folder / "one")
-    return dse.report(folder / "one", folder / "other", out=folder / "two.html")
-
-
 def sweep(folder: Path) -> Path:
     swept = {
         "workload.rate": "1 Gbps",
@@ -93,7 +87,6 @@ def measured(folder: Path) -> Path:
 PAGES: dict[str, Callable[[Path], Path]] = {
     "front": lambda folder: of_run(folder, flips=True),
     "infeasible": infeasible,
-    "two": two,
     "sweep": sweep,
     "host alone": host_alone,
     "measured": measured,

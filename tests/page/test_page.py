@@ -154,8 +154,8 @@ def test_a_page_is_read_without_scripts(tmp_path: Path) -> None:
 
 def test_what_changes_an_answer_is_on_the_page_when_that_is_asked(tmp_path: Path) -> None:
     dse.run(STUDIES / "settop_116mbps.yaml", out=tmp_path / "run", plots=False)
-    assert data_of(dse.report(tmp_path / "run"))["flips"] == []
-    (found,) = data_of(dse.report(tmp_path / "run", flips=True))["flips"]
+    assert data_of(dse.report(tmp_path / "run"))["flips"] is None
+    found = data_of(dse.report(tmp_path / "run", flips=True))["flips"]
     rate = next(one for one in found["assumptions"] if one["assumption"] == "workload.rate")
     direct = dse.flips(tmp_path / "run", only="rate").to_dict()["assumptions"][0]
     assert rate["above"]["relative_change"] == pytest.approx(direct["above"]["relative_change"])
@@ -184,29 +184,10 @@ def test_a_folder_that_is_no_run_gets_no_page(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_runs_share_a_page_only_with_the_same_objectives(tmp_path: Path) -> None:
-    one, two, other = (tmp_path / name for name in ("one", "two", "other"))
-    dse.run(tiny(), out=one, plots=False)
-    dse.run(tiny(), out=two, plots=False, overrides="workload.rate=40 Gbps")
-    dse.run(tiny(objectives="{power: minimise, area: minimise}"), out=other, plots=False)
-    held = data_of(dse.report(one, two, out=tmp_path / "both.html"))
-    assert held["runs"] == ["one", "two"]
-    counts = [len((run / "front.csv").read_text().splitlines()) - 1 for run in (one, two)]
-    assert held["run"] == [0] * counts[0] + [1] * counts[1]
-    words = (tmp_path / "both.html").read_text(encoding="utf-8")
-    assert "From one to two" in words
-    assert re.search(r"workload\.rate: .* -&gt; 40 Gbps", words)
-    assert "des: DES encryptor: 64-bit blocks" in words
-    with pytest.raises(OutputError) as caught:
-        dse.report(one, other)
-    assert str(caught.value) == (
-        f"{one} and {other} cannot share a page: the objectives of the first: least area_m2, "
-        "least power_w; of the second: least power_w, least area_m2; make a page of each"
-    )
-    swept = tmp_path / "swept"
-    dse.run(tiny(more="sweep: {workload.rate: [10 Gbps, 20 Gbps]}"), out=swept, plots=False)
-    with pytest.raises(OutputError, match=re.escape("the sweep of the first: none; of the second")):
-        dse.report(one, swept)
+def test_a_page_says_what_its_cores_are(tmp_path: Path) -> None:
+    dse.run(tiny(), out=tmp_path / "run", plots=False)
+    page = dse.report(tmp_path / "run").read_text(encoding="utf-8")
+    assert "des: DES encryptor: 64-bit blocks" in page
 
 
 def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> None:
@@ -289,7 +270,7 @@ def test_lines_across_axes_are_limited_and_the_rule_is_told(tmp_path: Path) -> N
     dse.run(tmp_path / "study.yaml", out=tmp_path / "run", plots=False)
     page = dse.report(tmp_path / "run")
     held = data_of(page)
-    assert (len(held["run"]), len(held["lines"])) == (2_100, MOST_LINES)
+    assert (len(unpacked(held["design"])), len(held["lines"])) == (2_100, MOST_LINES)
     assert "Of 2,100 designs 2,000 are lines across the axes" in page.read_text(encoding="utf-8")
 
 

@@ -76,15 +76,14 @@ function ruleWords() {
 function pickWords(row) {
   const box = element("div", {}, element("b", { class: "pick" }, described[row]));
   box.firstChild.dataset.row = row;
-  if (data.runs.length > 1) box.prepend(element("div", { class: "small" }, data.runs[data.run[row]]));
   const first = startPicks[state.picks.indexOf(row)];
   const rows = data.objectives.map((name) => {
     const { facts, values } = columns[name];
     return element("tr", {}, element("td", {}, facts.words), element("td", { class: "number" }, show(values[row], facts)), element("td", {}, changeWords(values[row], values[first])));
   });
   box.append(element("table", {}, ...rows));
-  if (first === row) box.append(element("p", { class: "small" }, data.same_rule ? "This is the answer above." : "As at the start."));
-  else box.append(element("p", { class: "small" }, `Compared with ${described[first]}, ${data.same_rule ? "the answer above" : "as at the start"}.`));
+  if (first === row) box.append(element("p", { class: "small" }, "This is the answer above."));
+  else box.append(element("p", { class: "small" }, `Compared with ${described[first]}, the answer above.`));
   return box;
 }
 

@@ -19,7 +19,7 @@ function colour(name) {
 
 const SHAPES = { circle: "M5 0 A5 5 0 1 1 4.99 0 Z", rect: "M0 0 H10 V10 H0 Z", triangle: "M5 0 L10 10 L0 10 Z", diamond: "M5 0 L10 5 L5 10 L0 5 Z" };
 
-const groupNames = data.runs.length > 1 ? data.runs : [...new Set(groups)].sort();
+const groupNames = [...new Set(groups)].sort();
 const narrow = () => window.innerWidth < 640;
 const font = () => ({ fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12, color: colour("ink") });
 
@@ -67,7 +67,6 @@ function drawLegend() {
 // Return what a design is and what it is worth, as a box beside the pointer.
 function tip(row) {
   const box = element("div", { class: "tip" }, element("b", {}, described[row]));
-  if (data.runs.length > 1) box.append(element("div", {}, data.runs[data.run[row]]));
   const names = [data.sweep, ...data.objectives, data.category].filter(Boolean);
   for (const name of names) {
     const { facts, values } = columns[name];

@@ -34,9 +34,9 @@ drawTable();
 drawControls();
 drawTornado();
 drawRoofs();
-for (const { run, growth } of data.growth) {
+if (data.growth) {
   document.getElementById("growth-box").hidden = false;
-  document.getElementById("growth").append(element("div", {}, data.runs.length > 1 ? run : "", growthPicture(growth)));
+  document.getElementById("growth").append(growthPicture(data.growth));
 }
 drawFrames();
 followers.push(followScatters, followParallel, followWinners, followTable, followControls);

@@ -65,7 +65,6 @@ function followParallel() {
   if (!parallel) return;
   const bright = (row) => state.inside[row] && state.admitted[row];
   const line = (row) => crossed.map((name) => columns[name].places[row]);
-  const ofRun = (row) => ({ value: line(row), lineStyle: { color: data.runs.length > 1 ? look(groups[row])[0] : colour("ink") } });
   const drawn = data.lines;
   const opacity = drawn.length > 500 ? 0.25 : drawn.length > 60 ? 0.45 : 0.8;
   const series = (id, rows, style, z) => ({ id, type: "parallel", data: rows.map(line), lineStyle: style, z, silent: true, inactiveOpacity: 0.06, activeOpacity: style.opacity, progressive: 500 });
@@ -75,7 +74,7 @@ function followParallel() {
       series("faded", drawn.filter((row) => !bright(row)), { color: colour("faded"), width: 1, opacity: 0.15 }, 1),
       ...groupNames.map((group) => series(`group ${group}`, drawn.filter((row) => groups[row] === group && bright(row)), { color: look(group)[0], width: 1.4, opacity }, 2)),
       series("casing", picks, { color: colour("paper"), width: 9, opacity: 1 }, 3),
-      { ...series("recommended", [], { width: 4, opacity: 1 }, 3), data: picks.map(ofRun) },
+      series("recommended", picks, { color: colour("ink"), width: 4, opacity: 1 }, 3),
       series("chosen", state.chosen >= 0 ? [state.chosen] : [], { color: colour("blue"), width: 3, type: "dashed", opacity: 1 }, 4),
     ],
   });

@@ -7,7 +7,7 @@ function drawRoofs() {
   document.getElementById("roofs").hidden = false;
   const box = document.getElementById("roofs-box");
   for (const roofs of data.roofs) {
-    const words = element("div", {}, ...(data.runs.length > 1 ? [element("h3", {}, roofs.run)] : []), roofTable(roofs), element("p", {}, roofs.text));
+    const words = element("div", {}, roofTable(roofs), element("p", {}, roofs.text));
     const chart = roofs.across ? element("div", { class: "roof" }) : null;
     box.append(element("div", { class: "roofs" }, words, ...(chart ? [element("div", {}, roofLegend(roofs), chart)] : [])));
     if (chart) drawRoofline(chart, roofs);

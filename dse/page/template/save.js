@@ -7,7 +7,7 @@ function download(name, content) {
 }
 
 function fileName(about, ending) {
-  return `${data.runs.join("_")}_${about}`.replace(/[^\w.-]+/g, "_") + ending;
+  return `${data.run}_${about}`.replace(/[^\w.-]+/g, "_") + ending;
 }
 
 // A text that a spreadsheet would take for a formula begins with a quote.
@@ -17,11 +17,11 @@ function csvCell(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// Columns are those of front.csv, in SI, after the run and the design.
+// Columns are those of front.csv, in SI, after the design.
 function csvText(rows) {
   const named = [...Object.entries(columns).map(([name, { values }]) => [name, values]), ...Object.entries(details).map(([name, { values }]) => [name, values])];
-  const lines = rows.map((row) => [data.runs[data.run[row]], described[row], ...named.map(([, values]) => values[row])]);
-  return [["run", "design", ...named.map(([name]) => name)], ...lines].map((line) => line.map(csvCell).join(",")).join("\n") + "\n";
+  const lines = rows.map((row) => [described[row], ...named.map(([, values]) => values[row])]);
+  return [["design", ...named.map(([name]) => name)], ...lines].map((line) => line.map(csvCell).join(",")).join("\n") + "\n";
 }
 
 function saveCsv() {

@@ -1,7 +1,7 @@
 // What the page holds: designs by column, and what is selected, limited and preferred now.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const size = data.run.length;
+const size = data.design.codes.length;
 const allRows = Array.from({ length: size }, (_, row) => row);
 const SECOND_OF = { minimise: "at most", maximise: "at least" };
 
@@ -38,11 +38,8 @@ const state = { filters: {}, limits: {}, ...atStart, chosen: -1 };
 const followers = [];
 
 // The state as the fragment of the address, so that a link keeps it; what is as at the start is not in it.
-const OWN = /^(prefer|within|design|limit\..*|filter\..*)$/;
-
 function fragment() {
-  const others = location.hash.includes("=") ? [...new URLSearchParams(location.hash.slice(1))] : [];
-  const parts = new URLSearchParams(others.filter(([key]) => !OWN.test(key)));
+  const parts = new URLSearchParams();
   if (state.by !== atStart.by) parts.set("prefer", state.by);
   if (state.tolerance !== atStart.tolerance) parts.set("within", state.tolerance);
   for (const [name, limit] of Object.entries(state.limits)) parts.set(`limit.${name}`, limit);
@@ -104,12 +101,17 @@ function settle() {
   state.picks = parts().map((rows) => recommendedOf(rows.filter((row) => state.admitted[row])));
 }
 
-// Return the rows among which one is recommended: those of a run, at a value of the sweep.
+// Return the rows among which one is recommended: those at a value of the sweep.
 function parts() {
-  const found = new Map();
   const swept = data.sweep ? columns[data.sweep].values : null;
-  for (const row of allRows) {
-    const key = `${data.run[row]} ${swept ? swept[row] : ""}`;
+  return together(allRows, (row) => (swept ? swept[row] : ""));
+}
+
+// Return rows of one key together, in their order.
+function together(rows, keyOf) {
+  const found = new Map();
+  for (const row of rows) {
+    const key = keyOf(row);
     if (!found.has(key)) found.set(key, []);
     found.get(key).push(row);
   }

@@ -11,8 +11,6 @@ const tableColumns = [...new Set([data.sweep, ...middle.flat(), data.category].f
 function drawTable() {
   const table = document.getElementById("table");
   const head = element("tr");
-  const plain = (words) => element("th", { scope: "col" }, words);
-  if (data.runs.length > 1) head.append(plain("run"));
   head.append(heading(NAME, "design"));
   for (const name of tableColumns) head.append(heading(name, columns[name].facts.words));
   table.append(element("caption", { class: "small" }), element("thead", {}, head), element("tbody"));
@@ -78,13 +76,8 @@ function sortedRows() {
 
 // Return designs of one name and equal objectives as one entry, a list of rows; choices tell them apart.
 function folded(rows) {
-  const found = new Map();
-  for (const row of rows) {
-    const key = [data.run[row], data.sweep ? columns[data.sweep].values[row] : "", designs[row], ...losses.map((loss) => loss[row])].join("|");
-    if (!found.has(key)) found.set(key, []);
-    found.get(key).push(row);
-  }
-  return [...found.values()];
+  const swept = (row) => (data.sweep ? columns[data.sweep].values[row] : "");
+  return together(rows, (row) => [swept(row), designs[row], ...losses.map((loss) => loss[row])].join("|"));
 }
 
 function followTable() {
@@ -133,7 +126,6 @@ function tableLine(some, picked) {
   const name = element("button", { type: "button" }, designs[row]);
   name.addEventListener("click", () => update({ chosen: row }));
   const cells = [element("td", { class: "named" }, name)];
-  if (data.runs.length > 1) cells.unshift(element("td", {}, data.runs[data.run[row]]));
   for (const column of tableColumns) {
     const { facts, values } = columns[column];
     const distinct = [...new Set(some.map((one) => show(values[one], facts)))];

@@ -1,10 +1,10 @@
 // Along a sweep: who is recommended where, as shades behind the scatters and as a table.
 
-// Return the intervals of one run in which the same kind of design is recommended; choices singly.
-function winnerSpans(run) {
+// Return the intervals in which the same kind of design is recommended; choices singly.
+function winnerSpans() {
   const column = columns[data.sweep];
-  const won = new Map(state.picks.filter((row) => row >= 0 && data.run[row] === run).map((row) => [column.places[row], row]));
-  const swept = [...new Set(allRows.filter((row) => data.run[row] === run).map((row) => column.places[row]))];
+  const won = new Map(state.picks.filter((row) => row >= 0).map((row) => [column.places[row], row]));
+  const swept = [...new Set(column.places)];
   const places = column.facts.number ? swept.sort((one, other) => one - other) : swept;
   const halfway = (one, other) => (column.facts.axis?.log ? Math.sqrt(one * other) : (one + other) / 2);
   const spans = [];
@@ -35,9 +35,9 @@ function winnerColours(spans) {
 }
 
 function winnerLine(panel) {
-  const spans = winnerSpans(0);
+  const spans = winnerSpans();
   const colours = winnerColours(spans);
-  const picks = state.picks.filter((row) => row >= 0 && data.run[row] === 0);
+  const picks = state.picks.filter((row) => row >= 0);
   const sorted = pointsOf(panel, picks).sort((one, other) => one[0] - other[0]);
   const areas = spans.filter((span) => span.high > span.low).map((span) => [
     { xAxis: span.low, itemStyle: { color: colours.get(span.kind), opacity: 0.28 } },
@@ -55,25 +55,21 @@ function followWinners() {
   const table = document.getElementById("winners-table");
   const { facts, kinds: labels } = columns[data.sweep];
   const shown = (place) => (labels ? labels[place] : show(place * facts.axis.factor, facts));
-  const several = data.runs.length > 1;
   const ends = alongNumber ? [`from ${facts.words}`, "to"] : [facts.words];
-  const head = [...(several ? ["run"] : []), ...ends, "recommended"];
+  const head = [...ends, "recommended"];
   document.getElementById("shades").hidden = !alongNumber;
   table.replaceChildren(element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))));
   const body = element("tbody");
-  data.runs.forEach((name, run) => {
-    const spans = winnerSpans(run);
-    const colours = winnerColours(spans);
-    for (const span of spans) {
-      const swatch = element("span", { class: "swatch" });
-      swatch.style.background = run ? "none" : colours.get(span.kind);
-      swatch.style.opacity = 0.6;
-      body.append(element("tr", {},
-        ...(several ? [element("td", {}, name)] : []),
-        ...(alongNumber ? [span.from, span.to] : [span.from]).map(
-          (place) => element("td", { class: alongNumber ? "number" : "" }, shown(place))),
-        element("td", {}, swatch, ` ${span.kind || "no design meets the limits"}`)));
-    }
-  });
+  const spans = winnerSpans();
+  const colours = winnerColours(spans);
+  for (const span of spans) {
+    const swatch = element("span", { class: "swatch" });
+    swatch.style.background = colours.get(span.kind);
+    swatch.style.opacity = 0.6;
+    body.append(element("tr", {},
+      ...(alongNumber ? [span.from, span.to] : [span.from]).map(
+        (place) => element("td", { class: alongNumber ? "number" : "" }, shown(place))),
+      element("td", {}, swatch, ` ${span.kind || "no design meets the limits"}`)));
+  }
   table.append(body);
 }
