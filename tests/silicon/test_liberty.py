@@ -243,11 +243,3 @@ def test_a_file_that_unpacks_without_end_is_a_fault(
     (tmp_path / "bomb.lib.gz").write_bytes(gzip.compress(bytes(2_000_000)))
     with pytest.raises(StudyError, match="the file unpacks to more than 1 MB; split it by groups"):
         read_liberty(tmp_path / "bomb.lib.gz")
-
-
-def test_watts_in_lower_case_are_watts(tmp_path: Path) -> None:
-    (tmp_path / "toy.lib").write_text(TOY.read_text().replace('"1nW"', '"1nw"'))
-    found = read_liberty(tmp_path / "toy.lib").cells
-    assert {one: found[one].leakage_w for one in found} == {
-        one: cell.leakage_w for one, cell in toy().cells.items()
-    }

@@ -54,7 +54,7 @@ def _unit(library: LibertyGroup, text: LibertyText, name: str, example: str, wha
         text.fault(library.at, (), "", rule, remedy)
         return 1.0
     try:
-        return parse(re.sub("w$", "W", written), what)  # macros of OpenROAD write 1nw
+        return parse(written, what)
     except UnitError as error:
         text.fault(library.place(name), (name,), repr(written), error.rule, error.remedy)
         return 1.0
