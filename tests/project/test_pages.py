@@ -70,14 +70,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "cores" / "tables", path / "cores" / "tables")
     (measured,) = (text for text in blocks("docs/interfaces.md", "text") if "offload_us" in text)
     (path / "link.csv").write_text(measured, encoding="utf-8")
-    for number, name in enumerate(("synth", "mac")):
+    for number, name in ((0, "synth"), (2, "model")):
         for language, end in (("yaml", "yaml"), ("python", "py")):
             text = blocks("docs/evaluate.md", language)[number]
             (path / f"{name}.{end}").write_text(text, encoding="utf-8")
-        (path / f"{name}.py").chmod(0o755)
-    for language, number, end in (("yaml", 3, "yaml"), ("python", 3, "py")):
-        text = blocks("docs/evaluate.md", language)[number]
-        (path / f"model.{end}").write_text(text, encoding="utf-8")
+    (path / "synth.py").chmod(0o755)
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
     runs(path / "runs.csv", noise=0.02)
