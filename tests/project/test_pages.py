@@ -147,7 +147,7 @@ def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: P
 
 
 def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
-    (folder / "page.py").write_text(blocks("docs/evaluate.md", "python")[2], encoding="utf-8")
+    (folder / "page.py").write_text(blocks("docs/evaluate.md", "python")[1], encoding="utf-8")
     assert len(runpy.run_path(str(folder / "page.py"))["front"]) == 4
 
 
