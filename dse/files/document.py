@@ -88,9 +88,8 @@ class Document:
 
     @property
     def measures(self) -> bool:
-        """Whether the study says what measures its designs, or those of a core."""
-        own, *cores = self.measurers
-        return own is not None or any(isinstance(one, dict) for one in cores)
+        """Whether the study says what measures its designs."""
+        return self.data.get(EVALUATE) is not None
 
     @property
     def stages(self) -> list[dict[str, Any]]:
@@ -100,11 +99,9 @@ class Document:
 
     @property
     def measurers(self) -> list[Any]:
-        """What stands at the places where a study may say what measures: itself, cheaper levels,
-        its cores."""
-        cores = (stage.get("core") for stage in self.stages)
+        """What stands at the places where a study may say what measures: itself, cheaper levels."""
         levels = self.section(EVALUATE).get("fidelities")
-        return [self.data.get(EVALUATE), *(levels if isinstance(levels, list) else []), *cores]
+        return [self.data.get(EVALUATE), *(levels if isinstance(levels, list) else [])]
 
     def section(self, name: str) -> dict[str, Any]:
         """Return the fields that it writes of a section; none where it writes something else."""

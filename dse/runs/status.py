@@ -15,7 +15,6 @@ import numpy as np
 from dse.algebra.units import duration
 from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
-from dse.files.document import EVALUATE
 from dse.files.whole_folders import under_way
 from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
@@ -269,10 +268,6 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
     """Yield the best designs so far, and how the front grew; or why there is none."""
     from dse.runs.result import Result
 
-    if state == "finished" and EVALUATE not in kept.facts["run"]["identities"]:
-        said = f"designs of its cores are measured; `dse answer {kept.folder}` shows its front"
-        yield Section("front", "front so far", lines=(said,))
-        return
     try:
         run = run_so_far(kept)
     except (OutputError, MeasurementError, StudyError) as error:
