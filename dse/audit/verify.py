@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.audit import challenge, checks, evaluations
+from dse.audit import challenge, checks
 from dse.audit.checks import Points, WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import DseError, shortened
@@ -30,9 +30,6 @@ from dse.runs.notes import Counts, FrontOfPart
 from dse.runs.runner import measure_front
 from dse.search import Progress
 
-TRIALS = 1_000_000
-"""Random designs held against a front by default."""
-
 MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
 
@@ -45,7 +42,7 @@ Designs = tuple[Index, NDArray[np.float64]]
 
 
 def verify_run(
-    folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
+    folder: Path, *, trials: int, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
     """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
     manifest = finished.read_manifest(folder, changed=True)
@@ -75,7 +72,7 @@ def verify_run(
         checks.check_feasible(points),
         checks.check_mutual(points),
         check_summary(run, points),
-        evaluations.check_evaluations(run, points),
+        checks.check_evaluations(run, points),
     )
     known = run.manifest.get("feasible_in_space")
     verified = Verification(folder, ledger, found)

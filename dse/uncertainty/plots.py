@@ -14,8 +14,7 @@ from dse.algebra import units
 from dse.reports.drawing import FILLS, Picture, number_ticks, save_drawn, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, percent
-from dse.uncertainty.effects import Effect, Sensitivity
-from dse.uncertainty.sensitivity import SensitivityReport
+from dse.uncertainty.sensitivity import Effect, Sensitivity, SensitivityReport
 
 MOST_BARS = 15
 

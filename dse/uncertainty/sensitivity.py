@@ -1,24 +1,228 @@
-"""The sensitivity of a recommended design: a table for each objective, the same as plain data."""
+"""Which assumptions move the objectives of the recommended design, and by how much.
+
+Sobol indices (Saltelli et al., 2010) through SALib, over the assumptions that change any quantity
+of the design, each within a range about its nominal value; as tables, and as plain data.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import UnitError
+from dse.contract import Column
+from dse.errors import MissingLibraryError, UnitError
+from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.text import in_words, percent
 from dse.runs.solved import KnownFronts
 from dse.study import assumptions
+from dse.study.assumptions import Assumption
 from dse.study.cores import models
 from dse.study.measured import evaluated
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.study import Study, prepare
-from dse.uncertainty.effects import Effect, Sensitivity, find_sensitivity
+
+FIGURES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
+"""What SALib calls the fields of an `Effect`."""
+
+MOST_ROWS = 2_000_000
+
+SMALL = 0.005
+"""Effects below this share of the largest, on an objective, are not shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """What one assumption does to one objective.
+
+    Attributes
+    ----------
+    name, quantity, value, low, high
+        The assumption: its dotted path, a name whose suffix is its unit, nominal value, range.
+    first, total
+        The share of the objective's variance that it makes alone, and with interactions.
+    confidence
+        Half of the 95 % interval of `total`.
+    """
+
+    name: str
+    quantity: str
+    value: float
+    low: float
+    high: float
+    first: float
+    total: float
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """Effects on every objective, the largest first.
+
+    Attributes
+    ----------
+    width, samples, seed
+        How it was found: `width` is the half-range as a share of the nominal value.
+    evaluated
+        Designs evaluated.
+    effects
+        By objective.
+    ranges
+        Least and largest value of each objective over all samples.
+    inactive
+        Assumptions that change no objective of the design.
+    """
+
+    width: float
+    samples: int
+    seed: int
+    evaluated: int
+    effects: Mapping[str, tuple[Effect, ...]]
+    ranges: Mapping[str, tuple[float, float]]
+    inactive: int
+
+    def telling(self, objective: str) -> tuple[Effect, ...]:
+        """Return the effects on an objective that are not `SMALL` beside the largest."""
+        effects = self.effects[objective]
+        return tuple(effect for effect in effects if effect.total > SMALL * effects[0].total)
+
+
+def find_sensitivity(
+    problem: Problem,
+    point: Index,
+    assumed: tuple[Assumption, ...],
+    *,
+    width: float,
+    samples: int,
+    seed: int,
+) -> Sensitivity:
+    """Return the effects of assumptions on the objectives of one design, (1, d), whose counts stay.
+
+    Width, as a share of the nominal value, samples and seed are those of `dse.sensitivity`.
+
+    Raises
+    ------
+    MissingLibraryError
+        SALib is not installed.
+    UnitError
+        The range or the number of samples makes no sense, or nothing moves.
+    """
+    _check(width, samples)
+    sampler, analysis = _salib()
+    moving = [entry for entry in assumed if _moves(problem, point, entry)]
+    if not moving:
+        raise UnitError("no assumption changes an objective of the design", "ask another study")
+    size = len(moving)
+    names = [str(number) for number in range(size)]  # the library takes equal ones for one
+    given = {"num_vars": size, "names": names, "bounds": [[1 - width, 1 + width]] * size}
+    factors = np.asarray(
+        sampler.sample(given, samples, calc_second_order=False, seed=seed), dtype=np.float64
+    )
+    if len(factors) > MOST_ROWS:
+        raise UnitError(f"{len(factors):,} evaluations are too many", "ask for fewer samples")
+    values = _values(problem, point, moving, factors)
+    effects = {}
+    for name, column in values.items():
+        found = dict.fromkeys(FIGURES.values(), np.zeros(size))
+        if np.ptp(column) > 1e-12 * np.abs(column).max():
+            # SALib takes a seed of 0 for none, and its confidence is a resampling.
+            found = analysis.analyze(given, column, calc_second_order=False, seed=seed + 1)
+        fields = {field: found[figure] for field, figure in FIGURES.items()}
+        effects[name] = _effects(moving, width, fields)
+    return Sensitivity(
+        width=width,
+        samples=samples,
+        seed=seed,
+        evaluated=len(factors),
+        effects=effects,
+        ranges={name: (float(v.min()), float(v.max())) for name, v in values.items()},
+        inactive=len(assumed) - len(moving),
+    )
+
+
+def _effects(
+    assumed: Sequence[Assumption], width: float, fields: Mapping[str, Column]
+) -> tuple[Effect, ...]:
+    """Return the effects of assumptions, whose `fields` are columns, the largest first."""
+    found = []
+    for row, entry in enumerate(assumed):
+        low, high = sorted((entry.value * (1 - width), entry.value * (1 + width)))
+        own = {name: float(column[row]) for name, column in fields.items()}
+        effect = Effect(
+            name=entry.name, quantity=entry.quantity, value=entry.value, low=low, high=high, **own
+        )
+        found.append(effect)
+    return tuple(sorted(found, key=lambda effect: -effect.total))
+
+
+def _check(width: float, samples: int) -> None:
+    if not 0 < width < 1:
+        rule = f"a width of {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
+        raise UnitError(rule, "write for instance '10 %'")
+    if samples < 2 or samples & samples - 1:
+        rule = f"{samples} samples: a power of two from 2 on is needed"
+        raise UnitError(rule, "write for instance 1024")
+
+
+def _moves(problem: Problem, point: Index, entry: Assumption) -> bool:
+    """Return whether an assumption changes an objective of the design."""
+    elsewhere = entry.metric is None and not entry.concerns(point)
+    if entry.bound is not None or elsewhere:
+        return False
+    values = _values(problem, point, [entry], np.array([[1.0], [0.99], [1.01]]))
+    return any(np.ptp(column) > 0 for column in values.values())
+
+
+def _values(
+    problem: Problem, point: Index, assumed: Sequence[Assumption], factors: Column
+) -> dict[str, Column]:
+    """Return every objective of the design, (n,), for factors (n, k) on k assumptions."""
+    nominal = problem.space.columns(point)
+    changed = _counts(problem, point)
+    stages = list(problem.stages)
+    for entry, factor in zip(assumed, factors.T, strict=True):
+        if entry.metric is None:
+            for name in (entry.quantity, *entry.follows):
+                changed[name] = changed.get(name, nominal[name]) * factor[:, np.newaxis]
+            continue
+        stage, row = entry.metric
+        values = getattr(stages[stage].designs.metrics, entry.quantity) * np.ones((len(factors), 1))
+        values[:, row] *= factor
+        stages[stage] = stages[stage].with_metrics(**{entry.quantity: values})
+    goals = [goal.name for goal in problem.goals]
+    columns = replace(problem, stages=tuple(stages)).columns(point, goals, changed)
+    found = {
+        name: np.broadcast_to(columns[name], (len(factors), 1))[:, 0].astype(np.float64)
+        for name in goals
+    }
+    for name, column in found.items():
+        if not np.isfinite(column).all():
+            rule = f"{name} of the design is not finite everywhere in the range"
+            raise UnitError(rule, "choose a narrower width")
+    return found
+
+
+def _counts(problem: Problem, point: Index) -> dict[str, Column]:
+    """Return columns that keep the number of instances, where the demand would choose it."""
+    columns = problem.space.columns(point)
+    single = (stage for stage in problem.stages if not stage.mixed)
+    return {f"{stage.name}.instances": stage.fleet(columns).counts[0] for stage in single}
+
+
+def _salib() -> tuple[Any, Any]:
+    """Return the modules of SALib that sample, and that analyse what came of samples."""
+    try:
+        from SALib.analyze import sobol as analysis
+        from SALib.sample import sobol as sampler
+    except ImportError as error:
+        raise MissingLibraryError("sensitivity", "SALib", "uncertainty") from error
+    return sampler, analysis
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

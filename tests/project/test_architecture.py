@@ -166,7 +166,7 @@ ONLY_USERS = {
         "dse.reproduction.sheet_scales",
     },
     "PIL": {"dse.reproduction.sheets"},
-    "SALib": {"dse.uncertainty.effects"},
+    "SALib": {"dse.uncertainty.sensitivity"},
     "distributed": {"dse.evaluators.dask"},
     "llvmlite": {
         "dse.model.tape.kernel",
