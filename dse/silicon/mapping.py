@@ -84,7 +84,7 @@ def map_description(
     target_period_s
         What abc makes the longest path between flip-flops for.
     conditions
-        With the tool and its time, and clock gates.
+        With the time that the tool may take, and clock gates.
 
     Raises
     ------

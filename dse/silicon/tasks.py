@@ -38,18 +38,13 @@ class DesignTask:
     sources
         Descriptions of the user's own; no files where `design` has the text.
     target
-        What its logic is mapped for, and how it multiplies.
+        What its logic is mapped for.
     """
 
     design: Design
     vectors: Vectors | WrittenVectors
     sources: Sources = NO_SOURCES
     target: Target = STATED
-
-    @property
-    def row(self) -> str:
-        """The name of its row: of the design, and of what it is mapped for."""
-        return f"{self.design.name}{self.target.suffix}"
 
     @cached_property
     def description_sha256(self) -> str:

@@ -16,8 +16,7 @@ from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Design, Value
 from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
 from dse.silicon.descriptions.sources import Sources
-from dse.silicon.descriptions.vectors import RISES, WrittenVectors
-from dse.silicon.descriptions.waves import WAVES, recorded
+from dse.silicon.descriptions.vectors import RISES, WAVES, WrittenVectors, recorded
 from dse.silicon.figures import FIGURES
 from dse.silicon.tasks import DesignTask, combinations
 

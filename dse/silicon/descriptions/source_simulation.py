@@ -14,8 +14,7 @@ from dse.algebra import units
 from dse.contract.generators import Design, Vectors
 from dse.errors import Fault, StudyError, refuse, visible
 from dse.silicon.descriptions.description import Reading, elaborating, reading, run_description
-from dse.silicon.descriptions.vectors import NOT_COMPARED, bits_written
-from dse.silicon.descriptions.waves import read_waves
+from dse.silicon.descriptions.vectors import NOT_COMPARED, bits_written, read_waves
 from dse.silicon.figures import Conditions
 from dse.silicon.netlists.answers import Answers
 from dse.silicon.netlists.clocks import clock_input

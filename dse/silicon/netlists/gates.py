@@ -22,8 +22,7 @@ from dse.silicon.cells.boolean import (
 from dse.silicon.cells.library import Cell, CellLibrary, FlipFlop
 from dse.silicon.netlists.clocks import clocks_of
 from dse.silicon.netlists.netlist import Instance, Netlist, check_netlist
-from dse.silicon.netlists.timing import Delay, Timing
-from dse.silicon.netlists.timing_graph import MOST_NAMED
+from dse.silicon.netlists.timing import MOST_NAMED, Delay, Timing
 
 TICK_S = 1e-15
 """Delays are whole numbers of it, so that equal sums are equal."""
@@ -154,7 +153,7 @@ class _Builder:
             if cell.pins[pin].direction != "output":
                 continue
             names, table = self.read(cell.pins[pin].function or "", cell.inputs, own)
-            delays = [self._delay(position, causes[name], pin) for name in names]
+            delays = [self.timing.delays.get((position, causes[name], pin)) for name in names]
             for name, delay in zip(names, delays, strict=True):
                 if delay is None or min(delay.rise_s, delay.fall_s) < 0:
                     where, written = f"{instance.name} ({instance.cell})", f"from {causes[name]}"
@@ -163,9 +162,6 @@ class _Builder:
             known = tuple(delay for delay in delays if delay is not None)
             function = NetFunction(net, tuple(nets[name] for name in names), table)
             self.gates.append(_Gate(function, known))
-
-    def _delay(self, position: int, cause: str, pin: str) -> Delay | None:
-        return self.timing.delays.get((position, cause, pin))
 
     def _flip_flop(
         self,
