@@ -214,9 +214,8 @@ def _changing(
     full: bool,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
-    """Yield what would change an answer, and what the study omits; only what is near at once."""
+    """Yield what would change an answer; only what is near at once."""
     from dse.parametric.flip_search import flips_section
-    from dse.parametric.unspecified_search import unspecified_section
     from dse.search.settings import Budget
 
     def step(_: str, number: int, total: int) -> None:
@@ -231,9 +230,6 @@ def _changing(
     )
     if found is not None:
         yield found
-    unspecified = unspecified_section(study, front, preference, exact=exact, budget=budget)
-    if unspecified is not None:
-        yield unspecified
 
 
 def _ranges(

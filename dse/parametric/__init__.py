@@ -6,8 +6,8 @@ One primitive, a breakpoint along `Assumption.at`, and what is made of it:
   `screen` which designs may win between two, `tracked_answer` and `track` what the
   answer is, `breakpoints` how far it holds.
 * questions to a feasible study: `flip_search` (`flips` says it), `sweep_search` over a
-  `number_range` (`crossovers`), `decision_map` over two, `ranges` of good values,
-  `unspecified_search`; `plots` draws them.
+  `number_range` (`crossovers`), `decision_map` over two, `ranges` of good values;
+  `plots` draws them.
 * of an infeasible one: `budgets` tells what bounds would have to be, `loosen` and `repair` the
   least change of a number, `choices` other changes, which `attempt` tries and
   `change` says; `remedies` has all, `infeasible` the text, `required` the error.

@@ -162,7 +162,7 @@ def _note_unspecified(
     for row, record in enumerate(scenario.interfaces):
         assumed = {name: UNWRITTEN[name] for name in omitted if name in record.unspecified}
         if assumed:
-            scenario.sureness.unspecified[axis, row] = assumed
+            scenario.sureness.unspecified[axis, row] = tuple(assumed)
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
     reader.notes += [
         f"interface: not specified by {', '.join(records)}, so assumed: {words}"
@@ -186,8 +186,8 @@ def _note_hosts(study: schema.StudyFile, axis: str, scenario: Scenario, reader: 
         if record.note and len(records) == 1:
             reader.notes.append(f"{record.name}: {record.note}")
         if record.host_power_w is None and not powered:
-            unspecified = scenario.sureness.unspecified.setdefault((axis, row), {})
-            unspecified["host_power"] = "a host without power"
+            unspecified = scenario.sureness.unspecified
+            unspecified[axis, row] = (*unspecified.get((axis, row), ()), "host_power")
             reader.notes.append(
                 f"{record.name}: the host's power is unknown and not part of total power"
             )

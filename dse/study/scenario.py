@@ -33,18 +33,16 @@ class RecordSureness:
     assumed
         By axis and position of a record: its figures that nobody has published.
     unspecified
-        By axis and position of an interface: the fields that neither it nor the study gives, and
-        what stands for each, in words.
+        By axis and position of an interface: the fields that neither it nor the study gives.
     unleaking
-        Stages whose tables tell no leakage: what stands for it, in words, and whether they tell the
-        total power instead.
+        Stages whose tables tell no leakage.
     """
 
     shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
     fitted: set[tuple[str, int, str]] = field(default_factory=set)
     assumed: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    unspecified: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
-    unleaking: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    unspecified: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    unleaking: list[str] = field(default_factory=list)
 
     def keep(
         self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""

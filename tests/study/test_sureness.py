@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dse
 from dse.errors import StudyError
 from dse.study import study
+from dse.study.assumptions import assumptions_of
 from dse.uncertainty import inputs
 
 LINK = """\
@@ -148,3 +150,44 @@ objectives: {{total_power: minimise}}
     found = study.prepare(study.read_study(text))
     assert any("the host's power is unknown" in note for note in found.notes) is unknown
     assert any("host_power" in one for one in found.sureness.unspecified.values()) is unknown
+
+
+BEHIND = """\
+workload: {rate: 100 Gbit/s, granularity: 16 KiB}
+stages: [{core: des, fleet: mixed, designs: [u8, u16]}]
+interface: {overhead: 100 ns, link: 40 GB/s, host_cores: 16, host_power: 120 W}
+axes: {interface.in_flight: [1, 2, 4, 8]}
+objectives: {area: minimise, total_power: minimise}
+prefer: area
+"""
+
+
+def test_buffers_of_ones_own_interface_are_those_of_the_catalogue_and_flips_move_them() -> None:
+    """Input and output of an offload: 2 x 16 KiB x 8 bit x 0.285 um2 = 74 711 um2; 20 pW each."""
+    prepared = study.prepare(study.read_study(BEHIND))
+    assert {one.name: one.value for one in assumptions_of(prepared) if "buffer" in one.name} == {
+        "interface.buffer_area": 0.285e-12,
+        "interface.buffer_leakage": 20e-12,
+    }
+
+    def least(**overrides: str) -> Any:
+        changed = {f"interface.{name}": text for name, text in overrides.items()}
+        return dse.answer(BEHIND, overrides=changed, flips=False).pick
+
+    pick = least()
+    assert (pick.name, pick.choices["interface.in_flight"]) == ("3 u16", 1)
+    assert pick.quantities["area_m2"] == pytest.approx(3 * 57768e-12 + 74711e-12, rel=1e-5)
+    flipped = least(buffer_area="0.09 um2/bit")
+    assert (flipped.name, flipped.choices["interface.in_flight"]) == ("1 u8 + 2 u16", 2)
+    assert least(buffer_area="0 um2/bit").quantities["area_m2"] == pytest.approx(149690e-12)
+
+
+@pytest.mark.parametrize("header", ["dynamic_power_mw", "power_mw"])
+def test_leakage_that_a_table_does_not_tell_is_assumed(header: str, tmp_path: Path) -> None:
+    table = f"design,area_um2,clock_mhz,cycles_per_task,payload_bit,{header}\n"
+    (tmp_path / "mine.csv").write_text(f"{table}small,2650,900,176,128,0.6\n")
+    text = "workload: {rate: 1 Mbit/s}\nstages: [{table: mine.csv}]\n"
+    (tmp_path / "study.yaml").write_text(f"{text}objectives: {{power: minimise}}\n")
+    prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
+    axes = prepared.problem.space.axes
+    assert prepared.sureness.unpublished(axes, [0] * len(axes)) == ("mine.leakage_power",)

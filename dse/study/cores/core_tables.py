@@ -64,8 +64,8 @@ def table_designs(
     if figures.assumed:
         assumed = ", ".join(figures.assumed)
         reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
-    if figures.unleaking is not None:
-        scenario.sureness.unleaking[str(stage_name(vars(written)))] = figures.unleaking
+    if figures.unleaking:
+        scenario.sureness.unleaking.append(str(stage_name(vars(written))))
     return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
 
 
@@ -143,7 +143,7 @@ def _power(figures: Figures) -> dict[str, Column]:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
         if leakage is None:
-            figures.assume_no_leakage("leakage power 0", total=False)
+            figures.assume_no_leakage("leakage power 0")
     elif dynamic is not None and leakage is not None:
         both = dynamic + leakage
         figures.agree(both, "dynamic plus leakage power", total, figures.which(_TOTAL))
@@ -152,7 +152,7 @@ def _power(figures: Figures) -> dict[str, Column]:
     elif leakage is not None:
         dynamic = _rest(figures, total, leakage)
     else:
-        figures.assume_no_leakage("all power is dynamic, none leaks", total=True)
+        figures.assume_no_leakage("all power is dynamic, none leaks")
         dynamic = total
     return _known({"dynamic_power": dynamic, "leakage_power": leakage})
 

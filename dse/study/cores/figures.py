@@ -33,7 +33,7 @@ class Figures:
         self.table = table
         self.reader = reader
         self.assumed: list[str] = []
-        self.unleaking: tuple[str, bool] | None = None
+        self.unleaking = False
         self.used: set[str] = set()
         self._headers: dict[str, tuple[int, Header]] = {}
         self._given: dict[str, tuple[str, float]] = {}
@@ -151,10 +151,10 @@ class Figures:
         else:
             self.reader.fault(("values",), rule, remedy, "")
 
-    def assume_no_leakage(self, text: str, *, total: bool) -> None:
-        """Note that nothing leaks, and whether the stated power is the `total` of both."""
+    def assume_no_leakage(self, text: str) -> None:
+        """Note that nothing leaks, in words."""
         self.assumed.append(text)
-        self.unleaking = text, total
+        self.unleaking = True
 
     def full(self, value: float) -> Column:
         """Return one value for every design."""
