@@ -183,11 +183,6 @@ class RunComparison(Printable):
             )
         return "\n\n".join([*parts, *(f"note: {note}" for note in self.notes)])
 
-    def summary(self) -> tuple[str, ...]:
-        """Return what changed, and how many designs of the fronts did."""
-        counts = [next(_point(self, point)) for point in self.points if point.differences]
-        return (*(line.strip() for line in _changes(self)), *(counts or ["The fronts are equal."]))
-
     def to_dict(self) -> dict[str, Any]:
         """Return a comparison as plain data, for JSON."""
         return {
