@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --e
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
 
-test: $(VENV)/dev
+test: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 slow: $(VENV)/dev
@@ -47,7 +47,12 @@ $(VENV)/run: pyproject.toml constraints.txt
 	$(INSTALL) '.[parquet,search]'
 	touch $@
 
-$(VENV)/dev: pyproject.toml constraints.txt $(VENV)/run
+$(VENV)/test: pyproject.toml constraints.txt $(VENV)/run
+	$(INSTALL) '.[test,all]'
+	touch $@
+
+# all that a developer uses, so that no test is skipped for want of a package
+$(VENV)/dev: pyproject.toml constraints.txt $(VENV)/test
 	$(INSTALL) '.[dev]'
 	touch $@
 
