@@ -158,6 +158,7 @@ def wing(file: str) -> str:
 
 def main() -> int:
     """Print the shares; return 1 where a command failed."""
+    listing = "--missing" in sys.argv
     os.chdir(ROOT)
     measured = coverage.Coverage(data_file=None, source=[str(ROOT / name) for name in SOURCE])
     with measured.collect():
@@ -171,7 +172,7 @@ def main() -> int:
         total = totals.setdefault(wing(short), [0, 0])
         total[0] += len(statements)
         total[1] += len(statements) - len(missing)
-        if missing and "--missing" in sys.argv[1:]:
+        if missing and listing:
             numbers = " ".join(map(str, sorted(missing)))
             print(f"{short}: {len(missing)} of {len(statements)}: {numbers}")
     for name, (count, done) in sorted(totals.items()):

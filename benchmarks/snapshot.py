@@ -59,9 +59,16 @@ def questions(study: Path, run: Path) -> dict[str, Callable[[], Any]]:
         "answer": lambda: dse.answer(study),
         "flips": lambda: dse.flips(study),
         "verify": lambda: dse.verify(run, trials=20_000),
-        "explain": lambda: dse.explain(run, design=dse.answer(run).pick.name),
+        "explain": lambda: dse.explain(run, design=_recommended(run)),
         "too_fast": lambda: dse.run(study, overrides=TOO_FAST),
     }
+
+
+def _recommended(run: Path) -> str:
+    """Return the name of the design that a run recommends, of a sweep at its first value."""
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    (first, *_) = manifest.get("points") or [manifest]
+    return str((first.get("recommended") or {}).get("design"))
 
 
 def _asked(ask: Callable[[], Any]) -> Any:
