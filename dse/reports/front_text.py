@@ -181,7 +181,9 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     if view.size:
         found += f"; Pareto front of {plural(view.size, 'design')}, {ledger_of(facts).proof}"
     wall = units.show(facts["wall_s"], "wall_s")
-    counts = f"{facts['evaluated']:,} evaluated ({facts['method']}, {wall}), {found}"
+    swept = points and facts.get("sweep") == "search.method"
+    method = ", ".join(point["value"] for point in points) if swept else facts["method"]
+    counts = f"{facts['evaluated']:,} evaluated ({method}, {wall}), {found}"
     over = f" over {plural(len(points), 'value')} of the sweep" if points else ""
     lines = [f"{plural(size, 'design')}{over}: {counts}"]
     if view.category is not None and view.size:
@@ -193,6 +195,9 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         known = facts.get(LACKING)
         share = lacking_text(known) if known else f"{_share(facts)} of the exact front's"
         lines.append(f"normalised hypervolume: {volume}{'' if facts['exact'] else f', {share}'}")
+    if points and not facts["exact"]:
+        shares = ", ".join(f"{point['value']} {_share(point)}" for point in points)
+        lines.append(f"share of the exact front's hypervolume: {shares}")
     notes = (f"note: {note}" for note in facts.get("notes") or ())
     return [*lines, *notes]
 

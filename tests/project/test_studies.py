@@ -288,6 +288,30 @@ def test_jacobi_under_bandwidth_and_power(shipped: Front) -> None:
     assert fastest["jacobi.n4"] > 0
 
 
+def test_ffts_below_a_power_cap_by_hand(shipped: Front) -> None:
+    """Two r64 leak 28.4 mW (Table II) of 60 mW; the rest feeds 0.924 of their 2 x 102.1 Gbit/s."""
+    front = shipped("fft_power_cap")
+    exact = front[front["search.method"] == "exact"]
+    fastest = exact.loc[exact["throughput_bit_per_s"].idxmax()]
+    assert (fastest["fft.r64"], fastest["bound"]) == (2, "power")
+    left = 60e-3 - 2 * 14.2e-3 - fastest["buffer_leakage_power_w"]
+    fed = left / (2 * 17.1e-3) * 2 * 102.1e9
+    assert fastest["throughput_bit_per_s"] == pytest.approx(fed, rel=1e-3)
+
+
+def test_heuristics_are_scored_against_the_exact_front() -> None:
+    """The score is the share of the exact front's hypervolume, which no front exceeds."""
+    points = {
+        one["value"]: one for one in dse.run(STUDIES / "fft_power_cap.yaml").to_dict()["points"]
+    }
+    assert list(points) == ["exact", "nsga2", "tpe"]
+    best = points["exact"]["hypervolume"]
+    for one in points.values():
+        share = one["hypervolume"] / best
+        assert one["hypervolume_share_of_exact"] == pytest.approx(share, rel=1e-12)
+        assert 0.5 < share <= 1
+
+
 def test_chained_des_on_one_stream_is_bound_by_dependence() -> None:
     """One CBC stream gets a sixteenth of a pipelined core: 41.29 / 16 = 2.58 Gbit/s."""
     problem = problem_of(
