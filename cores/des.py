@@ -7,8 +7,6 @@ round into two pipeline stages (section IV-A).
 
 from __future__ import annotations
 
-from functools import partial
-
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
     leakage_share,
@@ -41,18 +39,6 @@ _UNROLL = Parameter(
 )
 
 
-def _table(clock_hz: Column) -> CoreMetrics:
-    return metrics(
-        **printed_costs(_PRINTED),
-        **_BLOCK,
-        clock_hz=clock_hz,
-        cycles_per_task=_CYCLES_PER_TASK,
-        latency_cycles=_ROUNDS * _PRINTED["partition"],
-        tasks_in_flight=_PRINTED["parallelism"],
-        extrapolated=0.0,
-    )
-
-
 def des_table() -> CoreMetrics:
     """Designs of Table I at the clock that its bandwidth column implies.
 
@@ -69,25 +55,18 @@ def des_table() -> CoreMetrics:
     CoreMetrics
         Columns of shape (6,).
     """
-    return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
+    return metrics(
+        **printed_costs(_PRINTED),
+        **_BLOCK,
+        clock_hz=_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT,
+        cycles_per_task=_CYCLES_PER_TASK,
+        latency_cycles=_ROUNDS * _PRINTED["partition"],
+        tasks_in_flight=_PRINTED["parallelism"],
+        extrapolated=0.0,
+    )
 
 
 _LEAKAGE_SHARE = leakage_share(des_table(), _UNROLLED)
-
-
-def _law(
-    unroll: Column, *, power_w: Column, cycles_per_task: Column, clock_hz: float
-) -> CoreMetrics:
-    return metrics(
-        area_m2=(3500.0 * unroll + 4600.0) * 1e-12,
-        **split_power(power_w, _LEAKAGE_SHARE),
-        **_BLOCK,
-        clock_hz=clock_hz,
-        cycles_per_task=cycles_per_task,
-        latency_cycles=_ROUNDS,
-        tasks_in_flight=unroll,
-        extrapolated=outside(_UNROLL, unroll),
-    )
 
 
 def des_law(*, unroll: Column) -> CoreMetrics:
@@ -110,24 +89,15 @@ def des_law(*, unroll: Column) -> CoreMetrics:
     CoreMetrics
         Columns shaped like `unroll`.
     """
-    return _law(
-        unroll,
-        power_w=(0.64 * unroll + 0.09) * 1e-3,
-        cycles_per_task=_ROUNDS / unroll,
+    return metrics(
+        area_m2=(3500.0 * unroll + 4600.0) * 1e-12,
+        **split_power((0.64 * unroll + 0.09) * 1e-3, _LEAKAGE_SHARE),
+        **_BLOCK,
         clock_hz=_CLOCK_HZ,
-    )
-
-
-def _published_des_law(*, unroll: Column) -> CoreMetrics:
-    """Unrolled designs by equations 2 to 4 as printed: power in W, n tasks per cycle, 625 MHz.
-
-    Power is a thousand times that of Table I, the rate sixteen times.
-    """
-    return _law(
-        unroll,
-        power_w=0.64 * unroll + 0.09,
-        cycles_per_task=1.0 / unroll,
-        clock_hz=float(_PRINTED["clock_hz"][0]),
+        cycles_per_task=_ROUNDS / unroll,
+        latency_cycles=_ROUNDS,
+        tasks_in_flight=unroll,
+        extrapolated=outside(_UNROLL, unroll),
     )
 
 
@@ -150,12 +120,6 @@ core = published_core(
             des_law,
             "eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; split of power into "
             "dynamic and leakage is this project's",
-        ),
-        # an instance carries less than is printed
-        "published_table": (partial(_table, _PRINTED["clock_hz"]), "Table I as printed"),
-        "published_law": (
-            _published_des_law,
-            "eqs 2 to 4 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
 )

@@ -6,8 +6,6 @@ that is what the bandwidth and performance columns of Table II say together with
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from dse.contract import Column, CoreMetrics, Parameter
@@ -42,18 +40,6 @@ _PIPELINE_DEPTH = Parameter(
 )
 
 
-def _table(clock_hz: Column) -> CoreMetrics:
-    return metrics(
-        **printed_costs(_PRINTED),
-        **_TRANSFORM,
-        clock_hz=clock_hz,
-        cycles_per_task=_CYCLES_PER_TASK,
-        latency_cycles=_LATENCY_CYCLES,
-        tasks_in_flight=_LATENCY_CYCLES / _CYCLES_PER_TASK,
-        extrapolated=0.0,
-    )
-
-
 def fft_table() -> CoreMetrics:
     """Designs of Table II at the clock that its bandwidth column implies.
 
@@ -70,30 +56,18 @@ def fft_table() -> CoreMetrics:
     CoreMetrics
         Columns of shape (6,).
     """
-    return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
+    return metrics(
+        **printed_costs(_PRINTED),
+        **_TRANSFORM,
+        clock_hz=_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT,
+        cycles_per_task=_CYCLES_PER_TASK,
+        latency_cycles=_LATENCY_CYCLES,
+        tasks_in_flight=_LATENCY_CYCLES / _CYCLES_PER_TASK,
+        extrapolated=0.0,
+    )
 
 
 _LEAKAGE_SHARE = leakage_share(fft_table(), _KNOWN_DEPTH)
-
-
-def _parallelism(pipeline_depth: Column) -> Column:
-    """P of equations 5 to 7: pipeline depth, 1 for the shallowest design."""
-    return pipeline_depth / _SHALLOWEST_CYCLES
-
-
-def _law(pipeline_depth: Column, *, cycles_per_task: Column | float) -> CoreMetrics:
-    parallelism = _parallelism(pipeline_depth)
-    power_w = 4.4e-3 * np.exp(1.9 * parallelism)
-    return metrics(
-        area_m2=(0.77 * parallelism - 0.04) * 1e-6,
-        **split_power(power_w, _LEAKAGE_SHARE),
-        **_TRANSFORM,
-        clock_hz=_TARGET_CLOCK_HZ,
-        cycles_per_task=cycles_per_task,
-        latency_cycles=pipeline_depth,
-        tasks_in_flight=pipeline_depth / _CYCLES_PER_TASK,
-        extrapolated=outside(_PIPELINE_DEPTH, pipeline_depth),
-    )
 
 
 def fft_law(*, pipeline_depth: Column) -> CoreMetrics:
@@ -118,15 +92,17 @@ def fft_law(*, pipeline_depth: Column) -> CoreMetrics:
     CoreMetrics
         Columns shaped like `pipeline_depth`.
     """
-    return _law(pipeline_depth, cycles_per_task=_CYCLES_PER_TASK)
-
-
-def _published_fft_law(*, pipeline_depth: Column) -> CoreMetrics:
-    """Designs by equations 5 to 7 as printed: P tasks per cycle at the 100 MHz target.
-
-    The rate is about four times that of Table II.
-    """
-    return _law(pipeline_depth, cycles_per_task=1.0 / _parallelism(pipeline_depth))
+    parallelism = pipeline_depth / _SHALLOWEST_CYCLES
+    return metrics(
+        area_m2=(0.77 * parallelism - 0.04) * 1e-6,
+        **split_power(4.4e-3 * np.exp(1.9 * parallelism), _LEAKAGE_SHARE),
+        **_TRANSFORM,
+        clock_hz=_TARGET_CLOCK_HZ,
+        cycles_per_task=_CYCLES_PER_TASK,
+        latency_cycles=pipeline_depth,
+        tasks_in_flight=pipeline_depth / _CYCLES_PER_TASK,
+        extrapolated=outside(_PIPELINE_DEPTH, pipeline_depth),
+    )
 
 
 core = published_core(
@@ -148,14 +124,6 @@ core = published_core(
             fft_law,
             "eqs 5 and 6; one task per 4 cycles in place of eq. 7, 100 MHz; split of power "
             "into dynamic and leakage is this project's",
-        ),
-        "published_table": (
-            partial(_table, _PRINTED["clock_hz"]),  # which is rounded to 1 MHz
-            "Table II as printed; latency of r4 to r32 is an upper bound",
-        ),
-        "published_law": (
-            _published_fft_law,
-            "eqs 5 to 7 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
 )

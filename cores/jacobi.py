@@ -88,16 +88,6 @@ def jacobi_table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
 _LEAKAGE_SHARE = leakage_share(jacobi_table(), _ALL)
 
 
-def _law(side: Column, cell_bit: Column | float, *, power_w: Column) -> CoreMetrics:
-    return metrics(
-        area_m2=(1018.0 + 635.0 * side**2) * 1e-12,
-        **split_power(power_w, _LEAKAGE_SHARE),
-        **of_cells(side, cell_bit),
-        clock_hz=_CLOCK_HZ,
-        extrapolated=np.maximum(outside(SIDE, side), outside(_CELL, cell_bit)),
-    )
-
-
 def jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     """Square arrays by equations 8 to 10, with the power that Table III has.
 
@@ -120,12 +110,13 @@ def jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMet
     CoreMetrics
         Columns shaped like `side` and `cell_bit` broadcast.
     """
-    return _law(side, cell_bit, power_w=(1.12 * side - 0.73) * 1e-3)
-
-
-def _published_jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
-    """Square arrays by equations 8 to 10 as printed: power is 1.12 n ** 2 - 0.73 W."""
-    return _law(side, cell_bit, power_w=1.12 * side**2 - 0.73)
+    return metrics(
+        area_m2=(1018.0 + 635.0 * side**2) * 1e-12,
+        **split_power((1.12 * side - 0.73) * 1e-3, _LEAKAGE_SHARE),
+        **of_cells(side, cell_bit),
+        clock_hz=_CLOCK_HZ,
+        extrapolated=np.maximum(outside(SIDE, side), outside(_CELL, cell_bit)),
+    )
 
 
 core = published_core(
@@ -146,15 +137,6 @@ core = published_core(
             jacobi_law,
             "eqs 8 to 10; eq. 9 in mW and linear in n, 500 MHz; split of power into dynamic "
             "and leakage is this project's",
-        ),
-        "published_table": (
-            jacobi_table,
-            "Table III as printed, in which nothing needed correcting; latency and cell width "
-            "are assumptions",
-        ),
-        "published_law": (
-            _published_jacobi_law,
-            "eqs 8 to 10 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
 )

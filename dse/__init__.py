@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dse.api.changes import flips as flips
     from dse.api.changes import sweep as sweep
     from dse.api.papers import reproduce as reproduce
-    from dse.api.papers import reproduce_by_synthesis as reproduce_by_synthesis
     from dse.api.reports import report as report
     from dse.api.results import Answer as Answer
     from dse.api.silicon import characterise as characterise
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from dse.parametric.crossovers import Crossovers as Crossovers
     from dse.parametric.decision_map import DecisionMap as DecisionMap
     from dse.parametric.flips import Flips as Flips
-    from dse.reproduction.by_synthesis import Synthesis as Synthesis
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
     from dse.runs.status import Status as Status
@@ -59,7 +57,7 @@ _FROM = {
     "dse.api.results": ("Answer",),
     "dse.api.changes": ("decision_map", "flips", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
-    "dse.api.papers": ("reproduce", "reproduce_by_synthesis"),
+    "dse.api.papers": ("reproduce",),
     "dse.api.reports": ("report",),
     "dse.api.silicon": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
@@ -70,7 +68,6 @@ _FROM = {
     "dse.audit.verdict": ("Verification",),
     "dse.contract.evaluators": ("InfeasibleDesign",),
     "dse.model.problem": ("Problem",),
-    "dse.reproduction.by_synthesis": ("Synthesis",),
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),

@@ -35,6 +35,9 @@ _CONFLICT = (
     "meets them, it says which ones are in conflict and what would admit a design"
 )
 
+_CORES_OF_OURS = "run the study des_100gbps_by_synthesis, whose cores are made of descriptions"
+_PRINTED = "write table or law; `dse reproduce cores` has what is printed beside ours"
+
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
@@ -92,6 +95,14 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "search.warm_start"): "remove it; a heuristic begins at random from its seed",
     ("plugin", "method.sms-emoa"): "write nsga2 or nsga3",
     ("plugin", "method.nsga2-optuna"): "write nsga2, or tpe for a method of Optuna",
+    ("argument", "reproduce.by_synthesis"): _CORES_OF_OURS,
+    ("argument", "reproduce.library"): _CORES_OF_OURS,
+    ("value", "stages.model=published_table"): _PRINTED,
+    ("value", "stages.model=published_law"): _PRINTED,
+    ("argument", "reproduce.all"): "leave it out: every claim is printed",
+    ("argument", "reproduce.out"): "redirect what is printed into a file, or write --json",
+    ("argument", "figure.gallery"): "draw `all`; captions stand in `dse list figures --json`",
+    ("argument", "figure.jobs"): "leave it out: one process draws",
 }
 """By kind and name, the remedy.
 

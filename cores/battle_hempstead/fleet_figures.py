@@ -34,8 +34,8 @@ def paper_figure(
 
 def _figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
     """Power of a fleet of each DES design in both use cases."""
-    fast = laboratory.designs(DES_FLEETS.format(rate=ROUTER, source="core: des"))
-    slow = laboratory.designs(DES_FLEETS.format(rate=SET_TOP_BOX, source="core: des"))
+    fast = laboratory.designs(DES_FLEETS.format(rate=ROUTER))
+    slow = laboratory.designs(DES_FLEETS.format(rate=SET_TOP_BOX))
     return (
         _use_case(ROUTER, fast, "mW", 1e3, [f"{count:g}" for count in fast["instances"]]),
         _use_case(

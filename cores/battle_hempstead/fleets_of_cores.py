@@ -5,10 +5,8 @@ Sections IV-C and V-C, figures 5 and 9.  What carries a rate is found by the eng
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from numpy.typing import NDArray
 
 from dse.contract.papers import Laboratory
 from dse.cores.battle_hempstead import single_cores
-from dse.cores.battle_hempstead.single_cores import PaperCore
 
 functions = single_cores.functions
 """Those of single cores, and these."""
@@ -28,8 +25,7 @@ _RATES = {"router": ROUTER, "set_top_box": SET_TOP_BOX}
 DES_FLEETS = """
 workload: {{rate: {rate}}}
 stages:
-  - {source}
-    name: des
+  - core: des
     designs: [u1, u1_p2, u2, u4, u8, u16]
     instances: least
 objectives: {{area: minimise, power: minimise}}
@@ -73,44 +69,25 @@ _FLEET_QUANTITIES: Mapping[str, Callable[[Fleets], NDArray[Any]]] = {
 }
 
 
-def _fleets_of(use_case: str, core: PaperCore) -> str:
-    """Return the study of fleets of one design."""
-    source = f"table: {json.dumps(str(core))}" if isinstance(core, Path) else f"core: {core}"
-    return DES_FLEETS.format(rate=_RATES[use_case], source=source)
-
-
-def _values_of(
-    laboratory: Laboratory, use_case: str, quantity: str, core: PaperCore = "des"
-) -> dict[str, float]:
+def _values_of(laboratory: Laboratory, use_case: str, quantity: str) -> dict[str, float]:
     """Return, by DES design, a quantity of the fleet that carries a rate."""
-    found = laboratory.designs(_fleets_of(use_case, core))
+    found = laboratory.designs(DES_FLEETS.format(rate=_RATES[use_case]))
     values = map(float, _FLEET_QUANTITIES[quantity](found))
     return dict(zip(designs_of_fleets(found, "des"), values, strict=True))
 
 
 @functions
-def fleet_value(
-    laboratory: Laboratory, use_case: str, quantity: str, design: str, core: PaperCore = "des"
-) -> float:
+def fleet_value(laboratory: Laboratory, use_case: str, quantity: str, design: str) -> float:
     """Return a quantity of the fleet of one design in a use case."""
-    return _values_of(laboratory, use_case, quantity, core)[design]
-
-
-@functions
-def fleets_on_front(laboratory: Laboratory, use_case: str, core: PaperCore) -> str:
-    """Return the fleets of one design that none beats in area and power, the smallest first."""
-    found = laboratory.front(_fleets_of(use_case, core))
-    counts = map(int, np.asarray(found["instances"]).tolist())
-    fleets = zip(found["area_m2"], counts, designs_of_fleets(found, "des"), strict=True)
-    return " and ".join(f"{count} {design}" for _, count, design in sorted(fleets))
+    return _values_of(laboratory, use_case, quantity)[design]
 
 
 @functions
 def fleets_with_least(
-    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: PaperCore = "des"
+    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1
 ) -> str:
     """Return the design, or the few designs, whose fleets take the least of a quantity."""
-    values = _values_of(laboratory, use_case, quantity, core)
+    values = _values_of(laboratory, use_case, quantity)
     return " and ".join(sorted(values, key=values.__getitem__)[: int(count)])
 
 

@@ -12,7 +12,6 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from dse.contract import Column, CoreMetrics
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import PrintedNumbers
 from dse.contract.published import read_published
-from dse.cores import characterised, des, fft, jacobi
+from dse.cores import des, fft, jacobi
 from dse.cores._table import TABLES, full_power_w, full_rate_task_per_s
 
 functions = ClaimFunctions()
@@ -30,8 +29,6 @@ _ROWS = {
     name: {row["design"]: row for row in read_published(TABLES / f"{name}.csv").rows}
     for name in _CORES
 }
-PaperCore = str | Path
-"""One of the paper, or the table of one that was made of a description."""
 _CLOCKED_BY = {"des": "bandwidth", "fft": "bandwidth", "jacobi": "clock"}
 """The printed column that the clock of our models follows from."""
 
@@ -90,11 +87,8 @@ def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
     return np.array([printed.share(*cell, cells) for cell in zip(names, cells, strict=True)])
 
 
-def _table(printed: PrintedNumbers, core: PaperCore) -> tuple[tuple[str, ...], CoreMetrics]:
+def _table(printed: PrintedNumbers, core: str) -> tuple[tuple[str, ...], CoreMetrics]:
     """Return the names and the figures of the designs."""
-    if isinstance(core, Path):
-        rows = read_published(core)
-        return rows.designs, characterised.characterised_designs(rows)
     table = _CORES[core].models["table"]
     of = table.function()
     return table.designs, replace(
@@ -106,7 +100,7 @@ def _table(printed: PrintedNumbers, core: PaperCore) -> tuple[tuple[str, ...], C
     )
 
 
-def values_of(printed: PrintedNumbers, core: PaperCore, quantity: str) -> dict[str, float]:
+def values_of(printed: PrintedNumbers, core: str, quantity: str) -> dict[str, float]:
     """Return a quantity of each design."""
     designs, figures = _table(printed, core)
     return dict(zip(designs, QUANTITIES[quantity](figures).tolist(), strict=True))
@@ -119,7 +113,7 @@ def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float
 
 @functions
 def core_value(
-    printed: PrintedNumbers, core: PaperCore, quantity: str, design: str, base: str = ""
+    printed: PrintedNumbers, core: str, quantity: str, design: str, base: str = ""
 ) -> float:
     """Return a quantity of a design, over that of another where one is named."""
     values = values_of(printed, core, quantity)
@@ -143,7 +137,7 @@ def core_value_at(printed: PrintedNumbers, end: str, core: str, quantity: str, b
 
 @functions
 def design_with(
-    printed: PrintedNumbers, end: str, core: PaperCore, quantity: str, among: str = ""
+    printed: PrintedNumbers, end: str, core: str, quantity: str, among: str = ""
 ) -> str:
     """Return the design with the least or the most of a quantity, among some where named."""
     values = values_of(printed, core, quantity)
@@ -238,40 +232,3 @@ def jacobi_steps_fall(printed: PrintedNumbers) -> bool:
     areas = values_of(printed, "jacobi", "area_m2").values()
     steps = [large / small for small, large in pairwise(areas)]
     return all(later < earlier for earlier, later in pairwise(steps))
-
-
-@functions
-def line_over(
-    printed: PrintedNumbers, core: PaperCore, quantity: str, power: float, text: str
-) -> float:
-    """Return what a straight line over unrolled designs tells, over n to a power.
-
-    ``step``: its slope over its start; ``fit``: the share of the variance that it explains;
-    ``off``: its largest relative error, where the sum of their squares is least.
-    """
-    plain = _unrolled(printed, core, quantity)
-    over = np.array([*plain]) ** power
-    ours = np.array([*plain.values()])
-    columns = np.column_stack([over, np.ones_like(over)])
-    if text == "off":
-        columns /= ours[:, np.newaxis]
-        found, *_ = np.linalg.lstsq(columns, np.ones_like(ours), rcond=None)
-        return float(np.abs(columns @ found - 1).max())
-    (slope, start), *_ = np.linalg.lstsq(columns, ours, rcond=None)
-    if text == "step":
-        return float(slope / start)
-    left = ours - slope * over - start
-    return float(1 - (left**2).sum() / ((ours - ours.mean()) ** 2).sum())
-
-
-@functions
-def most_rounds_take_least(printed: PrintedNumbers, core: PaperCore, quantity: str) -> bool:
-    """Return whether the unrolled design with most rounds has the least of a quantity."""
-    plain = _unrolled(printed, core, quantity)
-    return plain[max(plain)] == min(plain.values())
-
-
-def _unrolled(printed: PrintedNumbers, core: PaperCore, quantity: str) -> dict[float, float]:
-    """Return a quantity of designs that differ in nothing but their rounds, by these."""
-    values = values_of(printed, core, quantity).items()
-    return {float(name[1:]): value for name, value in values if name[1:].isdigit()}

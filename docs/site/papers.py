@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dse
-from dse.reproduction.figures import draw_figures
+from dse.reproduction.figures import draw_figures, select_figures
 
 
 def pages() -> Iterator[tuple[str, str | bytes]]:
-    """Yield each page, and each picture of the figures, as `dse reproduce` and `dse figure` do."""
-    for page, text in dse.reproduce().pages(Path("reproduce.md")).items():
-        yield page.name, text
+    """Yield both pages, and each picture of the figures."""
+    found = dse.reproduce().text(width=160)
+    yield "reproduce.md", f"# Claims of the papers and our models\n\n```text\n{found}\n```\n"
+    parts = ["# Figures of the papers, drawn again\n"]
+    for one in select_figures("all"):
+        picture = f"![{one.name}](figures/{one.name}.png)"
+        parts.append(f"## {one.name}\n\n{picture}\n\n{one.caption}\n")
+    yield "figures.md", "\n".join(parts)
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for path in draw_figures("all", folder / "figures", folder / "figures.md"):
-            name = path.relative_to(folder).as_posix()
-            yield name, path.read_bytes() if path.suffix == ".png" else path.read_text("utf-8")
+        for path in draw_figures("all", Path(place)):
+            if path.suffix == ".png":
+                yield f"figures/{path.name}", path.read_bytes()

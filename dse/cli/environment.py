@@ -7,66 +7,20 @@ from pathlib import Path
 
 import typer
 
-from dse.api.arguments import Count, Paths
 from dse.cli.options import Call, command, show, show_json, write
 from dse.reports.progress import bar
 
 
-@command(
-    "dse.api.papers:reproduce",
-    "dse.api.papers:reproduce_by_synthesis",
-    without=("cache",),
-)
-def reproduce(
-    call: Call,
-    *,
-    all: bool = False,
-    by_synthesis: bool = False,
-    library: Paths = (),
-    out: str | Path | None = None,
-    json: bool = False,
-) -> None:
-    """Check the claims of the source papers against the models.
-
-    Parameters
-    ----------
-    all
-        Show every claim with its verdict and reason.
-    by_synthesis
-        Check claims on hardware with our own cores in three cell libraries.
-    library : LIB
-        By synthesis: in this library, mapped now; several make one.
-    out : FILE.md
-        Write Markdown pages FILE.md and FILE_all.md.
-    """
-    if by_synthesis:
-        if out is not None or all:
-            raise typer.BadParameter("--by-synthesis goes with neither --all nor --out")
-        with bar("designs", "reading descriptions and library") as progress:
-            found = call.of("reproduce_by_synthesis")(library=library, progress=progress)
-        show(found, json)
-        return
-    if library:
-        raise typer.BadParameter("--library goes with --by-synthesis")
+@command("dse.api.papers:reproduce")
+def reproduce(call: Call, *, json: bool = False) -> None:
+    """Check the claims of the source papers against the models."""
     with bar("claims", "checking claims"):
-        found = call.of("reproduce", "claims are checked in one process")()
-    pages = {} if out is None else found.pages(Path(out))
-    for page, text in pages.items():
-        from dse.files.json import write_text
-
-        write_text(page, text)
-    if json:
-        show(found, json)
-    elif pages:
-        write(f"{found.summary()}\nwritten to {' and '.join(map(str, pages))}")
-    else:
-        write(found.full_text() if all else found.text())
+        found = call()
+    show(found, json)
 
 
 @command()
-def figure(
-    name: str, *, out: str | Path | None = None, gallery: str | Path | None = None, jobs: Count = 1
-) -> None:
+def figure(name: str, *, out: str | Path | None = None) -> None:
     """Redraw a figure of a source paper from the models.
 
     Parameters
@@ -75,14 +29,11 @@ def figure(
         Name of a figure (see `dse list figures`), or all.
     out
         Output folder (default: figures/).
-    gallery
-        Write a Markdown page of the figures too (PNG only).
     """
     from dse.reproduction.figures import draw_figures
 
-    places = [None if place is None else Path(place) for place in (out, gallery)]
     with bar("figures", "drawing"):
-        drawn = draw_figures(name, *places, jobs=jobs)
+        drawn = draw_figures(name, Path("figures") if out is None else Path(out))
     for path in drawn:
         write(str(path))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -163,51 +162,6 @@ class Claim:
     reason: str = ""
     inputs: tuple[str, ...]
     place: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MadeCores:
-    """Cores that `dse characterise` makes of a generator of hardware.
-
-    Attributes
-    ----------
-    generator
-        Its name.
-    over
-        Parameters and their values, as text: ``{"unroll": "1,2,4"}``.
-    tasks
-        Random tasks that are checked.
-    """
-
-    generator: str
-    over: Mapping[str, str]
-    tasks: int
-
-
-Tables = Mapping[str, Mapping[str, Path]]
-"""By library, and by the name of the cores: tables of cores, as `dse characterise` writes them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SynthesisClaims:
-    """What a paper finds of its cores, to be checked on cores made in any library of cells.
-
-    Attributes
-    ----------
-    name
-        Key of the paper.
-    made
-        The cores that are checked, by the name that they have in the claims.
-    shipped
-        Their tables in libraries that the package has.
-    claims
-        Returns the claims, each with a reading for every library; none of them is a fault.
-    """
-
-    name: str
-    made: Mapping[str, MadeCores]
-    shipped: Tables
-    claims: Callable[[Tables], Sequence[Claim]] = field(repr=False)
 
 
 def on_all(holds: Mapping[str, bool]) -> str:

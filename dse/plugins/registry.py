@@ -53,7 +53,6 @@ GROUPS: Mapping[str, str] = {
 
 PAPERS: Mapping[str, str] = {
     "dse.contract.papers.Claim": "dse.claims",
-    "dse.contract.papers.SynthesisClaims": "dse.claims_by_synthesis",
     "dse.contract.papers.Figure": "dse.figures",
 }
 """The group of each kind of which an entry point leads to all that a paper has."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from dse.contract.papers import Claim, Laboratory
-from dse.errors import ContractError, UnknownPluginError, nearest
+from dse.contract.papers import CONTRADICTION, Claim, ClaimValue
+from dse.errors import UnknownPluginError, nearest
 from dse.plugins import registry
-from dse.reports.text import Printable, table_text
-from dse.reproduction import claim_pages
+from dse.reports.text import Printable, plural, table_text
 from dse.reproduction.study_runner import StudyRunner
-from dse.reproduction.verdicts import CheckedClaim, check_claim
+from dse.reproduction.verdicts import BOUND, VERDICTS, CheckedClaim, check_claim
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,51 +23,42 @@ class Reproduction(Printable):
     @property
     def contradictions(self) -> tuple[CheckedClaim, ...]:
         """The contradictions found inside the papers, one for each."""
-        return claim_pages.contradictions(self.rows)
+        return tuple(row for row in self._findings if row.verdict == CONTRADICTION)
+
+    @property
+    def _findings(self) -> tuple[CheckedClaim, ...]:
+        """The claims that are no part of another."""
+        return tuple(row for row in self.rows if not row.claim.refers_to)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many findings have each verdict."""
+        verdicts = [row.verdict for row in self._findings]
+        return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
     def text(self, *, width: int | None = None) -> str:
-        """Return the contradictions, what agrees by section, and how to see the rest."""
-        parts = []
-        if found := claim_pages.sides(self.rows):
-            headers = ("where", "what is printed", "against", "why")
-            parts.append(table_text(found, headers, width=width))
-        headers = ("where", "agree", "within rounding", "for instance")
-        parts.append(table_text(claim_pages.agreements(self.rows), headers, width=width))
-        rest = "--all lists every claim with its reason, --json as data"
-        return "\n\n".join([*parts, f"{self.summary()}\n{rest}"])
-
-    def full_text(self, *, width: int | None = None) -> str:
-        """Return a table per paper of all its claims, its numbered reasons below it."""
-        parts = []
-        for paper, own in claim_pages.by_paper(self.rows).items():
-            reasons = filter(None, dict.fromkeys(map(claim_pages.why, own)))
-            numbers = {reason: number for number, reason in enumerate(reasons, start=1)}
-            headers = ("where", "what it says", "printed", "ours", "error", "verdict")
-            cells = [_cells(row, numbers) for row in own]
-            notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
-            parts += [paper, table_text(cells, headers, width=width)]
-            parts += [table_text(notes, ("", "why"), width=width)] if notes else []
+        """Return a table of all claims, the reasons of their verdicts, and the counts."""
+        reasons = dict.fromkeys(reason for row in self.rows if (reason := _why(row)))
+        numbers = {reason: f" [{number}]" for number, reason in enumerate(reasons, start=1)}
+        cells = [(*_cells(row), row.verdict + numbers.get(_why(row), "")) for row in self.rows]
+        notes = [(number.strip(), reason) for reason, number in numbers.items()]
+        headers = ("paper", "where", "what it says", "printed", "ours", "verdict")
+        parts = [table_text(cells, headers, width=width)]
+        parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, self.summary()])
-
-    def pages(self, front: Path) -> dict[Path, str]:
-        """Return two pages by their files: for a reader, and every claim beside it."""
-        rest = front.with_name(f"{front.stem}_all{front.suffix}")
-        return {
-            front: claim_pages.front_page(self.rows, rest.name),
-            rest: claim_pages.full_page(self.rows),
-        }
 
     def summary(self) -> str:
         """Return the counts in words."""
-        found = claim_pages.contradictions_text(self.rows)
-        return f"{found}\n{claim_pages.counts_text(self.rows)}"
+        counted = ", ".join(f"{verdict}: {n}" for verdict, n in self.counts().items())
+        parts = len(self.rows) - len(self._findings)
+        found = plural(len(self.contradictions), "contradiction")
+        return f"{found} inside the papers, each with its place\n{counted}; parts of these: {parts}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return {
             "contradictions": len(self.contradictions),
-            "counts": claim_pages.counts(self.rows),
-            "parts_of_others": len(self.rows) - sum(claim_pages.counts(self.rows).values()),
+            "counts": self.counts(),
+            "parts_of_others": len(self.rows) - len(self._findings),
             "claims": [_plain(row) for row in self.rows],
         }
 
@@ -82,24 +71,11 @@ def check_papers(papers: Sequence[str] = ()) -> Reproduction:
     UnknownPluginError
         Naming a paper without claims.
     ContractError
-        Claims fail to compute, or have a verdict that does not fit what is computed: each with
-        its file and line.
+        A claim fails to compute: with its file and line.
     """
-    claims = registry.records(Claim).values()
-    return check_claims(select_claims(claims, papers), StudyRunner())
-
-
-def check_claims(claims: Iterable[Claim], laboratory: Laboratory) -> Reproduction:
-    """Return claims with our answers and verdicts; see `check_papers`."""
-    rows, faults = [], []
-    for claim in claims:
-        try:
-            rows.append(check_claim(claim, laboratory))
-        except ContractError as fault:
-            faults.append(str(fault))
-    if faults:
-        raise ContractError("\n".join(faults))
-    return Reproduction(tuple(rows))
+    laboratory = StudyRunner()
+    chosen = select_claims(registry.records(Claim).values(), papers)
+    return Reproduction(tuple(check_claim(claim, laboratory) for claim in chosen))
 
 
 def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
@@ -111,24 +87,43 @@ def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]
         Naming a paper without claims, and the nearest that has some.
     """
     found = sorted(claims, key=lambda claim: claim.paper)
-    check_known(papers, {claim.paper for claim in found})
-    return [claim for claim in found if not papers or claim.paper in papers]
-
-
-def check_known(papers: Sequence[str], known: Collection[str]) -> None:
-    """Refuse a paper without claims; see `select_claims`."""
+    known = {claim.paper for claim in found}
     for paper in papers:
         if paper not in known:
             rule = f"{paper!r} is not a paper with claims to check"
             raise UnknownPluginError(rule, nearest(paper, known))
+    return [claim for claim in found if not papers or claim.paper in papers]
 
 
-def _cells(row: CheckedClaim, numbers: Mapping[str, int]) -> tuple[str, ...]:
-    claim, reason = row.claim, claim_pages.why(row)
-    number = f" [{numbers[reason]}]" if reason else ""
-    printed = claim_pages.shown(claim.printed, claim.unit)
-    answer = (claim_pages.ours_shown(row), claim_pages.error_shown(row))
-    return (claim.where, claim.statement, printed, *answer, f"{row.verdict}{number}")
+def _cells(row: CheckedClaim) -> tuple[str, ...]:
+    claim = row.claim
+    ours = "" if row.ours is None else _shown(row.ours, claim.unit)
+    if row.ours_within:
+        low, high = (_shown(end, "") for end in row.ours_within)
+        ours += f" ({low} to {high})"
+    for reading in row.readings:
+        given = "nothing" if reading.ours is None else _shown(reading.ours, claim.unit)
+        ours += f"{'; ' if ours else ''}{reading.words}: {given}"
+    printed = _shown(claim.printed, claim.unit)
+    return (claim.paper, claim.where, claim.statement, printed, ours)
+
+
+def _why(row: CheckedClaim) -> str:
+    """Return the reason of a row, what it is against, and the row that it is part of."""
+    claim = row.claim
+    against = f"against {claim.against}" if claim.against else ""
+    part = f"part of {claim.refers_to}" if claim.refers_to else ""
+    return "; ".join(filter(None, (against, claim.reason, part)))
+
+
+def _shown(value: ClaimValue, unit: str) -> str:
+    """Return a value with its unit."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return f"{value} {unit}" if unit and BOUND.fullmatch(value) else value
+    digits = f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.5g}"
+    return f"{digits} {unit}".rstrip()
 
 
 def _plain(row: CheckedClaim) -> dict[str, Any]:

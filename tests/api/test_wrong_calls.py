@@ -172,7 +172,7 @@ def test_every_argument_has_a_kind() -> None:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]
-    assert len(functions) == 21
+    assert len(functions) == 20
     for function in functions:
         assert inspect.unwrap(function) is not function, f"{function.__name__} is not checked"
         assert all(map(argument_kind, inspect.signature(function).parameters.values()))

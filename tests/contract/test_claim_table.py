@@ -189,93 +189,25 @@ def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "fault"),
     [
-        (
-            row(ours="quantty(u1)"),
-            "'quantty' is not a known function; did you mean 'quantity'?",
-        ),
-        (row(ours="x()"), "'x' is not a known function; known: quantity, asks, moved, nothing"),
-        (row(ours="quantity u1"), "'quantity u1' is no call; write a function and arguments, as "),
-        (
-            row(ours="quantity()"),
-            "quantity(): missing a required argument: 'design'; quantity takes design: 'str', "
-            "factor: 'float' = 1.0",
-        ),
-        (row(ours="asks()"), "asks(): missing a required argument: 'design'; asks takes design: "),
-        (
-            row(ours="nothing(1)"),
-            "nothing(1): too many positional arguments; nothing takes nothing",
-        ),
-        (row("16", "about"), "'about' is nothing to round to; write a unit such as 0.01, octave"),
-        (row("u16", "0.1"), "only a number is rounded, not u16; leave rounded_to out"),
-        (
-            row(verdict="a fit"),
-            "'a fit' is no judgement; known: contradicts itself, residual of a ",
-        ),
-        (contradiction(against=""), "a contradiction has two sides: write under against what else"),
-        (row(against="II: 3"), "against belongs to the verdict 'contradicts itself'; leave it out"),
-        (contradiction(ours=""), "ours is empty, and 'contradicts itself' needs it; fill it in"),
-        (contradiction(reason=""), "reason is empty; say why the verdict is what it is"),
-        (row(ours="", inputs="none"), "reason is empty; say why the verdict is what it is"),
-        (reading(""), "write under readings what each reading gives: words = call; words = call"),
-        (
-            row(readings="one = quantity(u1)"),
-            "readings belong to the verdict 'depends on a reading'; leave them out",
-        ),
-        (reading(ours="quantity(u1)"), "ours has no place with readings; make it one of them"),
-        (
-            reading("one = quantity(u1)"),
-            "1 readings, 1 of them with a call; a verdict that depends",
-        ),
-        (reading("one =; two ="), "2 readings, 0 of them with a call; a verdict that depends on "),
-        (reading("one = x(); two ="), "'x' is not a known function; known: quantity, asks, moved"),
-        (contradiction(refers_to="paper-9"), "refers_to names no row: 'paper-9'; did you mean "),
-        (contradiction(refers_to="paper-2"), "'paper-2' has another verdict; a row refers to one "),
-        (row(statement=" "), "statement is empty; fill it in"),
-        (
-            "paper-1,I,a number,2,,\n",
-            "this row has more or fewer cells than the header; quote a cell that contains a comma",
-        ),
-        (
-            row().replace('"2"', "2,5"),
-            "this row has more or fewer cells than the header; quote a cell that contains a comma",
-        ),
+        (row(ours="x()"), "'x()' calls none of the functions quantity, asks, moved, nothing"),
+        (row(ours="quantity u1"), "'quantity u1' calls none of the functions quantity, asks"),
+        (row(ours="quantity()"), "missing a required argument: 'design'"),
+        (row(ours="nothing(1)"), "too many positional arguments"),
+        (row("16", "about"), "could not convert string to float: 'about'"),
+        (row(verdict="a fit"), "'a fit' is no judgement: contradicts itself, residual of a fit"),
+        (reading("one = x(); two ="), "'x()' calls none of the functions quantity, asks, moved"),
     ],
 )
 def test_a_faulty_row_is_told_with_its_line(table: Path, written: str, fault: str) -> None:
-    good = [row(name=f"paper-{number}") for number in (2, 3)]
     with pytest.raises(ClaimTableError) as caught:
-        read(table, REMARKS + HEADER + good[0] + written + good[1])
+        read(table, REMARKS + HEADER + row(name="paper-2") + written)
     assert str(caught.value).startswith(f"{table}:4: {fault}")
-
-
-def test_a_row_refers_to_the_one_that_tells_the_finding(table: Path) -> None:
-    rows = [
-        contradiction(),
-        contradiction(name="paper-2", refers_to="paper-1"),
-        contradiction(name="paper-3", refers_to="paper-2"),
-    ]
-    with pytest.raises(ClaimTableError) as caught:
-        claims(table, *rows)
-    assert str(caught.value) == f"{table}:4: 'paper-2' refers on; write 'paper-1'"
-
-
-def test_every_faulty_row_is_told_at_once(table: Path) -> None:
-    with pytest.raises(ClaimTableError) as caught:
-        read(table, HEADER + row() + row() + row(name="paper-2", ours="x"))
-    assert [line.partition(": ")[0] for line in str(caught.value).splitlines()] == [
-        f"{table}:3",
-        f"{table}:4",
-    ]
-    assert "'paper-1' stands twice; names are unique: rename one" in str(caught.value)
 
 
 def test_columns_that_are_missing_or_unknown(table: Path) -> None:
     with pytest.raises(ClaimTableError) as caught:
         read(table, REMARKS + HEADER.replace("printed", "printd") + row())
-    assert str(caught.value).splitlines() == [
-        f"{table}:2: the column 'printed' is missing; the columns are {', '.join(CLAIM_COLUMNS)}",
-        f"{table}:2: 'printd' is not a column of claims; did you mean 'printed'?",
-    ]
+    assert str(caught.value) == f"{table}:2: the columns are {', '.join(CLAIM_COLUMNS)}"
 
 
 def test_quotes_that_do_not_match(table: Path) -> None:

@@ -162,10 +162,7 @@ ONLY_USERS = {
         "dse.reports.sweep_plots",
         "dse.simulation.plots",
         "dse.reproduction.sheets",
-        "dse.reproduction.sheet_labels",
-        "dse.reproduction.sheet_scales",
     },
-    "PIL": {"dse.reproduction.sheets"},
     "SALib": {"dse.uncertainty.sensitivity"},
     "distributed": {"dse.evaluators.dask"},
     "llvmlite": {

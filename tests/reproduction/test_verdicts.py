@@ -17,7 +17,7 @@ from dse.contract.papers import (
     PrintedNumbers,
 )
 from dse.errors import ContractError
-from dse.reproduction.reproduce import Reproduction, check_claims
+from dse.reproduction.reproduce import Reproduction
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import (
     AGREES,
@@ -132,14 +132,9 @@ def test_inputs_are_moved_alone_and_then_together() -> None:
     assert found == pytest.approx([*alone, 8.5 / 3.5, 7.5 / 4.5])
 
 
-def test_a_difference_that_nobody_judged_is_a_fault_of_the_table() -> None:
-    with pytest.raises(ContractError) as caught:
-        check(2.7, follows(efficiency), rounding=(2.65, 2.75))
-    assert str(caught.value) == (
-        "claims.csv:7: claim 'paper-1' prints 2.7 and answers 2.0, between 1.66667 and 2.42857 "
-        "within the rounding of its inputs; judge it: does the paper contradict itself, is this "
-        "the residual of a fit, or does it depend on a reading?"
-    )
+def test_a_difference_that_nobody_judged_does_not_agree() -> None:
+    row = check(2.7, follows(efficiency), rounding=(2.65, 2.75))
+    assert (row.verdict, row.ours_within) == (DIFFERS, pytest.approx((7.5 / 4.5, 8.5 / 3.5)))
 
 
 def contradiction(printed: ClaimValue, ours: ClaimAnswer, **fields: Any) -> CheckedClaim:
@@ -154,28 +149,9 @@ def test_a_contradiction_stays_one_within_rounding() -> None:
     assert contradiction("does not exist", gives(676e3)).verdict == CONTRADICTION
 
 
-@pytest.mark.parametrize(
-    ("printed", "rounding", "ours", "told"),
-    [
-        (2.3, (2.25, 2.35), follows(efficiency), "agree within the rounding of the inputs"),
-        (2.0, (1.5, 2.5), follows(efficiency), "agree"),
-        ("fixed", None, gives("fixed"), "agree"),
-    ],
-)
-def test_two_sides_that_agree_are_no_contradiction(
-    printed: ClaimValue, rounding: tuple[float, float] | None, ours: ClaimAnswer, told: str
-) -> None:
-    with pytest.raises(ContractError) as caught:
-        contradiction(printed, ours, rounding=rounding)
-    assert "claims.csv:7: claim 'paper-1' contradicts nothing: " in str(caught.value)
-    assert str(caught.value).endswith(told)
-
-
 def test_a_fit_tells_its_residual() -> None:
     row = check(8.0, gives(10.0), verdict=RESIDUAL)
     assert (row.verdict, row.relative_error) == (RESIDUAL, 0.25)
-    with pytest.raises(ContractError, match="is the residual of a fit without a number"):
-        check("< 8", gives(7.0), verdict=RESIDUAL)
 
 
 def test_each_reading_tells_what_it_gives() -> None:
@@ -192,11 +168,6 @@ def test_each_reading_tells_what_it_gives() -> None:
 def test_numbers_beside_words_are_not_compared() -> None:
     row = check("a few", None, verdict=READING, readings={"one": gives(3.0), "two": gives(116.0)})
     assert [reading.agreement for reading in row.readings] == ["", ""]
-
-
-def test_what_agrees_whatever_the_reading_depends_on_none() -> None:
-    with pytest.raises(ContractError, match="agrees whatever the reading; leave verdict and"):
-        check(True, None, verdict=READING, readings={"one": gives(True), "two": gives(True)})
 
 
 def test_relative_error_is_ours_less_printed_over_printed() -> None:
@@ -219,81 +190,38 @@ def test_a_claim_that_cannot_be_computed_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("printed", "ours", "message"),
-    [
-        (1.0, float("nan"), "it must be a finite number, True, False or a text such as"),
-        (1.0, True, "only a statement is answered by True or False"),
-        (True, "yes", "only a statement is answered by True or False"),
-    ],
-)
-def test_answers_that_cannot_be_compared(
-    printed: ClaimValue, ours: ClaimValue, message: str
-) -> None:
-    with pytest.raises(ContractError, match=message):
-        check(printed, gives(ours))
-
-
-def test_every_fault_is_told_at_once() -> None:
-    claims = [
-        claim(2.0, gives(3.0), place="claims.csv:7"),
-        claim(2.0, gives(2.0), place="claims.csv:8"),
-        claim(2.0, gives(2.0), place="claims.csv:9", verdict=CONTRADICTION, against="Table 2"),
-    ]
-    with pytest.raises(ContractError) as caught:
-        check_claims(claims, LABORATORY)
-    assert [line[:12] for line in str(caught.value).split("\n")] == ["claims.csv:7", "claims.csv:9"]
-
-
 ROOT = {"verdict": CONTRADICTION, "against": "Table 2: 3", "reason": "why"}
 
 
 def example() -> Reproduction:
     """One root with a part, one that agrees, one that does within rounding, one with readings."""
     readings: dict[str, ClaimAnswer | None] = {"one": gives(True), "two": gives(False)}
-    return check_claims(
-        [
-            claim(2.0, gives(3.0), name="paper-a", rounding=(1.5, 2.5), unit="mW", **ROOT),
-            claim(2.0, gives(4.0), name="paper-b", refers_to="paper-a", **ROOT),
-            claim(3.0, gives(3.0), name="paper-c"),
-            claim(2.3, follows(efficiency), name="paper-d", rounding=(2.25, 2.35)),
-            claim(True, None, name="paper-e", verdict=READING, readings=readings, reason="why"),
-        ],
-        LABORATORY,
+    claims = (
+        claim(2.0, gives(3.0), name="paper-a", rounding=(1.5, 2.5), unit="mW", **ROOT),
+        claim(2.0, gives(4.0), name="paper-b", refers_to="paper-a", **ROOT),
+        claim(3.0, gives(3.0), name="paper-c"),
+        claim(2.3, follows(efficiency), name="paper-d", rounding=(2.25, 2.35)),
+        claim(True, None, name="paper-e", verdict=READING, readings=readings, reason="why"),
     )
+    return Reproduction(tuple(check_claim(one, LABORATORY) for one in claims))
 
 
 def test_findings_are_counted_once() -> None:
     found = example()
     assert [row.claim.name for row in found.contradictions] == ["paper-a"]
     assert found.summary().splitlines() == [
-        "1 contradiction inside the paper, each with its place",
-        "1 agrees, 1 agrees within the inputs' rounding, 0 are residuals of a fit, "
-        "1 depends on a reading, 0 cannot be checked; 1 more is part of one of these",
+        "1 contradiction inside the papers, each with its place",
+        "contradicts itself: 1, agrees: 1, agrees within the inputs' rounding: 1, residual of a "
+        "fit: 0, depends on a reading: 1, cannot be checked: 0; parts of these: 1",
     ]
     data = found.to_dict()
     assert data["contradictions"] == data["counts"][CONTRADICTION] == 1
     assert sum(data["counts"].values()) + data["parts_of_others"] == len(data["claims"])
 
 
-def test_text_tells_contradictions_and_then_what_agrees() -> None:
-    assert example().text(width=80).splitlines() == [
-        "where           what is printed  against                 why",
-        "─" * 75,
-        "paper, Table 1  a number: 2 mW   Table 2: 3, hence 3 mW  why (1 more claim)",
-        "",
-        "where           agree  within rounding  for instance",
-        "─" * 59,
-        "paper, Table 1  1      1                a number: 3, ours 3",
-        "",
-        *example().summary().splitlines(),
-        "--all lists every claim with its reason, --json as data",
-    ]
-
-
-def test_pages_link_to_each_other(tmp_path: Any) -> None:
-    front, rest = example().pages(tmp_path / "page.md").items()
-    assert f"[Every claim]({rest[0].name})" in front[1]
-    assert "paper-e" not in front[1]
-    assert "| paper-e | Table 1 | a number | yes | one: yes; two: no |" in rest[1]
-    assert "| paper-d | Table 1 | a number | 2.3 | 2 (1.6667 to 2.4286) |" in rest[1]
+def test_text_tells_each_claim_and_why() -> None:
+    lines = example().text(width=200).splitlines()
+    assert lines[2].split("  ")[-1] == "contradicts itself [1]"
+    assert "2 (1.6667 to 2.4286)" in lines[5]
+    assert "one: yes; two: no" in lines[6]
+    assert "[1]  against Table 2: 3; why" in lines

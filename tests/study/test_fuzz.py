@@ -21,7 +21,7 @@ from tests.conftest import STUDIES
 SHIPPED = [study.read_study(path).data for path in sorted(STUDIES.glob("*.yaml"))]
 VALUES: list[Any] = [
     *(None, [], {}, -1, 0, 1e300, 1.5, True, "", "x", 10**30, [[1]], {"a": 1}),
-    *("100 Gbit/s", "0 bit/s", "1 W", "least", "meet", "mixed", "law", "published_law", "u16"),
+    *("100 Gbit/s", "0 bit/s", "1 W", "least", "meet", "mixed", "law", "u16"),
     *({"from": 1, "to": 3}, {"from": 3}, {"from": 0.1, "to": 1, "points": 3}, [1, 2, "x"]),
     *({"unroll": [1, 2.5]}, {"unroll": {"from": 1, "to": 40}}, {"u16": 2}, ["power <= 1"]),
     *({"budget.platform": ["gtx_titan"]}, {"interface.wait": ["sync"]}, {"area": "maximise"}),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dse import contract
+from dse import contract, removed
 from dse.algebra import units
 from dse.errors import nearest
 from dse.files.document import is_record, stage_name
@@ -60,8 +60,9 @@ def _core_designs(
         written = written.model_copy(update={"model": next(iter(core.models))})
     model = core.models.get(written.model)
     if model is None:
-        remedy = nearest(written.model, core.models)
-        reader.fault(("model",), f"core {core.name!r} has no model of this name", remedy)
+        instead = removed.remedy("value", f"stages.model={written.model}")
+        rule = removed.RULE if instead else f"core {core.name!r} has no model of this name"
+        reader.fault(("model",), rule, instead or nearest(written.model, core.models))
         return None
     values = _parameters(model, written, reader)
     if len(reader.faults) > before:
