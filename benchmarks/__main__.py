@@ -12,7 +12,6 @@ from benchmarks import (
     break_even,
     core_tables,
     enumeration,
-    evaluation,
     filter,
     growth,
     methods,
@@ -21,7 +20,7 @@ from benchmarks import (
     starting,
 )
 
-LIBRARIES = ("numpy", "scipy", "moocore", "llvmlite", "pymoo", "optuna", "ortools", "platypus-opt")
+LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna", "ortools", "platypus-opt")
 
 
 def installed(name: str) -> str:
@@ -41,7 +40,6 @@ def main() -> None:
         f"({platform.machine()}), Python {platform.python_version()}, {versions}. "
         f"Medians of three repetitions; the ratios of one run are what counts."
     )
-    evaluation.main()
     enumeration.main()
     growth.main()
     plausible.main()

@@ -46,6 +46,7 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "axes.of"): _PAIRS,
     ("field", "axes.values"): _PAIRS,
     ("field", "axes.only"): _PAIRS,
+    ("field", "search.compiled"): "delete it; numpy evaluates every design",
     ("argument", "run.storage"): _SHARED,
     ("argument", "answer.flips_budget"): _TIME,
     ("argument", "report.flips_budget"): _TIME,

@@ -81,7 +81,6 @@ PURPOSES: Mapping[str, str] = {
     "dask": "designs measured by the machines of a Dask cluster",
     "dev": "work on the program itself",
     "docs": "the documents as a site",
-    "fast": "machine code that evaluates many designs",
     "parquet": "evaluations of runs as Parquet instead of CSV",
     "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",

@@ -74,9 +74,8 @@ def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     rounding neither adds designs to a front nor drops them; but for 5.5e-5 of such pairs (measured
     of random sums), which a boundary between two rounded numbers divides.  Then one design is
     better than its equal by 1e-12 and drops it, whoever searches: a loss is computed from a design
-    alone, in one order, whatever others are beside it and whether by numpy or machine code, bit
-    by bit, and what is put together or pruned from bounds is never compared without the slack of
-    1e-9 nor put on a front unevaluated.
+    alone, in one order, whatever others are beside it, and what is put together or pruned from
+    bounds is never compared without the slack of 1e-9 nor put on a front unevaluated.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         carried = loss * SPLIT
@@ -135,8 +134,6 @@ class Evaluation:
         row for none.
     failure
         Why the first of them cannot, and which design it is.
-    known_feasible
-        Designs that meet every constraint, shape (n,), where that was found on the way.
     """
 
     points: Points
@@ -144,13 +141,10 @@ class Evaluation:
     violation: NDArray[np.float64]
     failed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(1, dtype=bool))
     failure: str = ""
-    known_feasible: NDArray[np.bool_] | None = None
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
         """Designs that meet every constraint, shape (n,)."""
-        if self.known_feasible is not None:
-            return self.known_feasible
         return np.asarray((self.violation <= 0).all(axis=1))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,8 @@ from dse.model.host import HostAlone
 from dse.model.judge import judged, judged_measured
 from dse.model.levels import losses_with
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Block, Boxes, Index, Points, as_index, product_text
+from dse.model.space import Index, Points, as_index, product_text
 from dse.model.stage import Groups, Wired
-
-if TYPE_CHECKING:
-    from dse.model.tape.compiled import Candidates
-    from dse.model.tape.taped import Taped
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,24 +167,6 @@ class Problem(Wired):
         measured = () if self.measured is None else (MEASURED,)
         return rules + exists + evaluated + measured + tuple(rule.text for rule in self.constraints)
 
-    @cached_property
-    def _taped(self) -> Taped:
-        """The tape of the study."""
-        from dse.model.tape.taped import Taped  # a study that is only checked has none
-
-        return Taped(self)
-
-    @property
-    def untraced(self) -> Mapping[str, str]:
-        """Functions that are called with columns, each with the reason; none before tracing."""
-        return self._taped.opaque
-
-    @property
-    def uncompiled(self) -> str:
-        """Why machine code could not evaluate designs; empty where it could."""
-        compiled = self._taped.__dict__.get("compiled")
-        return "" if compiled is None else compiled.refused
-
     def evaluate(
         self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
     ) -> Evaluation:
@@ -207,10 +185,6 @@ class Problem(Wired):
             rows = np.maximum(as_index(points), 0)
             found = self.evaluate(rows, changed, draws=draws)
             return host.with_hosts(self, found, as_index(points), changed, draws=draws)
-        taped = changed is None and draws == 1 and self.measured is None
-        done = self._taped.evaluate(points) if taped else None
-        if done is not None:
-            return judged(self, done, done.failed, "") if done.known_feasible is None else done
         failures = Failures()
         before, excluded = self.beforehand, np.zeros(len(points), dtype=bool)
         if before is not None and changed is None and draws == 1:
@@ -239,14 +213,6 @@ class Problem(Wired):
         """Return what is known of designs that were evaluated."""
         known = self.beforehand
         return Ledger(evaluated=len(points)) if known is None else known.ledger(points)
-
-    def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
-        """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.
-
-        None where `evaluate` must be called: a number may be none, or there is no machine code.
-        """
-        compiled = None if self.measured is not None else self._taped.compiled
-        return None if compiled is None else compiled.candidates(points, pivots)
 
     def expected(self, index: Index) -> NDArray[np.float64]:
         """Return the losses (n, m) that designs are expected to have before they are measured.
@@ -289,10 +255,6 @@ class Problem(Wired):
         """Return the groups of each stage of the designs `index`; those of hosts are empty."""
         columns, alone = self.space.columns(index), host.hosts_among(index)
         return [stage.groups(columns, len(index), alone) for stage in self.stages]
-
-    def search_columns(self, index: Index) -> dict[str, Any]:
-        """Return the columns of losses and violations, those of stages as tuples."""
-        return self._columns(index, self.search_plan, self.requirement_steps)
 
     def terms(self, index: Index) -> dict[str, Any]:
         """Return all columns of the designs `index`; those of stages as tuples."""

@@ -18,7 +18,7 @@ from dse.model.evaluation import Goal, full_column
 from dse.model.fleet import Fleet, offered
 from dse.model.graph import Graph, Step, missed_by
 from dse.model.mixed import PAYLOAD_OFFLOADED
-from dse.model.space import Index, Space
+from dse.model.space import Space
 
 Groups = list[tuple[Column, NDArray[np.int64]]]
 """Of each group of equal instances in designs: how many (n,), and of which design of the stage."""
@@ -163,7 +163,7 @@ def dependent_streams(columns: Mapping[str, Column]) -> Column:
 
 @dataclass(frozen=True)
 class Wired:
-    """What a `dse.model.problem.Problem` is made of: what its bounds and its tape depend on."""
+    """What a `dse.model.problem.Problem` is made of: what its bounds depend on."""
 
     space: Space
     stages: tuple[Stage, ...]
@@ -214,10 +214,6 @@ class Wired:
         found = [missed_by(step, made(step, columns)) for step in self.requirement_steps]
         found += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use]
         return found + [np.full(1, -1.0)] * self.tolerant
-
-    def search_columns(self, index: Index) -> dict[str, Any]:
-        """Return the columns of losses and violations, those of stages as tuples."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -65,13 +65,6 @@ def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{counts.evaluated:,} designs were evaluated"
         )
-    for name, reason in (problem.untraced if problem.size > WHOLE else {}).items():
-        yield (
-            f"{name} is called for each batch of designs: what it does depends on the numbers in "
-            f"its columns ({reason})"
-        )
-    if problem.uncompiled:
-        yield f"{problem.uncompiled} is not compiled: numpy evaluated every design, more slowly"
     if any(part.quality.hypervolume.error for part in parts):
         goals = len(problem.goals)
         yield (

@@ -78,12 +78,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
-        from dse.search.exact.enumeration import compiling  # see `check_search`
-
-        with (
-            limited(seconds=settings.effort_s, byte=settings.memory_byte),
-            compiling(settings.compiled),
-        ):
+        with limited(seconds=settings.effort_s, byte=settings.memory_byte):
             outcome: Outcome = method.function(
                 problem, progress, budget=settings.budget, limit=settings.most_enumerated
             )

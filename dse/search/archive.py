@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,6 @@ from dse.search.sample import Sample, hashes
 from dse.search.settings import FrontWatcher, beforehand, check_constraints
 from dse.search.settings import Progress as Progress
 from dse.search.settings import Searchable as Searchable
-
-if TYPE_CHECKING:
-    from dse.model.tape.compiled import Candidates
 
 SAMPLE_SHARE = 1 / 32
 """Of the memory that a proof may take; a sample is smaller where it would take more."""
@@ -64,7 +60,6 @@ class Archive:
         self._before = beforehand(problem)
         self.total = total
         self.ending = ending or Ending()
-        self.compiled = False  # whether machine code was found to be worth it
         self._progress = progress
         self.forget()
         if isinstance(progress, FrontWatcher):
@@ -122,12 +117,6 @@ class Archive:
     def front(self) -> tuple[Index, Matrix]:
         """The best designs so far, in no order, and their losses."""
         return self._front.best
-
-    def pivots(self, most: int = PIVOTS) -> Matrix:
-        """Return points of the front so far, which dismiss most designs before all others do."""
-        some = self._front.some(most)
-        spread = np.ptp(some, axis=0) if len(some) else np.ones(1)
-        return some[np.argsort((some / np.where(spread > 0, spread, 1.0)).sum(axis=1))]
 
     def expected(self, index: Index) -> Matrix:
         """Return losses (n, m) that a model expects of designs: NaN where there is none."""
@@ -210,7 +199,7 @@ class Archive:
         rows = np.flatnonzero(feasible)
         rows = rows[nondominated_by(evaluation.loss[rows], self._front.some(PIVOTS))]
         self._front.add(points, rows, evaluation.loss[rows])
-        self._add_to_samples(points, lambda: feasible)
+        self._add_to_samples(points, feasible)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         self._tell()
@@ -219,15 +208,6 @@ class Archive:
         """Let who watches know how far the search is."""
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
-
-    def add(self, points: Points, found: Candidates) -> None:
-        """Add distinct designs, never seen before, whose candidates are known; some is feasible."""
-        self.evaluated += len(points)
-        self._ledger += Ledger(evaluated=len(points))
-        self.feasible += found.count
-        self._front.add(points, found.rows, found.loss)
-        self._add_to_samples(points, found.feasible)
-        self._tell()
 
     def close(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
@@ -253,7 +233,7 @@ class Archive:
         evaluation = self.problem.evaluate(index)
         feasible = evaluation.feasible
         self.reference_evaluations += len(index)
-        self._add_to_samples(index, lambda: feasible)
+        self._add_to_samples(index, feasible)
         if not feasible.any() and not self.feasible and len(index):
             self._update_constraints(index, evaluation.violation)
         return evaluation
@@ -336,11 +316,11 @@ class Archive:
                 f"{sizes.tolist()}"
             )
 
-    def _add_to_samples(self, points: Points, feasible: Callable[[], NDArray[np.bool_]]) -> None:
+    def _add_to_samples(self, points: Points, feasible: NDArray[np.bool_]) -> None:
         if all(sample.complete for sample in self._samples):
             return
-        hashed, meets = hashes(points, len(self.problem.sizes)), feasible()
-        for sample, chosen in zip(self._samples, (meets, ~meets), strict=True):
+        hashed = hashes(points, len(self.problem.sizes))
+        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
             if not sample.complete:
                 sample.add(points, hashed, chosen)
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -80,9 +80,6 @@ def check_constraints(problem: Searchable) -> None:
         )
 
 
-Choice = Literal["auto", "yes", "no"]
-"""Whether something is done: where it pays, always, or never."""
-
 EFFORT_S = 60.0
 """CPU time that the proof of a front may take by default."""
 
@@ -126,8 +123,6 @@ class SearchSettings:
         begins: that is examined between portions, which are the smaller the less there may be.
     partial
         Whether the front so far is an answer when these are used up; otherwise it is an error.
-    compiled
-        Whether an enumeration evaluates designs by machine code: where it pays, always, or never.
     options
         Options of the method, by name; the others have their default.
     """
@@ -145,7 +140,6 @@ class SearchSettings:
     effort_s: float = EFFORT_S
     memory_byte: float = MEMORY_BYTE
     partial: bool = False
-    compiled: Choice = "auto"
     options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     @property
@@ -173,8 +167,6 @@ class SearchSettings:
         for name, value in (("effort", self.effort_s), ("memory", self.memory_byte)):
             if not 0 < value < math.inf:
                 raise StudyError([_fault(name, value, "a number above 0")])
-        if self.compiled not in get_args(Choice):
-            raise StudyError([_fault("compiled", self.compiled, "auto, yes or no")])
         if self.seed >= 2**32:
             raise StudyError([_fault("seed", self.seed, "less than 2**32")])
         refuse(

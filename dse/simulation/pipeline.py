@@ -99,10 +99,15 @@ def passed(
     It starts on an offload whose bits come evenly from `first` to `last`.  Its rounds begin when
     the first one is there, and those of the offload before leave room for it: when it is `ready`.
     """
-    free = max(start + station.busy_s, last)
-    begin = max(start, ready, first + (last - first) * station.first_round)
-    end = min(max(begin + station.last_round_s, last), free) + station.fill_s
-    return end if station.whole else start + station.fill_s, end, free, begin + station.busy_s
+    busy, fill = station.busy_s, station.fill_s
+    begin = first + (last - first) * station.first_round
+    begin = start if start > begin else begin  # `max` would take most of a simulation
+    begin = ready if ready > begin else begin
+    free, end = start + busy, begin + station.last_round_s
+    free = last if last > free else free
+    end = last if last > end else end
+    end = (free if free < end else end) + fill
+    return end if station.whole else start + fill, end, free, begin + busy
 
 
 @dataclass(frozen=True)

@@ -238,9 +238,6 @@ class SearchSection(StudySection):
     on_failure: Literal["stop", "infeasible"] = option(
         "What a design is that cannot be evaluated: an error, or infeasible", "stop"
     )
-    compiled: Literal["auto", "yes", "no"] = option(
-        "Whether machine code evaluates all designs: where it pays, always, never", "auto"
-    )
     options: dict[str, bool | int | float | str] = entries(
         "Options of the method; `dse show METHOD` lists them"
     )

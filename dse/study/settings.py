@@ -101,7 +101,6 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         confidence=_value(until.confidence, CONFIDENCE),
         seed=search.seed,
         population=search.population,
-        compiled=search.compiled,
         options=search.options,
     )
 

@@ -66,15 +66,6 @@ def test_a_run_without_pyarrow_writes_csv_says_so_and_is_used_like_any_other(
     assert run_dse("run", study, *sweep, "--out", "plain", cwd=tmp_path).returncode == 0  # again
 
 
-def test_an_answer_with_arrivals_is_simulated_without_machine_code(
-    without: Callable[..., None], tmp_path: Path
-) -> None:
-    without("llvmlite")
-    done = run_dse("answer", str(STUDIES / "tls_100gbps.yaml"), "--no-flips", "--all", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "agrees with the model" in " ".join(done.stdout.split())
-
-
 def test_a_run_says_nothing_of_csv_where_pyarrow_is_installed() -> None:
     assert "evaluations.csv.gz" not in dse.run(SETTOP).text()
 
@@ -135,5 +126,5 @@ def test_the_remedy_of_a_missing_library_is_an_extra_of_ours() -> None:
     extras = {name: {one.name for one in needed} for name, needed in libraries().items()}
     assert extras["parquet"] == {"pyarrow"}
     assert extras["search"] == {"pymoo", "optuna"}
-    assert extras["all"] == {"pyarrow", "pymoo", "optuna", "SALib", "llvmlite", "distributed"}
+    assert extras["all"] == {"pyarrow", "pymoo", "optuna", "SALib", "distributed"}
     assert not {"pyarrow", "pymoo", "optuna"} & extras[""]

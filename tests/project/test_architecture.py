@@ -165,11 +165,6 @@ ONLY_USERS = {
     },
     "SALib": {"dse.uncertainty.sensitivity"},
     "distributed": {"dse.evaluators.dask"},
-    "llvmlite": {
-        "dse.model.tape.kernel",
-        "dse.model.tape.operations",
-        "dse.simulation.compiled",
-    },
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
     "multiprocessing": {"dse.workers", "dse.evaluators.local"},
@@ -243,9 +238,9 @@ DRAWN = (
     "dse.search.exact.compose",
     "dse.parametric.repairs.infeasible",
 )
-SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive", "dse.model.tape.layout")
+SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive")
 RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_file")
-CHECKED = (*SEARCHED, *RECORDS, "rich", "dse.runs", "dse.model.tape.taped", "dse.study.tables")
+CHECKED = (*SEARCHED, *RECORDS, "rich", "dse.runs", "dse.study.tables")
 LEFT_OUT = {
     "--help": (*CHECKED, "numpy", "pydantic", "ruamel"),
     "list cores": (*SEARCHED, "dse.study.schema"),

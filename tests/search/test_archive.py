@@ -13,7 +13,6 @@ from dse.model import front as fronts
 from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
 from dse.model.space import Points, as_index
-from dse.model.tape.compiled import Candidates
 from dse.search import archive as archives
 from dse.search.archive import Archive
 from dse.search.outcome import Certificate
@@ -255,21 +254,6 @@ def test_a_continuous_axis_is_never_exhausted() -> None:
     assert found.feasible_in_space is None
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_designs_of_which_the_candidates_are_known_count_as_evaluated_ones(seed: int) -> None:
-    problem = table(seed)
-    every = np.array(designs(problem))
-    evaluation = problem.evaluate(every)
-    rows = np.flatnonzero(evaluation.feasible)
-    found = Candidates(len(rows), lambda: evaluation.feasible, rows, evaluation.loss[rows])
-    told, asked = Archive(problem, total=24), Archive(problem, total=24)
-    told.add(every, found)
-    asked.evaluate_new(every)
-    one, other = told.outcome(), asked.outcome()
-    for name in ("front_index", "front_loss", "sample_index", "evaluated", "feasible", "exact"):
-        assert np.array_equal(getattr(one, name), getattr(other, name)), name
-
-
 def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:
     problem = table(5)
     archive, every = Archive(problem, total=24), np.array(designs(problem))
@@ -326,15 +310,6 @@ def test_a_long_front_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None
     archive.evaluate_new(np.arange(12)[:, np.newaxis])
     above = line + 0.5  # dominated by the point below it, and by no other
     assert archive.dominated(above).tolist() == [x % 4 == 0 for x in range(12)]
-
-
-def test_pivots_are_the_points_of_the_front_with_the_least_sums_first() -> None:
-    losses = np.array([[0.0, 10], [4, 0], [3, 1], [1, 2]])  # in parts of their ranges .85 and .45
-    archive = Archive(Table((4,), losses, -np.ones((4, 1))), total=4)
-    assert archive.pivots().shape == (0, 2)
-    archive.evaluate_new(np.arange(4)[:, np.newaxis])
-    assert archive.pivots()[:2].tolist() == [[1, 2], [3, 1]]
-    assert sorted(archive.pivots().tolist()) == sorted(losses.tolist())
 
 
 @pytest.mark.parametrize("known", [0, 3, 20, 24])

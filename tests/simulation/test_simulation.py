@@ -148,7 +148,7 @@ def test_standard_errors_are_those_of_repetitions(load: float) -> None:
     traffic, _ = random_designs.traffic(3)
     count = int(enough(load, 1.0, 0.0))
     found = []
-    for seed in range(40):
+    for seed in range(20):
         arrived = arrivals(cv2=1.0, rate_hz=load * traffic.most_hz, count=count, seed=seed)
         passage = one_after_the_other(traffic.pipelines, np.zeros(count, int), arrived)
         found.append(measure(traffic, passage))
@@ -169,19 +169,16 @@ def test_few_offloads_have_no_error() -> None:
     assert np.isnan(none["time"].value)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_recursions_agree_with_events_bit_for_bit(compiled: bool) -> None:
-    if compiled:
-        pytest.importorskip("llvmlite")
+def test_recursions_agree_with_events_bit_for_bit() -> None:
     for seed in range(30):
         one = random_designs.traffic(seed, mix=seed % 2 > 0)[0]
         arrived = arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7)
         kind = kinds(shares=one.shares, count=800, seed=7)
         alone = pass_through(one.pipelines, kind, arrived, most_events=inf)
-        found = one_after_the_other(one.pipelines, kind, arrived, compiled=compiled)
+        found = one_after_the_other(one.pipelines, kind, arrived)
         assert np.array_equal(alone.ended_s, found.ended_s), seed
         assert np.array_equal(alone.core_s, found.core_s), seed
-    few = one_after_the_other([PIPELINE], kind[:0], arrived[:0], compiled=compiled)
+    few = one_after_the_other([PIPELINE], kind[:0], arrived[:0])
     assert len(few.ended_s) == 0
 
 

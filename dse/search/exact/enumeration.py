@@ -1,28 +1,21 @@
-"""The exact front by going through all designs: evaluated, or pruned cell by cell by bounds.
-
-Machine code evaluates them on request, or where it pays.
-"""
+"""The exact front by going through all designs: evaluated, or pruned cell by cell by bounds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import BudgetError, DseError, TooLargeError
 from dse.model.cells import CellBounds, Cells, cells_of
-from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact.work import BOUND_BYTE, CALL, ROW, EffortError, StopError, fitting, spend
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
-from dse.search.settings import Choice, beforehand, left_of
+from dse.search.settings import beforehand, left_of
 
 Flags = NDArray[np.bool_]
 
@@ -40,6 +33,11 @@ MEASURED_TOGETHER = 16
 
 CHUNK = 65_536
 """Designs evaluated at once: what bounds the memory."""
+
+KEPT_BYTE = 31 * 2**20
+"""Once so much was allocated and freed, glibc hands smaller arrays out of memory that it keeps
+(mallopt(3), M_MMAP_THRESHOLD).  The system otherwise clears pages again for the results of every
+chunk, which takes a fifth of an enumeration."""
 
 WHOLE = 100_000
 """Spaces up to this size are evaluated whole."""
@@ -60,18 +58,6 @@ CLOSED = 20
 
 FOLLOWED = 512
 """Random designs that tell how much work is to be expected."""
-
-
-WORTH = 10_000_000
-"""Designs that take numpy some .5 s or more, several times what compiling takes."""
-
-SLICE = 64
-"""Part of a space that is settled before it is known how much is left to be evaluated."""
-
-PIVOTS = 128
-"""Points of the front that machine code compares each design with, until one dominates it."""
-
-_CHOICE: ContextVar[Choice] = ContextVar("_CHOICE", default="auto")
 
 
 def check_provable(problem: Searchable, method: str, *, budget: int | None, limit: int) -> None:
@@ -143,6 +129,7 @@ def enumerate_all(
     problem, chunk = archive.problem, fitting(chunk, BOUND_BYTE)
     archive.forget(every=True)
     levels = _levels(problem) if problem.size > whole else []
+    np.empty(KEPT_BYTE, dtype=np.uint8)  # given back at once
     if len(levels) > 1:
         _evaluate_rivals(archive, rivals)
         for block in blocks(levels[0].sizes, chunk // 4):
@@ -151,7 +138,7 @@ def enumerate_all(
             return
         archive.forget(every=True)  # what conflicts is known only where every design was evaluated
     for block in blocks(problem.sizes, chunk):
-        evaluate_part(archive, block)
+        _evaluate_part(archive, block)
 
 
 def enumerated(
@@ -265,7 +252,7 @@ def _visit(archive: Archive, levels: list[Cells], points: Block | Boxes, chunk: 
     """Bound cells of the first of `levels`; those that stay open go one level down."""
     level, *finer = levels
     if not finer:
-        evaluate_part(archive, points)
+        _evaluate_part(archive, points)
         return
     spend(ROW * len(points) + CALL)
     infeasible, dominated = _closed(archive, level.bounds(points))
@@ -316,52 +303,6 @@ def _parts(sizes: Sequence[int], steps: Sequence[int], cells: Index, chunk: int)
             yield Boxes(tuple(left), corners[rows[first : first + most]])
 
 
-@contextmanager
-def compiling(choice: Choice) -> Iterator[None]:
-    """Evaluate designs by machine code inside: always, never, or where it pays.
-
-    Raises
-    ------
-    DseError
-        When it is requested and llvmlite is not installed.
-    """
-    if choice == "yes":
-        from dse.model.tape.compiled import require_llvmlite  # few searches get here
-
-        require_llvmlite()
-    token = _CHOICE.set(choice)
-    try:
-        yield
-    finally:
-        _CHOICE.reset(token)
-
-
-def evaluate_part(archive: Archive, points: Block | Boxes) -> None:
-    """Evaluate designs for an archive, by machine code or numpy; the archive is the same."""
+def _evaluate_part(archive: Archive, points: Block | Boxes) -> None:
     spend(len(points) + CALL)
-    if worth(archive):
-        found = cast(Problem, archive.problem).candidates(points, archive.pivots(PIVOTS))
-        if found is not None and (archive.feasible or found.count):
-            archive.add(points, found)
-            return
     archive.evaluate_new(points)
-
-
-def worth(archive: Archive) -> bool:
-    """Tell whether machine code is requested, or expected to save more than it takes to compile.
-
-    Of what is left, the share is evaluated that was evaluated of what is settled.
-    """
-    choice = _CHOICE.get()
-    if choice == "no" or not hasattr(archive.problem, "candidates"):
-        return False
-    if choice == "auto" and not archive.compiled:
-        settled = archive.evaluated + archive.pruned
-        left = archive.problem.size - settled
-        first = settled * SLICE >= archive.problem.size
-        if first and left * archive.evaluated > WORTH * settled:
-            from dse.model.tape.compiled import has_llvmlite  # few searches get here
-
-            archive.compiled = has_llvmlite()
-        return archive.compiled
-    return True

@@ -104,8 +104,7 @@ class Incumbents:
         for index in parts:
             own = slice(last, last + len(index))
             last = own.stop
-            feasible = every.feasible[own]
-            some = Evaluation(index, every.loss[own], every.violation[own], known_feasible=feasible)
+            some = Evaluation(index, every.loss[own], every.violation[own])
             yield some, self._remember(index, some)
         spend(last + CALL)
 
