@@ -20,12 +20,6 @@ DOES_NOT_EXIST = "does not exist"
 class Laboratory(Protocol):
     """What the engine lends to claims and figures that need more than their own package."""
 
-    def evaluate(self, study: str) -> Mapping[str, Any]:
-        """Return every quantity of the one design that the study (YAML text) describes."""
-
-    def front(self, study: str) -> Mapping[str, NDArray[Any]]:
-        """Return the front of a study (YAML text) as columns."""
-
     def designs(self, study: str) -> Mapping[str, NDArray[Any]]:
         """Return all feasible designs of a study (YAML text) as columns."""
 

@@ -164,11 +164,11 @@ DIRECTIONS = ((0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8), (0, 1), (0, -1
 DISTANCES = (8.0, 22.0, 36.0, 50.0)
 
 
-def place_labels(axes: Axes, points: Values, names: dict[int, str], *, math: bool = False) -> None:
+def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
     """Give each label the first place where it covers no mark; without one, leave it out.
 
     All labels that can stand close by do so before any stands further off, with a line that
-    runs through no other marker.  `math` reads what stands between dollars as a formula.
+    runs through no other marker.
     """
     pixels = axes.transData.transform(points)
     point_size = _points(axes, 1.0)
@@ -179,7 +179,7 @@ def place_labels(axes: Axes, points: Values, names: dict[int, str], *, math: boo
     inside = axes.get_window_extent()
     labels: list[Bbox] = []
     look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 6}
-    look |= {"path_effects": HALO, "parse_math": math}
+    look |= {"path_effects": HALO}
 
     def fits(box: Bbox, leader: Outline, others: list[Bbox]) -> bool:
         return (

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from dse import search
 from dse.contract import Column
 from dse.model import tables
 from dse.model.problem import Problem
@@ -23,18 +21,6 @@ class StudyRunner:
     def __init__(self) -> None:
         """Start with nothing kept."""
         self._problem = cache(_problem)
-
-    def evaluate(self, text: str) -> Mapping[str, Any]:
-        """Return every quantity of the first design of a study."""
-        problem = self._problem(text)
-        row = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-        return {name: values[0] for name, values in tables.design_table(problem, row).items()}
-
-    def front(self, text: str) -> Mapping[str, NDArray[Any]]:
-        """Return the exact front of a study."""
-        problem = self._problem(text)
-        found = search.run_search(problem, search.SearchSettings(method="exact"), None)
-        return tables.design_table(problem, found.front_index)
 
     def designs(self, text: str) -> Mapping[str, NDArray[Any] | Column]:
         """Return all feasible designs of a small study."""
