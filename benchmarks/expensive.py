@@ -70,7 +70,6 @@ class Table:
     valid: np.ndarray
     choices: tuple[int, ...] = ()
     expected: Matrix | None = None
-    cheaper: tuple[tuple[float, Matrix], ...] = ()
     continuous: tuple[str, ...] = ()
     constraint_names: tuple[str, ...] = ("valid",)
 
@@ -136,27 +135,8 @@ def _scale(values: np.ndarray) -> np.ndarray:
     return (values - values[0]) / (values[-1] - values[0])
 
 
-@dataclass
-class TableLevel:
-    """A cheaper level of a table, and how many designs it was count for."""
-
-    table: Table
-    cost_share: float
-    loss: Matrix
-    count: int = 0
-
-    def losses(self, index: Index) -> Matrix:
-        self.count += len(index)
-        return self.loss[self.table.rows(index)]
-
-
 class Rows(Archive):
     """The one door to a table: only its rows are designs."""
-
-    @cached_property
-    def levels(self) -> list[TableLevel]:
-        """Cheaper levels, each with the share of the cost and the losses of each row."""
-        return [TableLevel(self.problem, *one) for one in self.problem.cheaper]
 
     def _row(self, index: Index) -> Index:
         return self.problem.index[self.problem.rows(index)]

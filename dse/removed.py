@@ -47,6 +47,10 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "axes.values"): _PAIRS,
     ("field", "axes.only"): _PAIRS,
     ("field", "search.compiled"): "delete it; numpy evaluates every design",
+    ("field", "evaluate.fidelities"): (
+        "measure the cheap level in a study of its own, and list designs worth more in `designs: CSV`"
+    ),
+    ("field", "search.until"): "end the search by `budget: {designs: 100, time: 2 h}`",
     ("argument", "run.storage"): _SHARED,
     ("argument", "answer.flips_budget"): _TIME,
     ("argument", "report.flips_budget"): _TIME,

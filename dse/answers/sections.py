@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, pick, telling_columns
 from dse.answers.trade import Trade
 from dse.files.document import Document
-from dse.model.evaluation import LACKING, Goal, ledger_of
+from dse.model.evaluation import Goal, ledger_of
 from dse.model.preference import Preference
 from dse.model.repeats import SURE
 from dse.model.space import Index
@@ -21,7 +21,6 @@ from dse.reports.text import (
     ROUNDING,
     change,
     in_words,
-    lacking_text,
     listed,
     multiple,
     percent,
@@ -116,8 +115,6 @@ def _proof(found: Mapping[str, Any]) -> str:
     )
     if but := ledger_of(found).but:
         return f"{some}: {but}."
-    if lacking := found.get(LACKING):
-        return f"{some}; {lacking_text(lacking)}."
     why = "; ".join(found.get(UNFINISHED, ()))
     return f"{some}; a better one may have been missed{f': {why}' if why else ''}."
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
-from dse.model.evaluation import ENTRY, LACKING
+from dse.model.evaluation import ENTRY
 from dse.parametric.repairs.required import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
@@ -21,9 +20,8 @@ from dse.study.overrides import override
 RATE = "workload.rate"
 
 
-COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, LACKING)
-"""What is known of a search: counts, whether the front is exact, its ledger, and what
-the front lacks, where these are known."""
+COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY)
+"""What is known of a search: counts, whether the front is exact, and its ledger."""
 
 
 def known_fronts(
@@ -73,8 +71,6 @@ def _of_run(run: Run, budget: Budget | None = None) -> KnownFronts:
         size = problem.size + len(problem.hosts)
         counts = (size, outcome.evaluated, outcome.feasible, outcome.exact)
         found = dict(zip(COUNTS, (*counts, ledger), strict=False))
-        if outcome.lacking is not None:
-            found[LACKING] = asdict(outcome.lacking)
         if not outcome.certificate.finished:
             found[UNFINISHED] = [outcome.certificate.reason]
         points.append(KnownFront(entry.study, outcome.front_index, found))

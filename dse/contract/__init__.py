@@ -24,10 +24,7 @@ from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
-from dse.contract.methods import Ending as Ending
-from dse.contract.methods import Fidelity as Fidelity
 from dse.contract.methods import Index as Index
-from dse.contract.methods import Lacking as Lacking
 from dse.contract.methods import Matrix as Matrix
 from dse.contract.methods import Method as Method
 from dse.contract.methods import Option as Option

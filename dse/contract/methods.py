@@ -5,7 +5,7 @@ A design is a row of positions, one on each axis of the space; a method sees not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol
 
@@ -40,59 +40,8 @@ class Axes(Protocol):
         """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
 
 
-@dataclass(frozen=True)
-class Lacking:
-    """With `confidence`, the front lacks less than `share` of the hypervolume; both up to 1."""
-
-    share: float
-    confidence: float
-
-
-@dataclass
-class Ending:
-    """When a search ends before its room is used: once the front lacks no more than it may.
-
-    Attributes
-    ----------
-    until
-        What it may lack; None where the study does not say, and all of the room is used.
-    lacking
-        What it lacks, as a method that `estimates` it found last; None where nobody can say.
-    """
-
-    until: Lacking | None = None
-    lacking: Lacking | None = None
-
-    @property
-    def enough(self) -> bool:
-        """Whether the front lacks no more than it may."""
-        both = self.lacking is not None and self.until is not None
-        return both and self.lacking.share <= self.until.share  # type: ignore[union-attr]
-
-    def estimate(self, found: Lacking | None) -> None:
-        """Take an estimate; no more is claimed than the study wants to know."""
-        if found is not None and self.until is not None:
-            found = Lacking(max(found.share, self.until.share), found.confidence)
-        self.lacking = found
-
-
-class Fidelity(Protocol):
-    """A cheaper way to know the losses of designs, which may be wrong by any law."""
-
-    @property
-    def cost_share(self) -> float:
-        """What a design costs here, of what its evaluation costs."""
-
-    def losses(self, index: Index) -> Matrix:
-        """Measure designs (n, d); return their losses (n, m), NaN where nothing came of it."""
-
-
 class Search(Axes, Protocol):
     """A search under way, as a method sees it: the space, and the one door to evaluations."""
-
-    @property
-    def ending(self) -> Ending:
-        """When it ends before its room is used."""
 
     @property
     def objective_count(self) -> int:
@@ -138,10 +87,6 @@ class Search(Axes, Protocol):
 
         0 where nothing is known of them: designs that are measured once, or computed.
         """
-
-    @property
-    def levels(self) -> Sequence[Fidelity]:
-        """Cheaper ways to know of designs, the cheapest first; they cost no room."""
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) have been evaluated, or are known to miss a constraint."""
@@ -200,10 +145,6 @@ class Method:
     proves
         True for the methods of this program that account for every design: their function takes
         the problem itself.
-    estimates
-        Whether it tells what the front lacks, so that a search may end `until` that is little.
-    climbs
-        Whether it measures at the cheaper `levels` of a search to choose what is worth evaluating.
     """
 
     function: Callable[..., Any]
@@ -213,8 +154,6 @@ class Method:
     population: int = 100
     options: tuple[Option, ...] = ()
     proves: bool = False
-    estimates: bool = False
-    climbs: bool = False
 
     @property
     def name(self) -> str:

@@ -35,9 +35,6 @@ NOWHERE = Position(0, 0, "")
 EVALUATE = "evaluate"
 """The path of the section that says what measures."""
 
-CHEAPER = "evaluate.fidelities"
-"""The path of its cheaper levels, cheapest first."""
-
 # Sections whose keys are themselves dotted paths.
 _DOTTED = (("axes",), ("sweep",))
 
@@ -96,12 +93,6 @@ class Document:
         """What it writes of each stage."""
         stages = self.data.get("stages")
         return [one for one in stages if isinstance(one, dict)] if isinstance(stages, list) else []
-
-    @property
-    def measurers(self) -> list[Any]:
-        """What stands at the places where a study may say what measures: itself, cheaper levels."""
-        levels = self.section(EVALUATE).get("fidelities")
-        return [self.data.get(EVALUATE), *(levels if isinstance(levels, list) else [])]
 
     def section(self, name: str) -> dict[str, Any]:
         """Return the fields that it writes of a section; none where it writes something else."""

@@ -9,8 +9,6 @@ from dse.contract import Option, Search, method
     description="Gaussian process: for designs that take minutes each",
     budget=100,
     population=4,
-    estimates=True,
-    climbs=True,
     options=(
         Option(
             name="candidates",

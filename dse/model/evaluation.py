@@ -148,8 +148,8 @@ class Evaluation:
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
-ENTRY, LACKING = "ledger", "lacking"
-"""The entries of a manifest that have it, and what the front lacks."""
+ENTRY = "ledger"
+"""The entry of a manifest that has it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.expression import Expression
-from dse.contract import Column, Ending
+from dse.contract import Column
 from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
 from dse.errors import MeasurementError
 from dse.model.evaluation import Ledger, shape_of
@@ -72,8 +72,6 @@ class Bench:
         How often a design is measured at most; what is known of it is the mean.
     taken
         Keys of the measurements, each of several of a design by itself, that were requested.
-    ending
-        When the search under way ends, and what its front lacks.
     """
 
     evaluator: Evaluator
@@ -85,7 +83,6 @@ class Bench:
     repeats: int = 1
     measured_count: int = field(default=0, init=False)
     spending: Spending = field(default_factory=Spending, init=False)
-    ending: Ending = field(default_factory=Ending, init=False)
     taken: set[str] = field(default_factory=set, init=False)
     _ask: Ask | None = field(default=None, init=False)
 
@@ -276,10 +273,6 @@ class MeasuredColumns:
     pool
         The only designs that there are, each by its values as `Axis.places` has them; None for
         all of the space.
-    cheaper
-        What measures the same at less cost, the cheapest first.
-    cost_share
-        Of such a level: what a design costs there, of what it costs otherwise.
     """
 
     bench: Bench
@@ -288,8 +281,6 @@ class MeasuredColumns:
     expected: Mapping[str, Expression] = field(default_factory=dict)
     at_rows: Index | None = None
     pool: Sequence[Sequence[Value]] | None = None
-    cheaper: tuple[MeasuredColumns, ...] = ()
-    cost_share: float = 1.0
 
     def size(self, space: Space) -> int:
         """Return how many designs there are to measure, however many others share them."""

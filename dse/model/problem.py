@@ -24,7 +24,6 @@ from dse.model.evaluation import (
 from dse.model.graph import EVALUATED, Failures, Step
 from dse.model.host import HostAlone
 from dse.model.judge import judged, judged_measured
-from dse.model.levels import losses_with
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Index, Points, as_index, product_text
 from dse.model.stage import Groups, Wired
@@ -221,7 +220,10 @@ class Problem(Wired):
         """
         if self.measured is None:
             return np.full((len(index), self.objective_count), np.nan)
-        return losses_with(self, index, self.measured.expectation(self.space.columns(index)))
+        expected = self.measured.expectation(self.space.columns(index))
+        columns = self.columns(index, [goal.name for goal in self.goals], expected)
+        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
+        return rounded(matrix_of(loss, (len(index),)))
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""

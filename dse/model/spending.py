@@ -34,14 +34,11 @@ class Cost:
         The axes that a design names.
     unit
         What a sum of costs is called like, for its unit.
-    share
-        Of the expression: less than 1 at a cheaper level.
     """
 
     expression: Expression
     axes: Sequence[Axis]
     unit: str = ""
-    share: float = 1.0
 
     @property
     def before(self) -> bool:
@@ -62,7 +59,7 @@ class Cost:
             columns |= {name: column[place] for name, column in axis.columns.items()}
         if not self.expression.names <= columns.keys():
             return math.nan
-        found = self.share * float(self.expression.value(columns))
+        found = float(self.expression.value(columns))
         if not 0 <= found < math.inf:
             raise MeasurementError(
                 f"{design_text(design, unit_names_of(self.axes))}: {self.expression.text} is "

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.model.evaluation import LACKING, ledger_of
+from dse.model.evaluation import ledger_of
 from dse.model.space import HOST
 from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is_long
 from dse.reports.text import (
     hanging,
-    lacking_text,
     pairs,
     plural,
     table_text,
@@ -192,8 +191,7 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"{view.words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
         volume = with_error(facts["hypervolume"], facts.get("hypervolume_error") or 0.0)
-        known = facts.get(LACKING)
-        share = lacking_text(known) if known else f"{_share(facts)} of the exact front's"
+        share = f"{_share(facts)} of the exact front's"
         lines.append(f"normalised hypervolume: {volume}{'' if facts['exact'] else f', {share}'}")
     if points and not facts["exact"]:
         shares = ", ".join(f"{point['value']} {_share(point)}" for point in points)

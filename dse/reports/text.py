@@ -9,7 +9,7 @@ import math
 import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from dse.algebra import units
@@ -59,12 +59,6 @@ def plural(number: int, word: str) -> str:
 def percent(share: float, digits: int = 3) -> str:
     """Return a share in per cent, to so many significant digits."""
     return f"{float(f'{100 * share:.{digits}g}'):g} %"
-
-
-def lacking_text(found: Mapping[str, float]) -> str:
-    """Return how much a front lacks, as a clause."""
-    sure, share = percent(found["confidence"]), percent(found["share"], 2)
-    return f"with {sure} confidence the front lacks less than {share} of hypervolume"
 
 
 def multiple(factor: float) -> str:

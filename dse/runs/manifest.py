@@ -6,18 +6,16 @@ import hashlib
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dse.contract import Lacking
 from dse.files import inputs
 from dse.files.document import Document
 from dse.model import tables
-from dse.model.evaluation import ENTRY, LACKING
+from dse.model.evaluation import ENTRY
 from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
@@ -76,7 +74,6 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "interrupted": counts.interrupted,
         "exact": run.ledger.exact,
         ENTRY: run.ledger.to_dict(),
-        **({LACKING: asdict(lacking)} if (lacking := _lacking(run.answers)) else {}),
         **({UNMET: counts.unmet} if any(counts.unmet) else {}),
         **_growth(run),
         "certificate": _certificate(run.answers),
@@ -102,18 +99,10 @@ def _growth(run: Run) -> dict[str, Any]:
     return {GROWTH: {"evaluations": evaluations, "share": share}}
 
 
-def _lacking(answers: Sequence[SolvedStudy]) -> Lacking | None:
-    """Return what fronts lack at most, None where that is not known of each."""
-    found = [answer.outcome.lacking for answer in answers]
-    known = [one for one in found if one is not None]
-    return max(known, key=lambda one: one.share) if len(known) == len(found) else None
-
-
 def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     """Return what was measured, where designs are."""
-    columns = [one.study.problem.measured for one in answers if one.study.problem.measured]
-    benches = [one.bench for one in columns]
-    levels = [each.bench.seen for one in columns for each in one.cheaper]
+    columns = [one.study.problem.measured for one in answers]
+    benches = [one.bench for one in columns if one is not None]
     if not benches:
         return {}
     failures = {name: each for bench in benches for name, each in bench.failures.items()}
@@ -126,7 +115,6 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "measured_anew": sum(bench.measured_count for bench in benches),
             "infeasible": len({n for bench in benches for n in bench.ruled_out}),
             "failed": len(failures),
-            **({"cheaper": cheaper} if (cheaper := sum(map(len, levels))) else {}),
             "causes": dict(causes.most_common()),
             **({} if benches[0].cost is None else {"cost": benches[0].spending.spent}),
         }

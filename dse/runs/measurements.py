@@ -11,7 +11,7 @@ from typing import Any
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import MeasurementError, OutputError, shortened, visible
-from dse.files.document import CHEAPER, EVALUATE, Document
+from dse.files.document import EVALUATE, Document
 from dse.files.json import json_text, read_json
 from dse.files.yaml import flow_yaml
 from dse.model.measured import UNKNOWN, Bench, Design
@@ -51,8 +51,6 @@ def benches_of(study: Study) -> Iterator[tuple[str, Bench]]:
     """Yield what measures for a study, by the path at which it says so."""
     if study.problem.measured is not None:
         yield EVALUATE, study.problem.measured.bench
-        for place, one in enumerate(study.problem.measured.cheaper):
-            yield f"{CHEAPER}.{place}", one.bench
 
 
 def write_measurements(studies: Iterable[Study], folder: Path) -> None:
@@ -100,12 +98,11 @@ def _recorded(said: Mapping[str, Any]) -> RecordedEvaluator:
 
 def programs_of(document: Document) -> Iterator[str]:
     """Yield the command lines by which a study measures, as a shell would take them; functions."""
-    for section in document.measurers:
-        said = section if isinstance(section, dict) else {}
-        if isinstance(command := said.get("command"), list):
-            yield shlex.join(map(str, command))
-        elif function := said.get("function"):
-            yield f"the function {function}"
+    said = document.section(EVALUATE)
+    if isinstance(command := said.get("command"), list):
+        yield shlex.join(map(str, command))
+    elif function := said.get("function"):
+        yield f"the function {function}"
 
 
 def require_nothing_measured(prepared: Study) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -101,9 +101,7 @@ def measured_study(
         raise MeasurementError(ONLY_RUNS)
     else:
         planned = search.planned(prepared.problem, settings)
-        with ExitStack() as opened:
-            for bench in (columns.bench, *(one.bench for one in columns.cheaper)):
-                opened.enter_context(opened_bench(bench, prepared.measuring, working, planned))
+        with opened_bench(columns.bench, prepared.measuring, working, planned):
             yield prepared
     if columns.bench.failures:
         require_measurements(columns.bench, "" if working is None else working.spending.failing)
@@ -208,10 +206,8 @@ class _Asking:
         if path is None or self.shown == begun or now - self.written < WATCH_PERIOD_S:
             return
         self.shown, self.written = begun, now
-        lacking = self.bench.ending.lacking
         begin_manifest(
             path,
-            lacking=None if lacking is None else asdict(lacking),
             since=self.since,
             workers=self.workers.size,
             unit_names=dict(self.bench.unit_names),

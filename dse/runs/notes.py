@@ -15,7 +15,7 @@ from dse.model.problem import Problem
 from dse.model.repeats import TRIED
 from dse.model.space import Index
 from dse.reports.designs import host_notes
-from dse.reports.text import in_words, listed, percent, plural
+from dse.reports.text import in_words, listed, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
@@ -139,12 +139,6 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
                 f"{known:,} of {size:,} designs are measured{at}; results "
                 f"compare these alone, the others are unknown"
             )
-        for number, one in enumerate(measured.cheaper, 1):
-            level = f"level {number}, at {percent(one.cost_share)} of the cost, measured"
-            if count := len(one.bench.seen):
-                yield f"{level} {plural(count, 'design')} to choose by{at}"
-            else:
-                yield f"{level} no design{at}; this search chose without it"
         if bench.repeats > 1 and not bench.noisy:
             yield (
                 f"the first {TRIED} designs gave the same outputs twice: each of the others is "

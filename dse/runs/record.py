@@ -31,7 +31,7 @@ Facts = Mapping[str, Any]
 SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
 
-ENDS = ("time_s", "cost", "missing")
+ENDS = ("time_s", "cost")
 """Settings that end a search before its budget of designs is used."""
 
 
@@ -52,7 +52,6 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
             "budget": settings.budget,
             "options": dict(settings.options),
             **{name: each for name in ENDS if (each := getattr(settings, name)) is not None},
-            **({} if settings.missing is None else {"confidence": settings.confidence}),
         },
         "identity": {path: parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},

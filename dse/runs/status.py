@@ -16,7 +16,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.whole_folders import under_way
-from dse.model.evaluation import ENTRY, LACKING, Ledger, ledger_of
+from dse.model.evaluation import ENTRY, Ledger, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.repeats import gathered
 from dse.model.space import design_text
@@ -24,7 +24,7 @@ from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.front_view import plain_axes
 from dse.reports.sections import Readable, Section
-from dse.reports.text import lacking_text, plural
+from dse.reports.text import plural
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
 from dse.runs.run_files import MANIFEST, begun_manifest
@@ -134,8 +134,7 @@ def _state_section(
 ) -> Section:
     from dse.store.rows import time_measuring  # a database, only where something is measured
 
-    rows, repeats = kept.last, kept.repeats
-    cheaper = len(kept.rows) - len(rows)
+    rows, repeats = kept.rows, kept.repeats
     designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
     settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
     every = [row.measurement for row in kept.rows]
@@ -152,7 +151,6 @@ def _state_section(
         "seed": settings["seed"],
         "seconds_measuring": sum(one.seconds for one in every if one.attempts),
         "spent_s": time_measuring(kept.rows),
-        "cheaper": cheaper,
         "left_s": left * max(times) / len(times) if times and left >= 0 else None,
         "process": watch.get("process") if running else None,
     }
@@ -161,10 +159,8 @@ def _state_section(
         ("search", f"{settings['method']}, seed {settings['seed']}"),
         ("measured", f"{len(designs):,} of at most {planned:,}{_states(ledger)}"),
         *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
-        *[("cheaper", f"{plural(cheaper, 'measurement')} of cheaper levels")][: bool(cheaper)],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(kept, facts),
-        *_lacking(watch, manifest, state),
     ]
     if running:
         pairs.append(("ETA", _left_text(facts["left_s"], times)))
@@ -204,15 +200,6 @@ def _spent(kept: StoredRun, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if (most := settings.get("cost")) is not None:
         said += f" of {cost.show(most)} spent, {cost.show(max(most - facts['cost'], 0.0))} left"
     yield "cost", said
-
-
-def _lacking(
-    watch: Mapping[str, Any], manifest: Mapping[str, Any] | None, state: str
-) -> Iterator[tuple[str, str]]:
-    """Yield what the front lacks, as far as the search could say."""
-    said = manifest if manifest is not None and state != "running" else watch
-    if found := said.get(LACKING):
-        yield "missing", lacking_text(found)
 
 
 def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:
@@ -287,7 +274,7 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
     yield Section("axes", facts=plain_axes(result.shown))
     measured = run.first.problem.measured
     if len(run.answers) == 1 and measured is not None:
-        yield _growth(run.answers[0], measured, kept.last)
+        yield _growth(run.answers[0], measured, kept.rows)
 
 
 def _growth(

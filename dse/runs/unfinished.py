@@ -16,7 +16,7 @@ import numpy as np
 from dse import search
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import NothingFoundError, OutputError, StoreError
-from dse.files.document import CHEAPER, EVALUATE, Document
+from dse.files.document import EVALUATE, Document
 from dse.files.whole_folders import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.repeats import gathered
@@ -60,13 +60,6 @@ class StoredRun:
             for path, one in self.facts["run"]["identities"].items()
         }
         return replace(described_study(self.facts), recorded=recorded)
-
-    @property
-    def last(self) -> tuple[StoredMeasurement, ...]:
-        """Those of the measurements that no cheaper level made."""
-        named = self.facts["run"]["identities"].items()
-        cheaper = {one for path, one in named if path.startswith(CHEAPER)}
-        return tuple(row for row in self.rows if row.identity not in cheaper)
 
     @property
     def repeats(self) -> int:

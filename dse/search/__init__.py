@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dse.contract import Ending, Method
+from dse.contract import Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation, distinct_rows
@@ -89,15 +89,12 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
     from dse.search.exact.enumeration import enumerated
 
     total = planned(problem, settings)
-    if total >= left_of(problem) and not settings.pays and settings.until is None:
+    if total >= left_of(problem) and not settings.pays:
         return enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
-    ending = Ending(settings.until)
-    if (measured := getattr(problem, "measured", None)) is not None:
-        measured.bench.ending = ending  # for those who look at the run meanwhile
     return run_method(
         method,
-        Archive(problem, total=total, progress=progress, ending=ending),
+        Archive(problem, total=total, progress=progress),
         seed=settings.seed,
         population=population,
         options=settings.options,
@@ -155,8 +152,6 @@ def run_method(
             f"method {method.name} fails: {type(error).__name__}: {error}; repair its plug-in, or "
             f"search with another method"
         ) from error
-    if archive.ending.enough:
-        return archive.outcome(Certificate(reason="the front lacks no more than it may"))
     return archive.outcome()
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Column, Ending, Fidelity
+from dse.contract import Column
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation, Ledger, distinct_rows, loss_errors
 from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
-from dse.model.levels import levels_of
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.volume import History
 from dse.search.exact.work import LOOK, EffortError, most_byte, spend
@@ -49,9 +47,8 @@ class Archive:
         *,
         total: int,
         progress: Progress | None = None,
-        ending: Ending | None = None,
     ) -> None:
-        """Start empty; the search may evaluate `total` distinct designs, if it does not end."""
+        """Start empty; the search may evaluate `total` distinct designs."""
         check_constraints(problem)
         self.problem = problem
         self.sizes, self.ordered = problem.sizes, problem.ordered
@@ -59,7 +56,6 @@ class Archive:
         self.constraint_count = len(problem.constraint_names)
         self._before = beforehand(problem)
         self.total = total
-        self.ending = ending or Ending()
         self._progress = progress
         self.forget()
         if isinstance(progress, FrontWatcher):
@@ -129,11 +125,6 @@ class Archive:
         found = loss_errors(self.problem, index)
         shape = len(index), self.objective_count
         return np.zeros(shape) if found is None else np.nan_to_num(found, posinf=0.0)
-
-    @property
-    def levels(self) -> Sequence[Fidelity]:
-        """Cheaper ways to know of designs, the cheapest first."""
-        return levels_of(self.problem)
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""
@@ -287,7 +278,6 @@ class Archive:
             feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate,
-            lacking=None if self.ledger.exact else self.ending.lacking,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Lacking
 from dse.model.evaluation import Ledger, distinct_rows
 from dse.model.space import Index
 
@@ -74,8 +73,6 @@ class Outcome:
         Designs evaluated besides, to have something to compare bounds with.
     certificate
         How it is accounted for.
-    lacking
-        What the front lacks, as the method estimates; None where it does not.
     nearest_index, nearest_violation
         When nothing is feasible: the design (d,) with the least largest violation, the first of
         equals, and its violations (k,).  Otherwise None.
@@ -97,7 +94,6 @@ class Outcome:
     reference_evaluations: int
     certificate: Certificate
     growth: tuple[tuple[int, float], ...] = ()
-    lacking: Lacking | None = None
     nearest_index: NDArray[np.int64] | None
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from dse.algebra import units
-from dse.contract import Lacking, Matrix, Method, Option
+from dse.contract import Matrix, Method, Option
 from dse.contract.methods import Axes, OptionValue
 from dse.errors import ContractError, Fault, StudyError, UnitError, nearest, refuse
 from dse.model.beforehand import Beforehand
@@ -89,9 +89,6 @@ DESIGNS_PER_S = 100_000_000
 MEMORY_BYTE = 2.0**30
 """Memory that it may take beyond what is in use when it begins."""
 
-CONFIDENCE = 0.9
-"""With which a front lacks no more than it may, where nobody says."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
@@ -109,9 +106,6 @@ class SearchSettings:
     time_s, cost
         The most that measuring may take: time in which something is measured, and the sum of
         what designs are said to cost; None for any.
-    missing, confidence
-        The share of the hypervolume that the front may lack when the search ends before its budget
-        is used, None to use all of it; and the confidence with which it lacks no more.
     seed
         Two searches with the same seed choose the same designs.
     population
@@ -132,8 +126,6 @@ class SearchSettings:
     assumed: bool = False
     time_s: float | None = None
     cost: float | None = None
-    missing: float | None = None
-    confidence: float = CONFIDENCE
     seed: int = 0
     population: int | None = None
     limit: int | None = None
@@ -151,11 +143,6 @@ class SearchSettings:
     def pays(self) -> bool:
         """Whether time or cost may end the search before its designs do: then order matters."""
         return self.time_s is not None or self.cost is not None
-
-    @property
-    def until(self) -> Lacking | None:
-        """What the front may lack when the search ends; None to use the budget."""
-        return None if self.missing is None else Lacking(self.missing, self.confidence)
 
     def __post_init__(self) -> None:
         """Refuse an unknown method, unknown options and values out of range."""

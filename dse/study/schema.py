@@ -81,14 +81,6 @@ class MeasuringSection(StudySection):
     version: str | int | float | None = option("Of what measures; another one, other values", None)
 
 
-class FidelitySection(MeasuringSection):
-    """What measures the same at less cost, to choose what is worth measuring."""
-
-    word: ClassVar[str] = "fidelity"
-
-    cost: Amount = quantity("What a design costs, of what it costs otherwise: 2 %", "cost_share")
-
-
 class EvaluateSection(MeasuringSection):
     """What measures a design, and how often."""
 
@@ -103,9 +95,6 @@ class EvaluateSection(MeasuringSection):
     workers: int = option("Designs measured at once", 1, ge=1, le=1000)
     cost: str | int | float | None = option(
         "What it costs to measure a design: an expression over axes and outputs", None
-    )
-    fidelities: list[FidelitySection] = items(
-        "What measures the same at less cost, the cheapest first"
     )
 
 
@@ -206,17 +195,6 @@ class SpendingSection(StudySection):
     )
 
 
-class UntilSection(StudySection):
-    """When a front is good enough, so that nothing more is measured."""
-
-    word: ClassVar[str] = "end of a search"
-
-    missing: Amount = quantity("Share of the hypervolume that the front may lack", "missing_share")
-    confidence: Amount = quantity(
-        "How sure that is; 90 % where it is not given", "confidence_share"
-    )
-
-
 class SearchSection(StudySection):
     """How to look for the front."""
 
@@ -226,9 +204,6 @@ class SearchSection(StudySection):
         Discriminator(range_or_one),
         Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
     ] = None
-    until: UntilSection | None = option(
-        "End before the budget is used: {missing: 2 %, confidence: 90 %}", None
-    )
     seed: int = option("Same seed, same front", 1, ge=0, lt=2**32)
     population: int | None = Field(default=None, ge=2, le=100_000)
     effort: Amount = quantity(

@@ -8,7 +8,7 @@ from dse.errors import UnitError
 from dse.plugins import registry
 from dse.search.settings import option_faults
 from dse.study import schema
-from dse.study.reader import Path, Reader
+from dse.study.reader import Reader
 
 PER_CENT = "write it in per cent, from 0 % to 100 %, for instance '1 %'"
 
@@ -36,43 +36,11 @@ def share_of_best(written: str | float) -> float:
 def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
     """Record what a method does not know, and budgets that do not fit what is measured."""
     _check_spending(written, reader)
-    _check_until(written, reader)
     with reader.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
         for name, value in written.search.options.items():
             for rule, remedy in option_faults(method, name, value):
                 reader.fault(("search", "options", name), rule, remedy)
-
-
-MOST_GOALS = 3
-"""Objectives of a front of which it is estimated what it lacks: volumes of more take too long."""
-
-
-def _check_until(written: schema.StudyFile, reader: Reader) -> None:
-    """Refuse an end of the search that nobody can tell, or that is no share."""
-    until = written.search.until
-    if until is None:
-        return
-    path: Path = ("search", "until")
-    if until.missing is None:
-        reader.fault(path, "it does not say how much may be missing", "add `missing: 2 %`")
-    for name in ("missing", "confidence"):
-        given = getattr(until, name)
-        if given is not None and not 0 < given.value < 1:
-            rule = "it must be more than 0 % and less than 100 %"
-            reader.fault((*path, name), rule, "write for instance 2 % or 90 %")
-    search, known = written.search, contract.Method
-    method = search.method if "method" in search.model_fields_set else ""
-    able = [name for name in registry.names(known) if registry.get(known, name).estimates]
-    if written.evaluate is None:
-        rule = "only a search that measures designs says what is missing"
-        reader.fault(path, rule, "remove it, or measure with `evaluate`")
-    elif method and method not in able:
-        rule = f"{method} cannot say what is missing"
-        reader.fault(path, rule, f"add `method: {' or '.join(able)}`, or remove it")
-    if len(written.objectives) > MOST_GOALS:
-        rule = f"what is missing is estimated for up to {MOST_GOALS} objectives"
-        reader.fault(path, rule, "remove it, or objectives")
 
 
 def _check_spending(written: schema.StudyFile, reader: Reader) -> None:

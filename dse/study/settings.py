@@ -9,7 +9,7 @@ from dse.errors import ExpressionError, UnitError, followed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.search.settings import CONFIDENCE, EFFORT_S, MEMORY_BYTE, SearchSettings, left_of
+from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, left_of
 from dse.study import schema
 from dse.study.field_kinds import Amount
 from dse.study.reader import Reader
@@ -70,7 +70,6 @@ def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, in
     known = registry.names(contract.Method)
     spending = search.spending
     budget, pays = spending.designs, spending.time is not None or spending.cost is not None
-    pays = pays or search.until is not None
     all_of_them = not pays and size <= min(MOST_MEASURED_WHOLLY, budget or MOST_MEASURED_WHOLLY)
     sampling = "gaussian" if "gaussian" in known else "tpe"
     default = "exact" if all_of_them else sampling
@@ -83,7 +82,7 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     """Return how a problem is searched: as written, the rest by what kind of problem it is."""
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
-    cost, until = None, search.until or schema.UntilSection()
+    cost = None
     if problem.measured is not None:
         from dse.study.measured.evaluate import most_cost  # few studies measure
 
@@ -97,8 +96,6 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         assumed=budget != spending.designs,
         time_s=_value(spending.time, None),
         cost=cost,
-        missing=_value(until.missing, None),
-        confidence=_value(until.confidence, CONFIDENCE),
         seed=search.seed,
         population=search.population,
         options=search.options,

@@ -228,38 +228,6 @@ def limit(place: Path, budget: str) -> None:
 
 @pytest.mark.slow
 @linux
-def test_a_run_that_is_killed_ends_where_its_front_lacks_little(place: Path) -> None:
-    """As one that is not killed does, after the same designs."""
-    until = PROGRAM.replace("{method: random, budget: 40}", "{until: {missing: 10 %}}")
-    (place / "study.yaml").write_text(until)
-    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(9)), 0  # noqa: S311
-    names = {*measured(place / "log")}
-    assert len(names) < 64
-    while not killing.enough:
-        out, runs = f"run{runs}", runs + 1
-        assert killing.until_it_ends(out) == names
-        assert Path(out, "front.csv").read_bytes() == whole
-    print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
-
-
-@pytest.mark.slow
-@linux
-def test_a_run_that_is_killed_asks_no_cheaper_level_again(place: Path) -> None:
-    level = 'fidelities: [{command: [./f.sh, "{u}", "{v}", quick], cost: 10 %}]'
-    study = PROGRAM.replace("retries: 0", f"retries: 0, {level}").replace("random", "gaussian")
-    (place / "study.yaml").write_text(study)
-    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(3)), 0  # noqa: S311
-    names = {*measured(place / "log")}
-    assert sum(name.endswith("quick") for name in names) >= len(names) / 2
-    while not killing.enough:
-        out, runs = f"run{runs}", runs + 1
-        assert killing.until_it_ends(out) == names
-        assert Path(out, "front.csv").read_bytes() == whole
-    print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
-
-
-@pytest.mark.slow
-@linux
 def test_a_run_that_is_killed_keeps_within_its_cost(place: Path) -> None:
     limit(place, "{cost: 150}")
     whole, killing, runs = front("whole"), Killing(place / "log", random.Random(15)), 0  # noqa: S311

@@ -21,7 +21,6 @@ from dse.search.expensive.choosing import (
     shortlist,
 )
 from dse.search.expensive.features import Features
-from dse.search.expensive.levels import Levels
 from dse.search.expensive.pool import Drawn, Whole, _neighbours
 from dse.search.expensive.process import ModelledLosses
 from dse.search.expensive.search import _first, _Seen, improve
@@ -295,8 +294,7 @@ def beginning(room, *, expected=None):
     problem = smooth()
     search = Door(problem, total=room)
     pool = Whole(everything(problem.sizes), Features(problem))
-    levels = Levels(search, Features(problem))
-    return _first(search, pool, levels, generator()).tolist()
+    return _first(search, pool, generator()).tolist()
 
 
 def test_a_search_begins_with_the_expected_front_then_the_ends_then_between():

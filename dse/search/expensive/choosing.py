@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from scipy.special import ndtr
 from dse.contract import Column, Index, Matrix
 from dse.model.evaluation import distinct
 from dse.model.front import nondominated
-from dse.search.expensive.features import straight
 from dse.search.expensive.process import ModelledLosses
 
 REFERENCE = 1.1
@@ -76,39 +74,6 @@ def shortlist(mean: Matrix, chance: Column, random: np.random.Generator) -> Inde
     return np.unique(np.concatenate(parts))
 
 
-def together(
-    loss: Matrix,
-    features: Matrix,
-    count: int,
-    random: np.random.Generator,
-    variance: Callable[[Index], Matrix] | None = None,
-) -> Index:
-    """Return the rows of `count` designs of losses (n, m), each adding the most hypervolume.
-
-    Of those that add the same it is the one farthest, in features (n, f), from those before.
-    `variance` tells that of some rows, (r, m), on the scales on which losses are modelled.
-    """
-    if not len(loss):
-        return np.arange(0)
-    mean = np.stack([straight(column)(column) for column in loss.T], axis=1)
-    certain = np.ones(len(mean))
-    low, span = goals(mean, mean, certain)
-    rows = shortlist((mean - low) / span, certain, random)
-    mean, features = ((mean - low) / span)[rows], features[rows]
-    unsure = 0.0 if variance is None else np.sqrt(variance(rows)) / span
-    spread = np.zeros(mean.shape) + unsure + 1e-9
-    reference = np.full(mean.shape[1], REFERENCE)
-    distance, chosen = np.full(len(rows), np.inf), np.arange(0)
-    while len(chosen) < min(count, len(rows)):
-        gain = np.round(expected_improvement(mean, spread, mean[chosen], reference), DIGITS)
-        gain[chosen] = -1.0
-        tied = np.flatnonzero(gain == gain.max())
-        one = tied[_best(np.minimum(distance[tied], 1e9), random)]
-        chosen = np.append(chosen, one)
-        distance = np.minimum(distance, ((features - features[one]) ** 2).sum(axis=1))
-    return rows[chosen]
-
-
 def explore(
     features: Matrix, seen: Matrix, chance: Column, random: np.random.Generator, count: int
 ) -> Index:
@@ -142,13 +107,8 @@ class Believer:
         mean: Matrix,
         span: Column,
         chance: Column,
-        extra: Matrix | float = 0.0,
     ) -> None:
-        """Take designs: their features (q, f), and their means (q, m) with the front in [0, 1].
-
-        `extra` are variances (q, m) of what the means are about, where that is not known.
-        """
-        self._extra = np.broadcast_to(extra, mean.shape)
+        """Take designs: their features (q, f), and their means (q, m) with the front in [0, 1]."""
         self._processes = [one.process for one in objectives.known]
         self._features, self._span = features, span
         self.mean, self.chance = mean, chance
@@ -157,25 +117,11 @@ class Believer:
     def deviation(self) -> Matrix:
         """Return the standard deviations (q, m) of the losses, with the front in [0, 1]."""
         variances = [
-            np.maximum(process.variance - (known**2).sum(axis=0), 1e-10) + more
-            for process, known, more in zip(
-                self._processes, self._explained, self._extra.T, strict=True
-            )
+            np.maximum(process.variance - (known**2).sum(axis=0), 1e-10)
+            for process, known in zip(self._processes, self._explained, strict=True)
         ]
         found: Matrix = np.sqrt(np.stack(variances, axis=1)) / self._span
         return found
-
-    def covariances(self, rows: Index) -> Iterator[Matrix]:
-        """Yield the joint posterior covariance of some designs, (r, r), of each loss."""
-        some = self._features[rows]
-        pairs = zip(self._processes, self._explained, self._span, strict=True)
-        for (process, known, span), more in zip(pairs, self._extra[rows].T, strict=True):
-            explained = known[:, rows].T @ known[:, rows]
-            yield (process.between(some, some) - explained + np.diag(more)) / span**2
-
-    def prior(self, k: int) -> float:
-        """Return the variance of a loss before anything was seen, with the front in [0, 1]."""
-        return self._processes[k].variance / float(self._span[k]) ** 2
 
     def choose(self, observed: Matrix, count: int, random: np.random.Generator) -> Index:
         """Return the rows of `count` designs, each the best if those before are as predicted.

@@ -32,9 +32,6 @@ STEPS = 40
 MOST_NOISE = float(np.exp(0.5))
 """Most variance of the noise, of that of what was observed."""
 
-LESS_NOISE = 0.1
-"""The same where cheaper levels measure: four designs alone could be taken for noise."""
-
 JITTER = 1e-8
 """Of the variance: noise that is always there, so that a factor exists."""
 
@@ -43,8 +40,7 @@ MOST_FITTED = 300
 means are those of all."""
 
 FAITH = 2.0
-"""By so many designs it is as if a slope of 1 had been seen of a model; of a level the slope is
-normal about 1 with deviation 1, as a front that it predicts may be too narrow to tell it."""
+"""By so many designs it is as if a slope of 1 had been seen of what is expected."""
 
 BLOCK = 8_192
 """Designs that are predicted at a time."""
@@ -211,12 +207,11 @@ def _loss(
     ]
 
 
-def _slope(prior: Column, y: Column, *, measured: bool) -> float:
+def _slope(prior: Column, y: Column) -> float:
     """Return rho, the slope of y over what was expected, drawn towards 1."""
     away = prior - prior.mean()
-    squares = float(away @ away)
-    squares = squares + (y - prior).var(ddof=1) if measured else squares * (1.0 + FAITH / len(y))
-    return 1.0 + float(away @ (y - prior)) / float(squares) if squares > 0 else 1.0
+    squares = float(away @ away) * (1.0 + FAITH / len(y))
+    return 1.0 + float(away @ (y - prior)) / squares if squares > 0 else 1.0
 
 
 Expected = Callable[[Index], Matrix]
@@ -238,14 +233,12 @@ class ModelledLoss:
 class ModelledLosses:
     """All losses, learnt anew from each batch.
 
-    y = c + f(x), or y = rho m(x) + c + f(x) where m(x) is expected, by a model of the study or
-    from a cheaper level (Kennedy and O'Hagan, Biometrika 87, 2000, eq. 2): whichever predicts the
-    designs seen better when each is omitted.
+    y = c + f(x), or y = rho m(x) + c + f(x) where the study expects m(x) (Kennedy and O'Hagan,
+    Biometrika 87, 2000, eq. 2): whichever predicts the designs seen better when each is omitted.
     """
 
-    def __init__(self, *, measured: bool = False) -> None:
-        """Know nothing; `measured` where cheaper levels tell what is expected."""
-        self._measured = measured
+    def __init__(self) -> None:
+        """Know nothing."""
         self._parameters: dict[tuple[int, bool], Column] = {}
         self.known: list[ModelledLoss] = []
 
@@ -265,7 +258,7 @@ class ModelledLosses:
             plain = self._process(k, False, features, y, noise)
             found = ModelledLoss(scale, plain, 0.0)
             if np.isfinite(prior).all():
-                slope = _slope(prior, y, measured=self._measured)
+                slope = _slope(prior, y)
                 about = self._process(k, True, features, y - slope * prior, noise)
                 if (about.leave_one_out() ** 2).sum() < (plain.leave_one_out() ** 2).sum():
                     found = ModelledLoss(scale, about, slope)
@@ -288,7 +281,6 @@ class ModelledLosses:
         return means
 
     def _process(self, k: int, about: bool, features: Matrix, y: Column, noise: Column) -> Process:
-        most, start = LESS_NOISE if self._measured else MOST_NOISE, self._parameters.get((k, about))
-        process = fitted(features, y, start, noise=most, known=noise)
+        process = fitted(features, y, self._parameters.get((k, about)), known=noise)
         self._parameters[k, about] = process.parameters
         return process

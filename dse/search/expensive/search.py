@@ -18,8 +18,6 @@ from dse.contract.methods import Axes
 from dse.model.front import nondominated
 from dse.search.expensive.choosing import Believer, explore, goals, shortlist
 from dse.search.expensive.features import Features
-from dse.search.expensive.levels import Levels
-from dse.search.expensive.missing import Missing
 from dse.search.expensive.pool import Drawn, Pool, Whole
 from dse.search.expensive.process import ModelledLosses, Process, fitted
 from dse.search.heuristic.scales import Scales
@@ -91,9 +89,9 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
         np.empty((0, search.objective_count)),
         np.empty((0, search.constraint_count)),
     )
-    learning, threads = Learning(search, features, seed), ThreadpoolController()
+    learning, threads = Learning(search, features), ThreadpoolController()
     with threads.limit(limits=1, user_api="blas"):
-        first = _first(search, pool, learning.levels, random)
+        first = _first(search, pool, random)
     for at in range(0, len(first), population):
         seen.add(search, first[at : at + population])
     while search.room:
@@ -103,81 +101,53 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
                 return
             count = min(population, search.room, len(index))
             chosen = learning.batch(pool, seen, random, count)
-        if search.ending.enough:
-            return
         seen.add(search, index[chosen])
 
 
-def _first(search: Search, pool: Pool, levels: Levels, random: np.random.Generator) -> Index:
+def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
     """Return the designs to begin with: the expected front, ends, and some between; at most half
     of the room.
-
-    Where cheaper levels measure the ends and those between, a few of the front are enough.
     """
     most = min(search.room, max(LEAST, search.room // 2))
-    few = min(most, LEAST)
-    inner = between(search, random, BETWEEN)
-    wanted = [extremes(search, random), inner]
-    if levels.any:
-        spread = np.concatenate([*wanted, between(search, random, levels.first(few))])
-        best = levels.begin(pool, spread, few, random)
-        if len(best):
-            levels.climb(best)
-            return best
-    expected = levels.expected(pool.index)
+    wanted = [extremes(search, random), between(search, random, BETWEEN)]
+    expected = search.expected(pool.index)
     known = np.flatnonzero(np.isfinite(expected).all(axis=1))
     if len(known):
         front = known[nondominated(expected[known])]
         front = front[np.argsort(expected[front, 0], kind="stable")]
         place = np.linspace(0, len(front) - 1, min(FROM_EXPECTED, len(front)))
         wanted.insert(0, pool.index[front[place.round().astype(int)]])
-    found = pool.nearest(np.concatenate(wanted), most)
-    levels.climb(found)
-    return found
+    return pool.nearest(np.concatenate(wanted), most)
 
 
 class Learning:
     """What is learnt from all that was evaluated, anew for each batch."""
 
-    def __init__(self, search: Search, features: Features, seed: int) -> None:
+    def __init__(self, search: Search, features: Features) -> None:
         """Know nothing."""
-        self._search, self._features, self.levels = search, features, Levels(search, features)
-        self._objectives = ModelledLosses(measured=self.levels.any)
+        self._search, self._features = search, features
+        self._objectives = ModelledLosses()
         self._chances = Chances()
-        until = search.ending.until
-        self._missing = None if until is None else Missing(until.confidence, seed)
 
     def batch(self, pool: Pool, seen: _Seen, random: np.random.Generator, count: int) -> Index:
-        """Return the rows of the pool to evaluate next; tell the search what its front lacks."""
+        """Return the rows of the pool to evaluate next."""
         search, objectives = self._search, self._objectives
         features = self._features.of(seen.index)
         self._chances.learn(features, seen.violation)
         chance = self._chances.of(pool.features)
         finite, feasible = seen.finite, seen.feasible
         if finite.sum() < LEAST or not feasible.any():
-            chosen = explore(pool.features, features, chance, random, count)
-            self.levels.climb(pool.index[chosen])
-            return chosen
+            return explore(pool.features, features, chance, random, count)
         index = seen.index[finite]
-        expected, errors = self.levels.expected(index), search.errors(index)
+        expected, errors = search.expected(index), search.errors(index)
         objectives.learn(features[finite], seen.loss[finite], expected, errors)
         feasible_loss = objectives.straightened(seen.loss[feasible])
-        while True:
-            mean = objectives.mean(pool.features, pool.index, self.levels.expected)
-            low, span = goals(feasible_loss, mean, chance)
-            mean, observed = (mean - low) / span, (feasible_loss - low) / span
-            rows = shortlist(mean, chance, random)
-            extra = self.levels.variance(pool.index[rows], objectives)
-            believer = Believer(
-                objectives, pool.features[rows], mean[rows], span, chance[rows], extra
-            )
-            width = min(self.levels.width(count), len(rows))
-            chosen = rows[believer.choose(observed, width, random)]
-            if not self.levels.screen(pool.index[chosen], count, search.evaluated):
-                break
-        if self._missing is not None:
-            search.ending.estimate(self._missing.learn(believer, observed))
-        return chosen[:count]
+        mean = objectives.mean(pool.features, pool.index, search.expected)
+        low, span = goals(feasible_loss, mean, chance)
+        mean, observed = (mean - low) / span, (feasible_loss - low) / span
+        rows = shortlist(mean, chance, random)
+        believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
+        return rows[believer.choose(observed, min(count, len(rows)), random)]
 
 
 def extremes(axes: Axes, random: np.random.Generator) -> Index:

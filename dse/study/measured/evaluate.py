@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.expression import Expression, parse_expression
 from dse.algebra.units import duration
-from dse.contract import Column, Method, Objective
+from dse.contract import Column, Objective
 from dse.contract.evaluators import (
     Evaluator,
     Measurement,
@@ -25,18 +24,17 @@ from dse.contract.evaluators import (
     Value,
     key,
 )
-from dse.errors import UnitError, nearest
+from dse.errors import UnitError
 from dse.files.document import Document
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
 from dse.model.spending import Cost
-from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import axes_labels, written_unit
-from dse.study.measured.evaluator import FIDELITIES, AxisUnits, Outputs, evaluator_of, outputs_of
+from dse.study.measured.evaluator import AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input
 
@@ -62,24 +60,11 @@ def measured_of(
             expected[name] = _number(text, columns, axes, "an expectation")
     cost = cost_of(written, axes, outputs.units, reader)
     pool = rows_of(written, space.axes, reader) if axes else None
-    places = axes, tuple(free), axis_units, cost
-    cheaper = [
-        _cheaper(section, place, outputs, places, reader)
-        for place in range(len(section.fidelities))
-    ]
-    _check_ladder(written, reader)
     if evaluator is None or len(reader.faults) > before:
         return None
     how = (section.on_failure, reader.document, axes, cost, outputs.ranges)
     bench = bench_of(evaluator, *how, repeats=section.repeats)
-    return MeasuredColumns(
-        bench,
-        tuple(free),
-        tuple(outputs.units),
-        expected,
-        pool=pool,
-        cheaper=tuple(one for one in cheaper if one is not None),
-    )
+    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected, pool=pool)
 
 
 def written_units(written: Mapping[str, Any], axes: Sequence[Axis]) -> AxisUnits:
@@ -93,48 +78,6 @@ def _number(text: str, columns: set[str], axes: Sequence[Axis], what: str) -> Ex
     if found.is_constraint:
         raise UnitError(f"{what} is a number", "write an expression without <=")
     return found
-
-
-def _cheaper(
-    section: schema.EvaluateSection,
-    place: int,
-    last: Outputs,
-    places: tuple[Sequence[Axis], tuple[int, ...], AxisUnits, Cost | None],
-    reader: Reader,
-) -> MeasuredColumns | None:
-    """Return a cheaper level, whose outputs are those of the last one unless it has fewer."""
-    level, here = section.fidelities[place], reader.below(*FIDELITIES, place)
-    axes, free, axis_units, cost = places
-    outputs = replace(last, ranges={})
-    if level.outputs:
-        outputs = outputs_of(level, here)
-        for name in sorted(outputs.units.keys() - last.units.keys()):
-            rule = f"{name} is no output of the study, or in another unit"
-            reader.fault(outputs.places[name], rule, nearest(name, last.units))
-    evaluator = evaluator_of(level, outputs, axis_units, here)
-    if evaluator is None or level.cost is None:
-        return None
-    share = level.cost.value
-    own = None if cost is None else replace(cost, share=share)
-    bench = bench_of(evaluator, section.on_failure, reader.document, axes, own)
-    return MeasuredColumns(bench, free, tuple(outputs.units), cost_share=share)
-
-
-def _check_ladder(written: schema.StudyFile, reader: Reader) -> None:
-    """Refuse levels that do not cost more and more, and methods that would measure none."""
-    section = written.evaluate or schema.EvaluateSection()
-    before, path = 0.0, FIDELITIES
-    for place, level in enumerate(section.fidelities):
-        cost = 0.0 if level.cost is None else level.cost.value
-        if not before < cost < 1:
-            rule = "each costs more than the one before, and less than 100 %"
-            reader.fault((*path, place, "cost"), rule, "write for instance `cost: 2 %`, in order")
-        before = cost
-    search = written.search
-    able = [name for name in registry.names(Method) if registry.get(Method, name).climbs]
-    if section.fidelities and "method" in search.model_fields_set and search.method not in able:
-        rule = f"{search.method} measures no cheaper level"
-        reader.fault(path, rule, f"add `method: {' or '.join(able)}`, or remove it", "")
 
 
 def bench_of(
@@ -268,9 +211,6 @@ def measuring_lines(
     most = min(settings.budget or before.most, before.most)
     up_to = f"up to {most:,} designs{each}, chosen by {settings.method}"
     yield from _measured_by("measured", measured.bench, up_to)
-    for number, one in enumerate(measured.cheaper, 1):
-        up_to = f"up to about {most / one.cost_share:,.0f} designs, to choose by"
-        yield from _measured_by(f"level {number}", one.bench, up_to)
     yield from _most_spent(section, settings, most, measured.bench.cost, each)
 
 

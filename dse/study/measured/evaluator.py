@@ -21,7 +21,7 @@ from dse.errors import UnitError, dotted, nearest
 from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
-from dse.files.document import CHEAPER, Document
+from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, locate
 from dse.files.json import read_regular, reason
@@ -31,9 +31,6 @@ from dse.study.reader import Path, Reader
 
 PLAIN = ("", *DIMENSIONLESS)
 """What stands for no unit."""
-
-FIDELITIES: Path = (*CHEAPER.split("."),)
-"""Where cheaper levels stand; a function given to dse.run is of the last one."""
 
 LARGEST_FILE_BYTE = 16 * 2**20
 """Most bytes of a file that is part of what measures."""
@@ -131,7 +128,7 @@ def evaluator_of(
     if recorded := reader.document.recorded.get(dotted(reader.path)):
         _files(section, reader)
         return replace(recorded, outputs=declared.units)
-    function = None if reader.path[:2] == FIDELITIES else reader.document.evaluate
+    function = reader.document.evaluate
     ways = {
         "command": section.command,
         "function": section.function,
