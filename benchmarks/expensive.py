@@ -223,26 +223,16 @@ def spaces(arguments: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Ta
             )
 
 
-def noisy(table: Table, noise: float, seed: int) -> Table:
-    """Return a table whose losses have normal noise of so much, relative to them."""
-    normal = np.random.default_rng([seed, len(table.loss)]).standard_normal(table.loss.shape)
-    return replace(table, loss=table.loss * np.exp(noise * normal))
-
-
 def trial(
     table: Table,
     name: str,
     seed: int,
     budget: int,
-    noise: float = 0.0,
     *,
     population: int | None = None,
 ) -> dict[str, Any]:
-    """Run a method once: CPU seconds, and shares of the true hypervolume after each design.
-
-    With noise, the method sees other losses than those that count.
-    """
-    seen = noisy(table, noise, seed) if noise else table
+    """Run a method once: CPU seconds, and shares of the true hypervolume after each design."""
+    seen = table
     prior, _, plain = name.partition(" without ")
     if plain:
         seen = replace(seen, expected=None)
@@ -324,12 +314,10 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=200)
     parser.add_argument("--methods", nargs="*", default=["gaussian", "tpe", "nsga2", "random"])
     parser.add_argument("--only", nargs="*", help="names of spaces")
-    parser.add_argument("--noise", type=float, default=0.0, help="relative, of each loss")
     parser.add_argument("--results", type=Path, default=Path("expensive.jsonl"))
     arguments = parser.parse_args()
     arguments.results.touch()
     lines = [json.loads(line) for line in arguments.results.read_text().splitlines()]
-    lines = [line for line in lines if line.get("noise", 0.0) == arguments.noise]
     done = {(line["space"], line["method"], line["seed"]) for line in lines}
     wanted = [pair for pair in spaces(arguments) if not arguments.only or pair[0] in arguments.only]
     for name, make in wanted:
@@ -339,8 +327,8 @@ def main() -> None:
                 continue
             if " without " in method and table.expected is None:
                 continue
-            found = trial(table, method, seed, arguments.budget, arguments.noise)
-            line = {"space": name, "method": method, "seed": seed, "noise": arguments.noise}
+            found = trial(table, method, seed, arguments.budget)
+            line = {"space": name, "method": method, "seed": seed}
             line |= found
             with arguments.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")

@@ -152,7 +152,7 @@ class MeasurementError(DseError):
 
 
 class BudgetError(DseError):
-    """The time or the cost that measuring may take is used up; what was found until then holds."""
+    """The time that measuring may take is used up; what was found until then holds."""
 
 
 class ContractError(DseError):

@@ -48,8 +48,13 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "axes.only"): _PAIRS,
     ("field", "search.compiled"): "delete it; numpy evaluates every design",
     ("field", "evaluate.fidelities"): (
-        "measure the cheap level in a study of its own, and list designs worth more in `designs: CSV`"
+        "measure the cheap level in a study of its own, and list the best designs in `designs: CSV`"
     ),
+    ("field", "evaluate.repeats"): (
+        "let the command or the function measure as often as it takes, and tell the mean"
+    ),
+    ("field", "evaluate.cost"): "limit a search by `budget: {designs: 100, time: 2 h}`",
+    ("field", "search.budget.cost"): "limit a search by `budget: {designs: 100, time: 2 h}`",
     ("field", "search.until"): "end the search by `budget: {designs: 100, time: 2 h}`",
     ("argument", "run.storage"): _SHARED,
     ("argument", "answer.flips_budget"): _TIME,

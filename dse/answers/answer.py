@@ -120,7 +120,7 @@ def recommend(
     others, short = alternatives(study, options, preference, chosen, budget) if all else ((), "")
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
-        sections.runner_up_section(chosen, second, senses, preferred),
+        sections.runner_up_section(chosen, second, [*senses]),
         sections.best_section(best),
         *(
             alternatives_section(axis, [*found], chosen, [*senses], preferred)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.contract import Limit, Objective, Requirement, Threshold
 from dse.model import invariants, tables
-from dse.model.evaluation import loss_errors
 from dse.model.problem import Problem
-from dse.model.repeats import chance_less
-from dse.model.space import Index
 from dse.reports.text import in_words, listed, relative_change
 from dse.study.scenario import field_path
 
@@ -89,10 +86,6 @@ class Pick:
         What it advises.
     cautions
         What it warns of, by quantity.
-    errors
-        Standard errors of objectives that are means of several measurements, in SI.
-    repeats
-        How often it was measured.
     """
 
     name: str
@@ -104,8 +97,6 @@ class Pick:
     bottlenecks: tuple[Bottlenecks, ...]
     advice: tuple[Advice, ...]
     cautions: Mapping[str, tuple[float, str]]
-    errors: Mapping[str, float] = field(default_factory=dict)
-    repeats: int = 1
 
     @property
     def line(self) -> str:
@@ -132,17 +123,6 @@ class Pick:
             return "unbounded"
         value = units.show(self.quantities[name], name)
         return f"{value} of {units.show(self.most[name], name)}" if name in self.most else value
-
-    def chances(self, other: Pick, senses: Mapping[str, str]) -> dict[str, float]:
-        """Return how probably it is better than another design, by objective with noise."""
-        found = {}
-        for name, sense in senses.items():
-            both = self.errors.get(name, 0.0), other.errors.get(name, 0.0)
-            gap = other.quantities[name] - self.quantities[name]
-            gap = gap if sense == "minimise" else -gap
-            if any(both):
-                found[name] = float(chance_less(gap, *both, repeats=self.repeats))
-        return found
 
     def differences(self, other: Pick, names: Sequence[str]) -> dict[str, Any]:
         """Return by how much some quantities of another design differ, as plain data."""
@@ -193,15 +173,7 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
         tuple(_bottlenecks(problem, columns)),
         tuple(_advice(problem, columns)),
         _cautions(problem, columns),
-        _errors(problem, index),
-        1 if problem.measured is None else problem.measured.bench.repeats,
     )
-
-
-def _errors(problem: Problem, index: Index) -> dict[str, float]:
-    found = loss_errors(problem, index)
-    names = [goal.name for goal in problem.goals]
-    return {} if found is None else dict(zip(names, np.nan_to_num(found[0]).tolist(), strict=True))
 
 
 def _shown_quantities(

@@ -13,7 +13,6 @@ from dse.answers.trade import Trade
 from dse.files.document import Document
 from dse.model.evaluation import Goal, ledger_of
 from dse.model.preference import Preference
-from dse.model.repeats import SURE
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import (
@@ -217,45 +216,19 @@ def _advice_text(entry: Advice) -> str:
     )
 
 
-def runner_up_section(
-    pick: Pick, other: Pick | None, senses: Mapping[str, str], preferred: str | None
-) -> Section:
-    """Return the next best design, by how much it loses, and whether that is more than noise.
-
-    `senses` are those of the objectives; `preferred` is the quantity that decides, None where
-    several do.
-    """
+def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
+    """Return the next best design, and by how much it loses in each objective."""
     if other is None:
         line = "None: the front holds no other design, and no other choice comes next."
         return Section("runner_up", "Runner-up", (line,), brief=())
-    parts, goals, chances = [], [*senses], pick.chances(other, senses)
-    alike = [name for name, chance in chances.items() if abs(chance - 0.5) < SURE - 0.5]
+    parts = []
     for name in goals:
         by = change(other.quantities[name], pick.quantities[name])
-        said = ", ".join(filter(None, (by, "within noise" if name in alike else "")))
         shown = units.show(other.quantities[name], name)
-        parts.append(f"{in_words(name)} {shown}{f' ({said})' if said else ''}")
+        parts.append(f"{in_words(name)} {shown}{f' ({by})' if by else ''}")
     facts = other.to_dict() | {"differences": pick.differences(other, goals)}
-    facts |= {"within_noise": alike, "chance_better": chances} if pick.errors else {}
-    lines = [f"{other.line}: {listed(parts)}."]
-    deciding = [name for name in goals if name == preferred] or goals
-    what = listed([in_words(name) for name in deciding])
-    sure = listed([_probability(chances.get(name, 1.0)) for name in deciding])
-    if set(deciding) <= {*alike}:
-        lines.append(
-            f"The runner-up is within noise by {what}: the recommended design is better with a "
-            f"probability of {sure}."
-        )
-    elif len(deciding) == 1 and deciding[0] in chances:
-        lines.append(
-            f"The recommended design is better than the runner-up by {what} by more than noise, "
-            f"with a probability of {sure}."
-        )
-    return Section("runner_up", "Runner-up", tuple(lines), facts=facts, brief=tuple(lines[1:]))
-
-
-def _probability(chance: float) -> str:
-    return "more than 99.9 %" if chance > 0.999 else f"{100 * chance:.3g} %"
+    line = f"{other.line}: {listed(parts)}."
+    return Section("runner_up", "Runner-up", (line,), facts=facts, brief=())
 
 
 def best_section(picks: Mapping[Goal, Pick]) -> Section:

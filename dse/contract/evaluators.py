@@ -51,8 +51,6 @@ class Measurement:
         The end of what it wrote on standard error.
     folder
         Its working folder, where that was kept.
-    errors
-        Standard errors of `values`, in SI, where they are means of several measurements.
     """
 
     values: Mapping[str, float]
@@ -62,7 +60,6 @@ class Measurement:
     seconds: float = 0.0
     said: str = ""
     folder: str = ""
-    errors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def has_values(self) -> bool:

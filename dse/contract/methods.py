@@ -82,12 +82,6 @@ class Search(Axes, Protocol):
         it evaluates agrees.
         """
 
-    def errors(self, index: Index) -> Matrix:
-        """Return the standard errors (n, m) of the losses of designs that were evaluated.
-
-        0 where nothing is known of them: designs that are measured once, or computed.
-        """
-
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) have been evaluated, or are known to miss a constraint."""
 

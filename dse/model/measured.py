@@ -19,9 +19,8 @@ from dse.contract import Column
 from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
 from dse.errors import MeasurementError
 from dse.model.evaluation import Ledger, shape_of
-from dse.model.repeats import TRIED, TWICE, Trial, combined, numbered, plain
 from dse.model.space import Index, Points, Space, as_index, design_text
-from dse.model.spending import Cost, Spending
+from dse.model.spending import Spending
 
 Design = Mapping[str, Value]
 Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
@@ -66,12 +65,8 @@ class Bench:
         By key, the designs that were requested while this bench was open, and what came of them.
     unit_names
         What numbers of designs are in: name -> column, of those that have a unit.
-    cost, spending
-        What a design costs, where a study says so; what is spent, and may be.
-    repeats
-        How often a design is measured at most; what is known of it is the mean.
-    taken
-        Keys of the measurements, each of several of a design by itself, that were requested.
+    spending
+        What measuring takes, and may.
     """
 
     evaluator: Evaluator
@@ -79,16 +74,9 @@ class Bench:
     on_failure: str
     seen: dict[str, tuple[Design, Measurement]] = field(default_factory=dict)
     unit_names: Mapping[str, str] = field(default_factory=dict)
-    cost: Cost | None = None
-    repeats: int = 1
     measured_count: int = field(default=0, init=False)
     spending: Spending = field(default_factory=Spending, init=False)
-    taken: set[str] = field(default_factory=set, init=False)
     _ask: Ask | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        """Have measured nothing; what was `seen` is what a run that is over requested."""
-        self._trial = Trial(self.repeats)
 
     @property
     def failures(self) -> dict[str, tuple[Design, Measurement]]:
@@ -104,11 +92,6 @@ class Bench:
     def ledger(self) -> Ledger:
         """What is known of the designs that were requested."""
         return ledger_of_measured([found for _, found in self.seen.values()])
-
-    @property
-    def noisy(self) -> bool:
-        """Whether measurements of some design differ."""
-        return any(max(found.errors.values(), default=0.0) for _, found in self.seen.values())
 
     @contextmanager
     def measuring(self, ask: Ask, spending: Spending) -> Iterator[None]:
@@ -136,14 +119,9 @@ class Bench:
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
         wanted = dict(zip(keys, designs, strict=True))
-        if self.repeats > 1:
-            if ask and self._ask is not None:
-                self._repeated(self._ask, wanted)
-            known = {one: self.seen[one][1] for one in wanted if one in self.seen}
-        else:
-            known = dict(self.shelf.known(keys))
-            if ask and self._ask is not None:
-                known |= self._request(self._ask, wanted, known, self._see)
+        known = dict(self.shelf.known(keys))
+        if ask and self._ask is not None:
+            known = self._request(self._ask, wanted, known)
         found = [known.get(one, UNKNOWN) for one in keys]
         if not (ask and self.open):
             return found
@@ -152,81 +130,25 @@ class Bench:
                 self._refuse(design, measurement)
         return found
 
-    def _see(self, one: str, design: Design, found: Measurement) -> None:
-        self.seen[one] = design, found
-
-    def _repeated(self, ask: Ask, wanted: Mapping[str, Design]) -> None:
-        """Measure designs that were not seen as often as it takes, and see their means."""
-        left = {one: design for one, design in wanted.items() if one not in self.seen}
-        while left:
-            count = len(left) if self._trial.decided else TRIED - self._trial.alike
-            some = {one: left.pop(one) for one in [*left][:count]}
-            rows: dict[str, list[Measurement]] = {one: [] for one in some}
-            try:
-                self._measure_rounds(ask, some, rows)
-            finally:
-                for one in filter(rows.__getitem__, some):
-                    self._see(one, some[one], combined(rows[one]))
-
-    def _measure_rounds(
-        self, ask: Ask, some: Mapping[str, Design], rows: Mapping[str, list[Measurement]]
-    ) -> None:
-        """Add measurements of designs to `rows`, one of each at a time; none after one without
-        values."""
-        often = dict.fromkeys(some, self._trial.often)
-        for number in range(1, self.repeats + 1):
-            going = [one for one in some if often[one] >= number]
-            going = [one for one in going if number == 1 or rows[one][-1].has_values]
-            self._measure_round(ask, number, {one: some[one] for one in going}, rows)
-            if number == TWICE:
-                often = {one: self._trial.judge(rows[one]) for one in some}
-
-    def _measure_round(
-        self,
-        ask: Ask,
-        number: int,
-        some: Mapping[str, Design],
-        rows: Mapping[str, list[Measurement]],
-    ) -> None:
-        marked = {one: numbered(design, number) for one, design in some.items()}
-        names = {key(self.evaluator.identity, design): one for one, design in marked.items()}
-        wanted = {name: marked[one] for name, one in names.items()}
-
-        def take(name: str, design: Design, found: Measurement) -> None:
-            rows[names[name]].append(found)
-
-        self._request(ask, wanted, self.shelf.known([*wanted]), take)
-
     def _request(
-        self,
-        ask: Ask,
-        wanted: Mapping[str, Design],
-        known: Mapping[str, Measurement],
-        take: Callable[[str, Design, Measurement], None],
+        self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
     ) -> dict[str, Measurement]:
-        """Measure what is not known, as many designs at a time as are sure to be paid for."""
-        free = {one for one, found in known.items() if not found.attempts}
-        found, left = dict(known), dict(wanted)
+        """Measure what is not known; return what is known then."""
+        found = dict(known)
         for measurement in known.values():
             self.spending.took(measurement)
-        while left:
-            count = self.spending.affordable(self.cost, left, free)
-            some = {one: left.pop(one) for one in [*left][:count]}
-            missing = [one for one in some if one not in known]
-            coming = ask([plain(some[one]) for one in missing]) if missing else ()
-            try:
-                for position, measurement in coming:  # kept as soon as it is there
-                    one = missing[position]
-                    if measurement.failed:
-                        self._refuse(some[one], measurement)
-                    self.shelf.keep({one: measurement}, {one: some[one]})
-                    self.measured_count += 1
-                    found[one] = measurement
-            finally:  # what was measured counts, whatever ends the rest
-                for one in filter(found.__contains__, some):
-                    self.spending.count(self.cost, one, some[one], found[one])
-                    self.taken.add(one)
-                    take(one, some[one], found[one])
+        missing = [one for one in wanted if one not in known]
+        coming = ask([wanted[one] for one in missing]) if missing else ()
+        try:
+            for position, measurement in coming:  # kept as soon as it is there
+                one = missing[position]
+                if measurement.failed:
+                    self._refuse(wanted[one], measurement)
+                self.shelf.keep({one: measurement}, {one: wanted[one]})
+                self.measured_count += 1
+                found[one] = measurement
+        finally:  # what was measured counts, whatever ends the rest
+            self.seen |= {one: (wanted[one], found[one]) for one in wanted if one in found}
         return found
 
     def _refuse(self, design: Design, measurement: Measurement) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.model.evaluation import label_columns, loss_errors, output_errors
+from dse.model.evaluation import label_columns
 from dse.model.host import hosts_among
 from dse.model.problem import Problem
 from dse.model.space import ALONE, HOST, Axis, Index
@@ -40,7 +40,7 @@ def design_table(problem: Problem, index: Index) -> Table:
 
     Columns: a count per design, ``<stage>.<design>``, or the one design and the count of a fleet
     that may be of any of more than `MOST_COLUMNS`; the axes as the study names them, with their
-    unit suffix; `HOST_COLUMN`; every quantity, and the standard error of outputs with noise.  What
+    unit suffix; `HOST_COLUMN`; every quantity.  What
     the host alone does without is ``host``, or empty where it is a number, as is what it leaves
     undefined.
     """
@@ -52,27 +52,9 @@ def design_table(problem: Problem, index: Index) -> Table:
             for quantity in problem.quantities
             if quantity.labels
         }
-    quantities |= {error_column(one): each for one, each in _errors(problem, index).items()}
     return chosen_columns(problem, index) | {
         name: np.asarray(values) for name, values in quantities.items()
     }
-
-
-def _errors(problem: Problem, index: Index) -> Table:
-    """Return the standard errors of outputs, and of objectives that are none."""
-    found: Table = dict(output_errors(problem, index))
-    names = [goal.name for goal in problem.goals]
-    if found and not found.keys() >= {*names}:
-        errors = loss_errors(problem, index)
-        pairs = zip(names, () if errors is None else errors.T, strict=True)
-        found |= {name: error for name, error in pairs if name not in found}
-    return found
-
-
-def error_column(name: str) -> str:
-    """Return the column of the standard error of an output: ``area_standard_error_m2``."""
-    suffix = units.suffix(name)
-    return "_".join(filter(None, (units.stem(name), "standard_error", suffix)))
 
 
 def chosen_columns(problem: Problem, index: Index) -> Table:

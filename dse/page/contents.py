@@ -31,7 +31,7 @@ MOST_CELLS = 100_000
 """Other columns of the front are shown for one design as long as they have no more cells."""
 
 MOST_GROUPS = 8
-"""Colours of designs, and designs of which a page says how many are within noise of them."""
+"""Colours of designs."""
 
 MOST_ASSIGNED = 20_000
 """A front of more designs has none as assignments, which would be most of its page."""
@@ -87,14 +87,6 @@ def remarks(run: PageRun, cloud: int) -> list[str]:
     """Return what the pictures of a page do not show, and what stands for it, in words."""
     view = drawn(run, cloud)
     said = [_cloud_words(run, cloud)]
-    groups = [(row, others) for row, others in run.view.folded.items() if others]
-    parts = [f"{row + 1} and {plural(others, 'other')}" for row, others in groups]
-    parts[MOST_GROUPS:] = [f"{len(parts) - MOST_GROUPS} more"] * (len(parts) > MOST_GROUPS)
-    if parts:
-        said.append(
-            f"{run.name}: within noise of each other in every objective, by row of front.csv: "
-            f"{'; '.join(parts)}."
-        )
     if view.size > MOST_LINES:
         said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
     same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]

@@ -118,5 +118,4 @@ def drawn(run: PageRun, most: int) -> FrontView:
         front={name: view.front[name] for name in names},
         cloud={name: cloud[name] for name in (view.sweep, *goals) if name},
         names=run.designs,
-        repeats=1,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports.front_text import facts_lines, folded_name, omitted, representative_rows
+from dse.reports.front_text import facts_lines, omitted, representative_rows
 from dse.reports.front_view import FrontView, cell_text
 from dse.reports.sections import Section, html
 
@@ -26,9 +26,9 @@ def front_table(view: FrontView, title: str, most: int, *, written: bool = True)
     `written` says whether front.csv has it.
     """
     columns = table_columns(view)
-    chosen = representative_rows(view, most, view.folded).tolist() if view.size else []
+    chosen = representative_rows(view, most).tolist() if view.size else []
     rows = tuple(
-        (folded_name(view, row), *(cell_text(view.front[name][row], name) for name in columns))
+        (view.names[row], *(cell_text(view.front[name][row], name) for name in columns))
         for row in chosen
     )
     lines = tuple(f"{count}: {rule}." for count, rule in omitted(view, chosen, written=written))

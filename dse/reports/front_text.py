@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,14 +68,14 @@ def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, what it omits."""
-    rows = representative_rows(view, most, view.folded).tolist()
+    rows = representative_rows(view, most).tolist()
     known = {name: _known(view.front[name]) for name in view.axes}
     alike = [n for n in view.axes if len(set(view.front[n][known[n]].tolist())) < 2]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
     optional = [name for name in (*differing, view.category) if name and name not in needed]
     columns = {name: _column(view, name, rows) for name in (*optional, *needed)}
-    designs = ("design", [folded_name(view, row) for row in rows]) if view.names else None
+    designs = ("design", [view.names[row] for row in rows]) if view.names else None
     breadth = max(NARROWEST_DESIGN, min(_breadth(designs), WIDEST_DESIGN)) if designs else -2
     room = width - breadth - 2 - sum(_breadth(columns[name]) + 2 for name in needed)
     kept = set(needed)
@@ -102,12 +102,6 @@ def _front(view: FrontView, width: int, most: int) -> str:
     return "\n".join(lines)
 
 
-def folded_name(view: FrontView, row: int) -> str:
-    """Return the name of a design, and of how many others it stands for: ``slim (+3)``."""
-    others = view.folded.get(row)
-    return f"{view.names[row]} (+{others})" if others else view.names[row]
-
-
 def omitted(
     view: FrontView, rows: Sequence[int], *, written: bool = True
 ) -> Iterator[tuple[str, str]]:
@@ -116,10 +110,7 @@ def omitted(
     Where the front is not `written` yet there is no file that has all.
     """
     all_are = "; all are in front.csv" if written else ""
-    if any(view.folded.get(row) for row in rows):
-        rule = "as many other designs are within noise of this one in every objective"
-        yield "(+1)", f"{rule}{all_are}"
-    if len(rows) < (len(view.folded) or view.size):
+    if len(rows) < view.size:
         yield (f"{len(rows):,} of {plural(view.size, 'design')} shown", f"{RULE}{all_are}")
 
 
@@ -256,26 +247,23 @@ def _breadth(column: Cells) -> int:
     return max(len(line) for line in (*header.splitlines(), *cells))
 
 
-def representative_rows(
-    view: FrontView, most: int, among: Collection[int] = ()
-) -> NDArray[np.intp]:
-    """Return at most `most` rows of a front, or of some of its rows, in order, always the same.
+def representative_rows(view: FrontView, most: int) -> NDArray[np.intp]:
+    """Return at most `most` rows of a front, in order, always the same.
 
     The recommended design and the best in each objective come first.  Then that design follows
     whose nearest chosen one is farthest (Gonzalez, Theoretical Computer Science 38, 1985), by
     objectives and swept value, each scaled to [0, 1], or its logarithm where it is a long one.
     """
-    rows: NDArray[np.intp] = np.array(sorted(among)) if among else np.arange(view.size)
-    if len(rows) <= most:
-        return rows
-    telling = [int(np.searchsorted(rows, view.recommended.row))] if view.recommended else []
-    telling += [view.best(name, rows) for name, _ in view.objectives]
+    candidates = np.arange(view.size)
+    if view.size <= most:
+        return candidates
+    telling = [view.recommended.row] if view.recommended else []
+    telling += [view.best(name) for name, _ in view.objectives]
     chosen = list(dict.fromkeys(telling))[:most]
-    candidates = np.arange(len(rows))
-    if len(rows) > MOST_CANDIDATES:
-        drawn = np.random.default_rng(0).choice(len(rows), MOST_CANDIDATES, replace=False)
+    if view.size > MOST_CANDIDATES:
+        drawn = np.random.default_rng(0).choice(view.size, MOST_CANDIDATES, replace=False)
         candidates = np.union1d(drawn, chosen)
-    points = np.stack([values[candidates] for values in _scaled(view, rows)])
+    points = np.stack([values[candidates] for values in _scaled(view)])
     nearest = np.full(len(candidates), np.inf)
     for row in chosen:
         _approach(nearest, points, int(np.searchsorted(candidates, row)))
@@ -283,7 +271,7 @@ def representative_rows(
         place = int(nearest.argmax())
         chosen.append(int(candidates[place]))
         _approach(nearest, points, place)
-    return rows[np.sort(np.array(chosen, dtype=np.intp))]
+    return np.sort(np.array(chosen, dtype=np.intp))
 
 
 def _approach(nearest: Values, points: Values, place: int) -> None:
@@ -293,11 +281,11 @@ def _approach(nearest: Values, points: Values, place: int) -> None:
     nearest[place] = -1.0
 
 
-def _scaled(view: FrontView, rows: NDArray[np.intp]) -> list[Values]:
+def _scaled(view: FrontView) -> list[Values]:
     names = [name for name, _ in view.objectives] + [name for name in (view.sweep,) if name]
     scaled = []
     for name in names:
-        values = view.front[name][rows]
+        values = view.front[name]
         if values.dtype.kind not in "fiub":
             values = np.unique(values.astype(str), return_inverse=True)[1]
         values = values.astype(np.float64)

@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.model.space import HOST
-from dse.model.tables import error_column
 from dse.reports.text import in_words
 
 Values = NDArray[np.float64]
@@ -65,8 +63,6 @@ class FrontView:
         A short label per design on the front, for instance ``1 u8 + 2 u16``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
-    repeats
-        How often each design was measured, where measurements have noise; otherwise 1.
     """
 
     title: str
@@ -79,22 +75,6 @@ class FrontView:
     sweep: str | None = None
     names: Sequence[str] = ()
     recommended: Recommended | None = None
-    repeats: int = 1
-
-    @cached_property
-    def folded(self) -> dict[int, int]:
-        """The rows to show, and how many within noise each stands for; empty: all, for none."""
-        goals = [name for name, _ in self.objectives]
-        if self.repeats == 1 or self.sweep is not None or not self.size:
-            return {}
-        from dse.model.repeats import folded  # only where there is noise
-
-        columns = {name: error_column(name) for name in goals}
-        errors = {name: self.front[one] for name, one in columns.items() if one in self.front}
-        first = [self.recommended.row] if self.recommended else []
-        first += [self.best(name) for name in goals]
-        values = {name: self.front[name] for name in goals}
-        return folded(values, errors, first, repeats=self.repeats)
 
     @property
     def size(self) -> int:
@@ -106,10 +86,10 @@ class FrontView:
         bottleneck = self.limits and column == self.category
         return "bottleneck" if bottleneck else in_words(column)
 
-    def best(self, objective: str, rows: Any = np.s_[:]) -> int:
-        """Return the best row in an objective, or its place in `rows`; the first of equals."""
+    def best(self, objective: str) -> int:
+        """Return the best row in an objective; the first of equals."""
         sign = 1 if dict(self.objectives)[objective] == "minimise" else -1
-        return int(np.argmin(sign * self.front[objective][rows]))
+        return int(np.argmin(sign * self.front[objective]))
 
 
 @dataclass(frozen=True)

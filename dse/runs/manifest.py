@@ -116,7 +116,6 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "infeasible": len({n for bench in benches for n in bench.ruled_out}),
             "failed": len(failures),
             "causes": dict(causes.most_common()),
-            **({} if benches[0].cost is None else {"cost": benches[0].spending.spent}),
         }
     }
 
@@ -219,7 +218,6 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
 def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str, Any]:
     """Return what a picture needs besides the tables."""
     study = parts[0].study
-    measured = study.problem.measured
     names: list[str] = []
     for part in parts:
         names += tables.design_names(part.study.problem, part.front)
@@ -230,7 +228,6 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
         "limits": bool(study.problem.graph.steps),
         "sweep": sweep.header if sweep else None,
         "names": names,
-        **({"repeats": measured.bench.repeats} if measured and measured.bench.noisy else {}),
     }
 
 
@@ -248,7 +245,6 @@ def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontVie
         sweep=picture["sweep"],
         names=picture["names"],
         recommended=recommended_of(manifest),
-        repeats=picture.get("repeats", 1),
     )
 
 

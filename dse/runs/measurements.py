@@ -59,18 +59,13 @@ def write_measurements(studies: Iterable[Study], folder: Path) -> None:
         path: {
             "identity": recorded.identity,
             "measurements": [
-                {"design": dict(design)} | _written(found) for design, found in recorded.found
+                {"design": dict(design)} | asdict(found) for design, found in recorded.found
             ],
         }
         for path, recorded in recorded_of(studies).items()
     }
     if said:
         (folder / MEASUREMENTS).write_text(json_text(said) + "\n", encoding="utf-8")
-
-
-def _written(found: Measurement) -> dict[str, Any]:
-    plain = asdict(found)
-    return plain if found.errors else {name: plain[name] for name in plain if name != "errors"}
 
 
 def with_measurements(document: Document, folder: Path) -> Document:

@@ -169,7 +169,7 @@ class _Asking:
         from dse.evaluators.limits import FOLDERS_KEPT
 
         spending, done = self.working.spending, 0
-        stop, before = self.working.stop or (lambda: False), len(self.bench.taken)
+        stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed, kept = len(self.bench.failures), self.working.options.folder is not None
         found = attempts.measured(
             self.bench.evaluator,
@@ -221,7 +221,7 @@ class _Asking:
     def _show(self, done: int, left: int, failed: int) -> None:
         progress = self.working.progress
         if progress is not None:
-            progress(done, self.planned * self.bench.repeats)
+            progress(done, self.planned)
         if isinstance(progress, Narrator):
             running = min(left, self.workers.size)
             progress.tell(f"{running} running, {failed} failed")

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.model.cells import opaque
 from dse.model.problem import Problem
-from dse.model.repeats import TRIED
 from dse.model.space import Index
 from dse.reports.designs import host_notes
 from dse.reports.text import in_words, listed, plural
@@ -138,11 +137,6 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
             yield (
                 f"{known:,} of {size:,} designs are measured{at}; results "
                 f"compare these alone, the others are unknown"
-            )
-        if bench.repeats > 1 and not bench.noisy:
-            yield (
-                f"the first {TRIED} designs gave the same outputs twice: each of the others is "
-                f"measured once, not {bench.repeats} times{at}"
             )
         for line in causes_text(bench, failed=False):
             yield f"infeasible, as the program says: {line}"

@@ -31,9 +31,6 @@ Facts = Mapping[str, Any]
 SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
 
-ENDS = ("time_s", "cost")
-"""Settings that end a search before its budget of designs is used."""
-
 
 def run_facts(document: Document, options: Options) -> dict[str, Any]:
     """Return what a run is: its study, how it is searched, what measures, how it was called."""
@@ -51,7 +48,7 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
             "seed": settings.seed,
             "budget": settings.budget,
             "options": dict(settings.options),
-            **{name: each for name in ENDS if (each := getattr(settings, name)) is not None},
+            **({} if settings.time_s is None else {"time_s": settings.time_s}),
         },
         "identity": {path: parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},

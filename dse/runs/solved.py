@@ -72,8 +72,7 @@ class Options:
     def spending(self, settings: SearchSettings) -> Spending:
         """Return what measuring may take in a run that is searched so, and has taken."""
         time_s = math.inf if settings.time_s is None else settings.time_s
-        cost = math.inf if settings.cost is None else settings.cost
-        return Spending(time_s=time_s, cost=cost, spent_s=self.spent_s)
+        return Spending(time_s=time_s, spent_s=self.spent_s)
 
 
 @dataclass(frozen=True)

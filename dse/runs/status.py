@@ -18,7 +18,6 @@ from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.whole_folders import under_way
 from dse.model.evaluation import ENTRY, Ledger, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
-from dse.model.repeats import gathered
 from dse.model.space import design_text
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
@@ -28,7 +27,7 @@ from dse.reports.text import plural
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
 from dse.runs.run_files import MANIFEST, begun_manifest
-from dse.runs.unfinished import StoredRun, cost_so_far, read_store, run_so_far
+from dse.runs.unfinished import StoredRun, read_store, run_so_far
 from dse.store.rows import STORE
 
 if TYPE_CHECKING:
@@ -134,12 +133,11 @@ def _state_section(
 ) -> Section:
     from dse.store.rows import time_measuring  # a database, only where something is measured
 
-    rows, repeats = kept.rows, kept.repeats
-    designs = [found for _, found in gathered((row.design, row.measurement) for row in rows)]
+    rows = kept.rows
+    designs = [row.measurement for row in rows]
     settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
-    every = [row.measurement for row in kept.rows]
     ledger = ledger_of_measured(designs, unknown=max(planned - len(designs), 0))
-    running, left = state == "running", planned * repeats - len(rows)
+    running, left = state == "running", planned - len(rows)
     times = _since(rows, watch) if running else []  # what is left is as fast as these
     facts = {
         "state": state,
@@ -149,7 +147,7 @@ def _state_section(
         "planned": planned,
         "method": settings["method"],
         "seed": settings["seed"],
-        "seconds_measuring": sum(one.seconds for one in every if one.attempts),
+        "seconds_measuring": sum(one.seconds for one in designs if one.attempts),
         "spent_s": time_measuring(kept.rows),
         "left_s": left * max(times) / len(times) if times and left >= 0 else None,
         "process": watch.get("process") if running else None,
@@ -158,9 +156,8 @@ def _state_section(
         ("state", _state_text(state, _who(watch))),
         ("search", f"{settings['method']}, seed {settings['seed']}"),
         ("measured", f"{len(designs):,} of at most {planned:,}{_states(ledger)}"),
-        *[("repeats", f"{len(rows):,} measurements, up to {repeats:,} of a design")][: repeats - 1],
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
-        *_spent(kept, facts),
+        *_spent(settings, facts),
     ]
     if running:
         pairs.append(("ETA", _left_text(facts["left_s"], times)))
@@ -186,20 +183,11 @@ def _states(ledger: Ledger) -> str:
     return f"{infeasible}, {ledger.failed:,} of them failed"
 
 
-def _spent(kept: StoredRun, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is spent and left of the budgets of time and cost; add the cost to the facts."""
-    settings = kept.facts["search"]
+def _spent(settings: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is spent and left of the budget of time."""
     if (time_s := settings.get("time_s")) is not None:
         left = duration(max(time_s - facts["spent_s"], 0.0))
         yield "time", f"{duration(facts['spent_s'])} of {duration(time_s)} spent, {left} left"
-    found = cost_so_far(kept)
-    if found is None:
-        return
-    cost, facts["cost"] = found
-    said = cost.show(facts["cost"])
-    if (most := settings.get("cost")) is not None:
-        said += f" of {cost.show(most)} spent, {cost.show(max(most - facts['cost'], 0.0))} left"
-    yield "cost", said
 
 
 def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:

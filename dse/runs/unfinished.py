@@ -16,12 +16,10 @@ import numpy as np
 from dse import search
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import NothingFoundError, OutputError, StoreError
-from dse.files.document import EVALUATE, Document
+from dse.files.document import Document
 from dse.files.whole_folders import under_way
 from dse.model.measured import MeasuredColumns
-from dse.model.repeats import gathered
 from dse.model.space import Index, Space, as_index, one_block
-from dse.model.spending import Cost, Spending
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
 from dse.runs.manifest import NOT_FINISHED
 from dse.runs.run_files import MANIFEST
@@ -56,15 +54,10 @@ class StoredRun:
         for row in self.rows:
             found.setdefault(row.identity, []).append((row.design, row.measurement))
         recorded = {
-            path: RecordedEvaluator(one, gathered(found.get(one, [])))
+            path: RecordedEvaluator(one, found.get(one, []))
             for path, one in self.facts["run"]["identities"].items()
         }
         return replace(described_study(self.facts), recorded=recorded)
-
-    @property
-    def repeats(self) -> int:
-        """How often each design is measured at most."""
-        return int(self.document.section(EVALUATE).get("repeats", 1))
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
         """Return what numbers of a design are in; nothing where another run measured it."""
@@ -100,20 +93,6 @@ def read_store(folder: Path) -> StoredRun:
             remedy = what if len(store) else begin
             raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
         return StoredRun(folder, facts, tuple(store.rows()))
-
-
-def cost_so_far(kept: StoredRun) -> tuple[Cost, float] | None:
-    """Return what a design costs and what all cost together, None where the study does not say."""
-    document = kept.document
-    if "cost" not in document.section(EVALUATE):
-        return None
-    spending, said = Spending(), None
-    for prepared in _prepared(document, sweep_of(document)):
-        if (measured := prepared.problem.measured) is not None:
-            said = measured.bench.cost
-            for key, (design, found) in measured.bench.seen.items():
-                spending.count(said, key, design, found)
-    return None if said is None else (said, spending.spent)
 
 
 def _prepared(document: Document, sweep: Sweep | None) -> list[Study]:

@@ -89,7 +89,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
     from dse.search.exact.enumeration import enumerated
 
     total = planned(problem, settings)
-    if total >= left_of(problem) and not settings.pays:
+    if total >= left_of(problem) and settings.time_s is None:  # time may end it: order matters
         return enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
     return run_method(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
-from dse.model.evaluation import Evaluation, Ledger, distinct_rows, loss_errors
+from dse.model.evaluation import Evaluation, Ledger, distinct_rows
 from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.volume import History
@@ -119,12 +119,6 @@ class Archive:
         expected = getattr(self.problem, "expected", None)
         nothing = np.full((len(index), self.objective_count), np.nan)
         return nothing if expected is None else np.asarray(expected(index))
-
-    def errors(self, index: Index) -> Matrix:
-        """Return the standard errors (n, m) of losses that are means of measurements, else 0."""
-        found = loss_errors(self.problem, index)
-        shape = len(index), self.objective_count
-        return np.zeros(shape) if found is None else np.nan_to_num(found, posinf=0.0)
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""

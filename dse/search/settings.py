@@ -103,9 +103,8 @@ class SearchSettings:
         the space is spent on all of it, whatever the method.
     assumed
         Whether nobody set the budget: a method that proves its front then has none.
-    time_s, cost
-        The most that measuring may take: time in which something is measured, and the sum of
-        what designs are said to cost; None for any.
+    time_s
+        The most time in which something is measured; None for any.
     seed
         Two searches with the same seed choose the same designs.
     population
@@ -125,7 +124,6 @@ class SearchSettings:
     budget: int | None = None
     assumed: bool = False
     time_s: float | None = None
-    cost: float | None = None
     seed: int = 0
     population: int | None = None
     limit: int | None = None
@@ -138,11 +136,6 @@ class SearchSettings:
     def most_enumerated(self) -> int:
         """Largest space that is enumerated."""
         return int(DESIGNS_PER_S * self.effort_s) if self.limit is None else self.limit
-
-    @property
-    def pays(self) -> bool:
-        """Whether time or cost may end the search before its designs do: then order matters."""
-        return self.time_s is not None or self.cost is not None
 
     def __post_init__(self) -> None:
         """Refuse an unknown method, unknown options and values out of range."""

@@ -63,7 +63,7 @@ class InfeasibleSection(StudySection):
     )
 
 
-class MeasuringSection(StudySection):
+class EvaluateSection(StudySection):
     """What measures a design, and what it tells of it."""
 
     word: ClassVar[str] = "evaluator"
@@ -80,12 +80,7 @@ class MeasuringSection(StudySection):
     files: list[str] = items("Files whose content counts: other content, other values")
     version: str | int | float | None = option("Of what measures; another one, other values", None)
 
-
-class EvaluateSection(MeasuringSection):
-    """What measures a design, and how often."""
-
     retries: int = option("Attempts after an accident", 1, ge=0, le=100)
-    repeats: int = option("Measurements of each design, whose mean counts", 1, ge=1, le=1000)
     on_failure: Literal["continue", "abort"] = option(
         "After an accident the search goes on without the design, or ends", "continue"
     )
@@ -93,9 +88,6 @@ class EvaluateSection(MeasuringSection):
         "Accidents among 20 designs that end a run; 0: never", 10, ge=0, le=20
     )
     workers: int = option("Designs measured at once", 1, ge=1, le=1000)
-    cost: str | int | float | None = option(
-        "What it costs to measure a design: an expression over axes and outputs", None
-    )
 
 
 Columns = Annotated[
@@ -178,7 +170,6 @@ class DesignsSection(StudySection):
 
 
 TIME = ("search", "budget", "time")
-COST = ("search", "budget", "cost")
 
 
 class SpendingSection(StudySection):
@@ -190,9 +181,6 @@ class SpendingSection(StudySection):
     time: Annotated[
         Amount, Duration("Time in which designs are measured, of the whole run", ("time_s",))
     ] = None
-    cost: str | int | float | None = option(
-        "Sum of `evaluate.cost` of the designs measured, of the whole run", None
-    )
 
 
 class SearchSection(StudySection):
@@ -202,7 +190,7 @@ class SearchSection(StudySection):
     budget: Annotated[
         Annotated[SpendingSection, Tag("range")] | Annotated[int | None, Tag("one"), Field(ge=1)],
         Discriminator(range_or_one),
-        Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
+        Field(description="Most designs to evaluate; or {designs: 100, time: 2 h}"),
     ] = None
     seed: int = option("Same seed, same front", 1, ge=0, lt=2**32)
     population: int | None = Field(default=None, ge=2, le=100_000)

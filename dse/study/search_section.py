@@ -35,7 +35,7 @@ def share_of_best(written: str | float) -> float:
 
 def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
     """Record what a method does not know, and budgets that do not fit what is measured."""
-    _check_spending(written, reader)
+    _check_time(written, reader)
     with reader.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
         for name, value in written.search.options.items():
@@ -43,17 +43,9 @@ def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
                 reader.fault(("search", "options", name), rule, remedy)
 
 
-def _check_spending(written: schema.StudyFile, reader: Reader) -> None:
-    """Refuse a budget of what is not measured by a search, and a cost that nobody pays."""
-    spending = written.search.spending
-    if written.evaluate is None:
-        for path, said in ((schema.TIME, spending.time), (schema.COST, spending.cost)):
-            if said is not None:
-                rule = "it limits measuring, and nothing of this study is measured"
-                remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
-                reader.fault(path, rule, remedy)
-    elif spending.cost is not None and written.evaluate.cost is None:
-        rule = "nothing says what it costs to measure a design"
-        reader.fault(
-            schema.COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs"
-        )
+def _check_time(written: schema.StudyFile, reader: Reader) -> None:
+    """Refuse a budget of time where nothing is measured."""
+    if written.evaluate is None and written.search.spending.time is not None:
+        rule = "it limits measuring, and nothing of this study is measured"
+        remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
+        reader.fault(schema.TIME, rule, remedy)

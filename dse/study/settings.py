@@ -58,8 +58,8 @@ def replaced(
 MEASURED_BUDGET = 100
 """Designs that a search measures when the study does not say."""
 
-MOST_PAID = 1_000
-"""Designs that it measures at most when the study says what time or cost it may take instead."""
+MOST_TIMED = 1_000
+"""Designs that it measures at most when the study says what time it may take instead."""
 
 MOST_MEASURED_WHOLLY = 64
 """Spaces up to this size are measured completely when the study does not say how to search."""
@@ -69,25 +69,21 @@ def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, in
     """Return method and budget of a search whose designs are measured."""
     known = registry.names(contract.Method)
     spending = search.spending
-    budget, pays = spending.designs, spending.time is not None or spending.cost is not None
-    all_of_them = not pays and size <= min(MOST_MEASURED_WHOLLY, budget or MOST_MEASURED_WHOLLY)
+    budget, timed = spending.designs, spending.time is not None
+    all_of_them = not timed and size <= min(MOST_MEASURED_WHOLLY, budget or MOST_MEASURED_WHOLLY)
     sampling = "gaussian" if "gaussian" in known else "tpe"
     default = "exact" if all_of_them else sampling
     method = search.method if "method" in search.model_fields_set else default
-    every = not pays and method in known and registry.get(contract.Method, method).proves
-    return method, budget or (None if every else MOST_PAID if pays else MEASURED_BUDGET)
+    every = not timed and method in known and registry.get(contract.Method, method).proves
+    return method, budget or (None if every else MOST_TIMED if timed else MEASURED_BUDGET)
 
 
 def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     """Return how a problem is searched: as written, the rest by what kind of problem it is."""
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
-    cost = None
     if problem.measured is not None:
-        from dse.study.measured.evaluate import most_cost  # few studies measure
-
         method, budget = _measured_settings(search, left_of(problem))
-        cost = most_cost(spending, problem.measured.bench.cost)
     return SearchSettings(
         effort_s=_value(search.effort, EFFORT_S),
         memory_byte=_value(search.memory, MEMORY_BYTE),
@@ -95,7 +91,6 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         budget=budget,
         assumed=budget != spending.designs,
         time_s=_value(spending.time, None),
-        cost=cost,
         seed=search.seed,
         population=search.population,
         options=search.options,

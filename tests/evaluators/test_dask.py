@@ -6,7 +6,6 @@ import json
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import dse
@@ -94,23 +93,3 @@ def test_no_scheduler_is_told(tmp_path: Path) -> None:
         pass
     assert str(told.value).startswith("no Dask scheduler answers at tcp://127.0.0.1:9: ")
     assert str(told.value).endswith("; what was measured until now is kept")
-
-
-@pytest.mark.parametrize("cost", ["unroll * 1", "area * 1e9"])  # known before, and only after
-def test_a_budget_of_cost_buys_the_same_from_a_cluster(
-    cost: str, cluster: str, tmp_path: Path
-) -> None:
-    (tmp_path / "measure.sh").write_text("echo area = $((1000 * $1)) um2; echo delay = $2 ns")
-    study = {
-        "axes": {"unroll": [1, 2, 4, 8], "clock": [1, 2, 3, 4]},
-        "evaluate": {
-            "command": ["sh", str(tmp_path / "measure.sh"), "{unroll}", "{clock}"],
-            "outputs": {"area": "um2", "delay": "ns"},
-            "cost": cost,
-        },
-        "search": {"method": "random", "budget": {"cost": 20}},
-        "objectives": {"area": "minimise", "delay": "minimise"},
-    }
-    here, there = dse.run(study), dse.run(study, dask=cluster)
-    assert 0 < there.manifest["evaluated"] == here.manifest["evaluated"] < 16
-    pd.testing.assert_frame_equal(there.front, here.front)

@@ -128,16 +128,13 @@ def fitted(
     start: Column | None = None,
     *,
     noise: float = MOST_NOISE,
-    known: Column | float = 0.0,
 ) -> Process:
     """Return the process whose parameters make what was observed most probable.
 
     They maximise the marginal likelihood (eq. 5.8) times a log-normal prior of the lengths, from
     `start`, the parameters of an earlier process, where there are some; the variance of the noise
-    is at most `noise` times that of what was observed.  `known` is variance that each value (n,)
-    has besides: the square of its standard error.
+    is at most `noise` times that of what was observed.
     """
-    known = np.broadcast_to(known, values.shape)
     constant = float(values.mean())
     y = values - constant
     level = np.log(max(float(y.var()), 1e-12))
@@ -150,14 +147,14 @@ def fitted(
     found = minimize(
         _loss,
         np.clip(first, low, high),
-        args=(squares, y[some], known[some]),
+        args=(squares, y[some]),
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(low, high),
         options={"maxiter": STEPS},
     )
     covariance = _between(features, features, found.x)
-    np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x) + known)
+    np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x))
     factor = cholesky(covariance, lower=True)
     return Process(features, constant, found.x, factor, cho_solve((factor, True), y))
 
@@ -180,12 +177,10 @@ def _noise(parameters: Column) -> float:
     return float(np.exp(parameters[-1]) + JITTER * np.exp(parameters[-2]))
 
 
-def _loss(
-    parameters: Column, squares: NDArray[np.float64], y: Column, known: Column | float = 0.0
-) -> tuple[float, Column]:
+def _loss(parameters: Column, squares: NDArray[np.float64], y: Column) -> tuple[float, Column]:
     """Return minus the logarithm of the posterior of the parameters and its gradient (eq. 5.9)."""
     kernel, slope = _kernel(squares @ np.exp(-2 * parameters[:-2]), parameters)
-    covariance = kernel + (_noise(parameters) + known) * np.eye(len(kernel))
+    covariance = kernel + _noise(parameters) * np.eye(len(kernel))
     try:
         factor = cholesky(covariance, lower=True)
     except LinAlgError:
@@ -242,24 +237,17 @@ class ModelledLosses:
         self._parameters: dict[tuple[int, bool], Column] = {}
         self.known: list[ModelledLoss] = []
 
-    def learn(
-        self, features: Matrix, loss: Matrix, expected: Matrix, errors: Matrix | None = None
-    ) -> None:
-        """Learn from designs whose losses (n, m) are finite; `expected` is NaN where nothing is.
-
-        `errors` are the standard errors of the losses, where these have any.
-        """
+    def learn(self, features: Matrix, loss: Matrix, expected: Matrix) -> None:
+        """Learn from designs whose losses (n, m) are finite; `expected` is NaN where nothing is."""
         self.known = []
-        away = loss if errors is None else loss + np.copysign(errors, loss)
         for k in range(loss.shape[1]):
             scale = straight(loss[:, k])
             y, prior = scale(loss[:, k]), scale(expected[:, k])
-            noise = (scale(away[:, k]) - y) ** 2
-            plain = self._process(k, False, features, y, noise)
+            plain = self._process(k, False, features, y)
             found = ModelledLoss(scale, plain, 0.0)
             if np.isfinite(prior).all():
                 slope = _slope(prior, y)
-                about = self._process(k, True, features, y - slope * prior, noise)
+                about = self._process(k, True, features, y - slope * prior)
                 if (about.leave_one_out() ** 2).sum() < (plain.leave_one_out() ** 2).sum():
                     found = ModelledLoss(scale, about, slope)
             self.known.append(found)
@@ -280,7 +268,7 @@ class ModelledLosses:
                     means[:, k] += one.slope * filled
         return means
 
-    def _process(self, k: int, about: bool, features: Matrix, y: Column, noise: Column) -> Process:
-        process = fitted(features, y, self._parameters.get((k, about)), known=noise)
+    def _process(self, k: int, about: bool, features: Matrix, y: Column) -> Process:
+        process = fitted(features, y, self._parameters.get((k, about)))
         self._parameters[k, about] = process.parameters
         return process

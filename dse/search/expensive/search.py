@@ -139,8 +139,7 @@ class Learning:
         if finite.sum() < LEAST or not feasible.any():
             return explore(pool.features, features, chance, random, count)
         index = seen.index[finite]
-        expected, errors = search.expected(index), search.errors(index)
-        objectives.learn(features[finite], seen.loss[finite], expected, errors)
+        objectives.learn(features[finite], seen.loss[finite], search.expected(index))
         feasible_loss = objectives.straightened(seen.loss[feasible])
         mean = objectives.mean(pool.features, pool.index, search.expected)
         low, span = goals(feasible_loss, mean, chance)

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
-from dse.model.spending import Cost
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import axes_labels, written_unit
@@ -57,13 +55,11 @@ def measured_of(
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     for name, text in outputs.expected.items():
         with reader.at((*outputs.places[name], "expect")):
-            expected[name] = _number(text, columns, axes, "an expectation")
-    cost = cost_of(written, axes, outputs.units, reader)
+            expected[name] = _number(text, columns, axes)
     pool = rows_of(written, space.axes, reader) if axes else None
     if evaluator is None or len(reader.faults) > before:
         return None
-    how = (section.on_failure, reader.document, axes, cost, outputs.ranges)
-    bench = bench_of(evaluator, *how, repeats=section.repeats)
+    bench = bench_of(evaluator, section.on_failure, reader.document, axes, outputs.ranges)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected, pool=pool)
 
 
@@ -72,11 +68,11 @@ def written_units(written: Mapping[str, Any], axes: Sequence[Axis]) -> AxisUnits
     return {axis.name: written_unit(written[axis.name]) if axis.ordered else None for axis in axes}
 
 
-def _number(text: str, columns: set[str], axes: Sequence[Axis], what: str) -> Expression:
+def _number(text: str, columns: set[str], axes: Sequence[Axis]) -> Expression:
     choices = axes_labels(axes)
     found = parse_expression(text, columns - choices.keys(), choices)
     if found.is_constraint:
-        raise UnitError(f"{what} is a number", "write an expression without <=")
+        raise UnitError("an expectation is a number", "write an expression without <=")
     return found
 
 
@@ -85,10 +81,7 @@ def bench_of(
     on_failure: str,
     document: Document,
     axes: Sequence[Axis],
-    cost: Cost | None = None,
-    ranges: Ranges = MappingProxyType({}),
-    *,
-    repeats: int = 1,
+    ranges: Ranges,
 ) -> Bench:
     """Return what is known of the designs that an evaluator measures.
 
@@ -106,7 +99,7 @@ def bench_of(
     else:
         shelf_of = document.shelves or (lambda identity, ranges: MemoryShelf())
         shelf = shelf_of(evaluator.identity, ranges)
-    return Bench(evaluator, shelf, on_failure, found, unit_names_of(axes), cost, repeats)
+    return Bench(evaluator, shelf, on_failure, found, unit_names_of(axes))
 
 
 def measured_quantities(
@@ -129,30 +122,10 @@ def measured_quantities(
     return measured, {name: column_quantity(name, **about) for name in outputs.units}
 
 
-def cost_of(
-    written: schema.StudyFile, axes: Sequence[Axis], outputs: Mapping[str, str], reader: Reader
-) -> Cost | None:
-    """Return what a design costs, None where nobody says so; faults are added."""
-    text = None if written.evaluate is None else written.evaluate.cost
-    if text is None:
-        return None
-    columns = {name for axis in axes for name in axis.columns} | {*outputs}
-    with reader.at(("evaluate", "cost")):
-        expression = _number(str(text), columns, axes, "a cost")
-        (name,) = expression.names if len(expression.names) == 1 else ("",)
-        alone = str(text).strip() in (name, units.stem(name))
-        cost = Cost(expression, axes, units.suffix(name) if alone else "")
-        with reader.at(schema.COST):
-            most_cost(written.search.spending, cost)
-        return cost
-    return None
-
-
 def _most_spent(
     section: schema.EvaluateSection | None,
     settings: SearchSettings,
     designs: int,
-    cost: Cost | None,
     each: str,
 ) -> Iterator[str]:
     """Yield what measuring up to so many designs takes at most, as far as anybody can say.
@@ -160,10 +133,9 @@ def _most_spent(
     `each` tells of which values of a sweep the designs are.
     """
     if section is not None and section.timeout is not None:
-        longest = section.timeout.value * (1 + section.retries) * section.repeats
+        longest = section.timeout.value * (1 + section.retries)
         whole = duration(math.ceil(designs / section.workers) * longest)
         attempts = f" x {1 + section.retries} attempts" if section.retries else ""
-        attempts += f" x {section.repeats} measurements" if section.repeats > 1 else ""
         workers = f" / {section.workers} workers" if section.workers > 1 else ""
         yield (
             f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"
@@ -174,18 +146,6 @@ def _most_spent(
             f"budget of time: {duration(settings.time_s)}; no design is begun that would not end "
             f"within it if it took as long as the longest before"
         )
-    if settings.cost is not None and cost is not None:
-        yield f"budget of cost: {cost.show(settings.cost)}, of {cost.expression.text} for a design"
-
-
-def most_cost(spending: schema.SpendingSection, cost: Cost | None) -> float | None:
-    """Return the most that a search may spend, in SI; None for any sum."""
-    if spending.cost is None or cost is None:
-        return None
-    found = units.parse(spending.cost, cost.unit)
-    if found <= 0:
-        raise UnitError("it must be positive", "write more than 0")
-    return found
 
 
 def measuring_lines(
@@ -211,7 +171,7 @@ def measuring_lines(
     most = min(settings.budget or before.most, before.most)
     up_to = f"up to {most:,} designs{each}, chosen by {settings.method}"
     yield from _measured_by("measured", measured.bench, up_to)
-    yield from _most_spent(section, settings, most, measured.bench.cost, each)
+    yield from _most_spent(section, settings, most, each)
 
 
 def _measured_by(what: str, bench: Bench, most: str) -> Iterator[str]:

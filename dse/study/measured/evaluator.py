@@ -54,7 +54,7 @@ class Outputs:
     ranges: Mapping[str, tuple[float, float]]
 
 
-def outputs_of(section: schema.MeasuringSection, reader: Reader) -> Outputs:
+def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
     """Return the outputs of a section."""
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
@@ -118,7 +118,7 @@ def _quantity(name: str, unit: str | int | None) -> tuple[str, str]:
 
 
 def evaluator_of(
-    section: schema.MeasuringSection,
+    section: schema.EvaluateSection,
     declared: Outputs,
     axis_units: AxisUnits,
     reader: Reader,
@@ -157,7 +157,7 @@ def evaluator_of(
 
 
 def _function(
-    section: schema.MeasuringSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
+    section: schema.EvaluateSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
 ) -> FileFunction | None:
     """Return a function of a file beside the study, which is read here and not imported."""
     written = str(section.function)
@@ -179,7 +179,7 @@ def _function(
 
 
 def _known(
-    section: schema.MeasuringSection, declared: Outputs, reader: Reader, **parts: object
+    section: schema.EvaluateSection, declared: Outputs, reader: Reader, **parts: object
 ) -> dict[str, Any]:
     """Return what any evaluator knows: outputs, what is said of them, and what identifies it.
 
@@ -203,7 +203,7 @@ def _known(
     }
 
 
-def _files(section: schema.MeasuringSection, reader: Reader) -> dict[str, str]:
+def _files(section: schema.EvaluateSection, reader: Reader) -> dict[str, str]:
     """Return the hash of each file of a section, and keep these with the run."""
     return _file_hashes(_own_files(section.command or (), section.function), section.files, reader)
 
@@ -259,13 +259,13 @@ def _own_files(command: Sequence[object], function: str | None) -> list[str]:
     return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
 
 
-def _refuse_exits(section: schema.MeasuringSection, reader: Reader) -> None:
+def _refuse_exits(section: schema.EvaluateSection, reader: Reader) -> None:
     if section.infeasible is not None and section.infeasible.exit:
         rule = "a function has no exit status"
         reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
 
 
-def _note_unused(section: schema.MeasuringSection, axis_units: AxisUnits, reader: Reader) -> None:
+def _note_unused(section: schema.EvaluateSection, axis_units: AxisUnits, reader: Reader) -> None:
     """Note the axes that no argument of a command names, also where nothing measures any more."""
     arguments = [str(argument) for argument in section.command or ()]
     if not arguments or wrong_arguments(arguments, axis_units):
@@ -294,7 +294,7 @@ def _require_arguments(
 
 
 def _command(
-    section: schema.MeasuringSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
+    section: schema.EvaluateSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
 ) -> Command | None:
     arguments = [str(argument) for argument in section.command or ()]
     for name in taken_names(axis_units):
