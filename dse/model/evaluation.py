@@ -225,5 +225,3 @@ def ledger_of(manifest: Mapping[str, Any]) -> Ledger:
         found = {name: said[name] for name in STATES if isinstance(said.get(name), int)}
         return Ledger(**found)
     return Ledger(unknown=0 if manifest.get("exact") else 1)
-
-
