@@ -220,8 +220,6 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(part: int, place: Path
     print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
 
 
-
-
 @pytest.mark.slow
 @linux
 def test_a_run_that_is_killed_keeps_within_its_time(place: Path) -> None:

@@ -109,7 +109,8 @@ def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
     of the room.
     """
     most = min(search.room, max(LEAST, search.room // 2))
-    wanted = [extremes(search, random), between(search, random, BETWEEN)]
+    inner = between(search, random, BETWEEN)
+    wanted = [extremes(search, random), inner]
     expected = search.expected(pool.index)
     known = np.flatnonzero(np.isfinite(expected).all(axis=1))
     if len(known):
