@@ -77,7 +77,7 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.corners"): _ONE_LIBRARY,
     ("argument", "characterise.supply"): _ONE_LIBRARY,
     ("argument", "characterise.place"): (
-        "place the netlist with tools of your own, and write the figures into the table"
+        "place the design with tools of your own, and write the figures into the table"
     ),
     ("argument", "characterise.mapping_tool"): (
         "leave it out: pyosys maps, or without it the yosys on the PATH"
@@ -128,7 +128,7 @@ def remedy(kind: Kind, name: str) -> str:
 
     Examples
     --------
-    >>> remedy("argument", "run.told")
-    'write `callback`'
+    >>> remedy("plugin", "method.sms-emoa")
+    'write nsga2 or nsga3'
     """
     return REMOVED.get((kind, name), "")

@@ -171,8 +171,9 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     if view.size:
         found += f"; Pareto front of {plural(view.size, 'design')}, {ledger_of(facts).proof}"
     wall = units.show(facts["wall_s"], "wall_s")
-    swept = points and facts.get("sweep") == "search.method"
-    method = ", ".join(point["value"] for point in points) if swept else facts["method"]
+    method = facts["method"]
+    if points and facts["sweep"] == "search.method":
+        method = ", ".join(point["value"] for point in points)
     counts = f"{facts['evaluated']:,} evaluated ({method}, {wall}), {found}"
     over = f" over {plural(len(points), 'value')} of the sweep" if points else ""
     lines = [f"{plural(size, 'design')}{over}: {counts}"]
