@@ -12,7 +12,6 @@ import pytest
 import dse
 from dse.errors import InfeasibleError
 from dse.parametric.repairs import attempt
-from dse.parametric.repairs.budgets import needed_by
 from dse.parametric.repairs.change import NUMBER, PART, RUN
 from dse.parametric.repairs.remedies import remedies_of
 from dse.study import study
@@ -145,7 +144,7 @@ def test_what_a_device_is_cannot_be_changed_but_another_can_be_taken(write: Writ
 def test_the_least_comes_first(write: Write) -> None:
     text = SLOW.replace("0.01}", "0.0135, designs: [u8]}")
     found = study.prepare(study.read_study(write(text)))
-    remedies = remedies_of(found, needed_by(found.problem), composed=False).repairs
+    remedies = remedies_of(found, composed=False).repairs
     assert [entry.path for entry in remedies] == [
         "des.clock",  # gives nothing up
         "constraints.0",

@@ -21,7 +21,6 @@ from dse.errors import InfeasibleError
 from dse.files import document
 from dse.parametric.repairs import repair
 from dse.parametric.repairs.attempt import Attempts
-from dse.parametric.repairs.budgets import needed_by
 from dse.parametric.repairs.remedies import remedies_of
 from dse.plugins import registry
 from dse.study import study
@@ -199,7 +198,7 @@ def is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
     fields = {field.path: field for field in repair._fields(found)}
-    remedies = remedies_of(found, needed_by(found.problem), composed=False)
+    remedies = remedies_of(found, composed=False)
     assert not remedies.untried
     for entry in remedies.repairs:
         changed = study.prepare(override(found.document, entry.overrides))

@@ -19,7 +19,6 @@ from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
 from dse.parametric.repairs import infeasible, loosen, repair
-from dse.parametric.repairs.budgets import needed_by
 from dse.parametric.repairs.remedies import remedies_of
 from dse.reports.text import table_text
 from dse.runs import finished
@@ -58,7 +57,7 @@ def said(found: study.Study, method: str) -> tuple[list[tuple[str, ...]], dict[s
     assert outcome.feasible == 0
     assert (outcome.certificate.way == "composed") == composed
     outcome = conflicts.with_conflicts(problem, outcome) if composed else outcome
-    repairs = remedies_of(found, needed_by(problem), composed=composed).repairs
+    repairs = remedies_of(found, composed=composed).repairs
     return outcome.conflicts(), {entry.path: entry.written for entry in repairs}
 
 

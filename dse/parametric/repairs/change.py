@@ -25,7 +25,7 @@ Override = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """A change that makes a study feasible: of a choice, of a number, or of two bounds.
+    """A change that makes a study feasible: of a choice, or of a number.
 
     Attributes
     ----------

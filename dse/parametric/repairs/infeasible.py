@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse import search
+from dse.algebra import units
+from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.errors import TooLargeError
 from dse.files.document import Document
-from dse.model.evaluation import distinct
+from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
 from dse.parametric.repairs.attempt import MOST_SEARCHED
-from dse.parametric.repairs.budgets import Needed, needed_by
 from dse.parametric.repairs.change import Repair
 from dse.parametric.repairs.remedies import Remedies, remedies_of
 from dse.reports.designs import described
-from dse.reports.text import hanging, listed, pairs, paragraph, violation_text
+from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violation_text
 from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome, Stop
 from dse.search.conflicts import with_conflicts
@@ -29,12 +32,109 @@ from dse.study import study
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
+MOST_BOUNDS = 4
+"""More quantities have fronts that take too long."""
+
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
 
 
 RepairsOfConflict = tuple[Sequence[str], Remedies]
 """Constraints in conflict, and the repairs of the study without its other constraints."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A constraint with one bound of one quantity: its place in the study, and the bound."""
+
+    place: int
+    threshold: ConstraintThreshold
+
+    @property
+    def goal(self) -> Goal:
+        """What is optimised in its place."""
+        return Goal(self.threshold.name, maximise=self.threshold.down)
+
+    def excess(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much values (n,) miss it, relative to it; 0 where they meet it."""
+        sign = 1.0 if self.threshold.up else -1.0
+        by = sign * (values - self.threshold.value)
+        return np.maximum(by, 0.0) / (abs(self.threshold.value) or 1.0)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The designs that trade the bounded quantities off: values (n, bounds) and rows (n, d)."""
+
+    bounds: tuple[Bound, ...]
+    values: NDArray[np.float64]
+    rows: Index
+
+    @property
+    def best(self) -> list[float]:
+        """The best value of each quantity, whatever the others are."""
+        pairs = zip(self.bounds, self.values.T, strict=True)
+        return [float(v.max() if bound.threshold.down else v.min()) for bound, v in pairs]
+
+    @property
+    def nearest(self) -> Index:
+        """The design (d,) that misses the bounds by the least sum of relative excess."""
+        pairs = zip(self.bounds, self.values.T, strict=True)
+        excess = np.column_stack([bound.excess(values) for bound, values in pairs])
+        return np.asarray(self.rows[int(excess.sum(axis=1).argmin())])
+
+    def sentence(self) -> str:
+        """Say what each bound would have to be at least."""
+        parts = [
+            f"at {'most' if bound.threshold.down else 'least'} "
+            f"{units.show(value, bound.threshold.name)} of {in_words(bound.threshold.name)}"
+            for bound, value in zip(self.bounds, self.best, strict=True)
+        ]
+        alone = ", each on its own" if len(parts) > 1 else ""
+        return f"without these bounds the study takes {listed(parts)}{alone} (proven)"
+
+
+def needed_by(problem: Problem) -> Needed | None:
+    """Return what the bounds of a problem would have to be.
+
+    None where it has none of a single quantity, more than `MOST_BOUNDS`, or no design without them,
+    and where that takes too long.  Where designs are measured, those of what is not measured.
+    """
+    bounds = tuple(_bounds(problem))
+    before = problem.beforehand
+    if before is not None:
+        if before.pool is not None or not before.any:
+            return None
+        bounds = tuple(one for one in bounds if problem.constraints[one.place] in before.rules)
+    goals = tuple(dict.fromkeys(bound.goal for bound in bounds))
+    if not bounds or len(goals) > MOST_BOUNDS:
+        return None
+    limited = [problem.constraints[bound.place] for bound in bounds]
+    searched = problem if before is None else before.alone
+    rest = tuple(rule for rule in searched.constraints if rule not in limited)
+    relaxed = replace(searched, goals=goals, constraints=rest)
+    try:
+        outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
+    except TooLargeError:
+        return None
+    rows = outcome.front_index
+    if not len(rows) or not outcome.exact:
+        return None
+    columns = relaxed.describe(rows)
+    values = [np.broadcast_to(columns[bound.threshold.name], (len(rows),)) for bound in bounds]
+    return Needed(bounds, np.column_stack(values), rows)
+
+
+def _bounds(problem: Problem) -> Iterator[Bound]:
+    for place, constraint in enumerate(problem.constraints):
+        found = thresholds_of(constraint)
+        names = constraint.names
+        if len(found) != 1 or len(names) != 1 or found[0].name not in names:
+            continue
+        quantity = next((q for q in problem.quantities if q.name == found[0].name), None)
+        plain = quantity is not None and not quantity.labels and not quantity.partial
+        if plain and found[0].up != found[0].down and isinstance(found[0].quantity.tree, ast.Name):
+            yield Bound(place, found[0])
 
 
 def explain_infeasible(
@@ -78,7 +178,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
     near, near_facts = _near(problem, outcome, outcome.nearest_index, need)
     known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
-        _repairs(infeasible, conflicts, need, composed)
+        _repairs(infeasible, conflicts, composed)
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
@@ -172,10 +272,10 @@ def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _repairs(
-    infeasible: Study, conflicts: Sequence[Sequence[str]], need: Needed | None, composed: bool
+    infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Return what would admit a design, as lines and as plain data."""
-    remedies = remedies_of(infeasible, need, composed=composed)
+    remedies = remedies_of(infeasible, composed=composed)
     rules = dict.fromkeys(rule for conflict in conflicts for rule in conflict)
     alone = [rule for rule in rules if rule not in remedies.relaxed]
     apart: Sequence[RepairsOfConflict] = ()
@@ -230,7 +330,7 @@ def _apart(
         kept = [number for number, text in enumerate(rules) if text in conflict]
         data = infeasible.document.data | {"constraints": [rules[number] for number in kept]}
         alone = study.prepare(replace(infeasible.document, data=data))
-        several = remedies_of(alone, None, composed=composed)
+        several = remedies_of(alone, composed=composed)
         if several.repairs:
             repairs = tuple(_in_place(entry, kept) for entry in several.repairs)
             found.append((conflict, replace(several, repairs=repairs)))

@@ -7,21 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.parametric.repairs.attempt import Attempts, admitted, changed_study
-from dse.parametric.repairs.budgets import Needed
+from dse.parametric.repairs.attempt import Attempts, changed_study
 from dse.parametric.repairs.change import NUMBER, RUN, Override, Repair, choice_words
 from dse.parametric.repairs.choices import choices_of
 from dse.parametric.repairs.loosen import Field
-from dse.parametric.repairs.repair import as_yaml, field_repair, repairs_of
-from dse.reports.text import listed
+from dse.parametric.repairs.repair import field_repair, repairs_of
 from dse.study.demand import RATE
 from dse.study.field_kinds import Unit
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.written import WrittenStage, stages_of
-
-BOTH = 1e6
-"""Size of a change of two bounds, beyond all that one number needs, besides their excess."""
 
 TOP = "1"
 MEET = "meet"
@@ -51,17 +46,16 @@ class Remedies:
         }
 
 
-def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Remedies:
+def remedies_of(infeasible: Study, *, composed: bool) -> Remedies:
     """Return the remedies of a study that no design meets.
 
     First how the cores run and work is handed over, which gives up nothing that is required; then
-    numbers, the smallest change first, and two bounds together; then other designs of the study's
-    own, and last other devices and platforms of the catalogue.
+    numbers, the smallest change first; then other designs of the study's own, and last other
+    devices and platforms of the catalogue.
     """
     attempts = Attempts(infeasible, composed=composed)
     found = [
         *repairs_of(attempts),
-        *_pairs(attempts, need),
         *_running_of(attempts),
         *choices_of(attempts),
     ]
@@ -69,25 +63,6 @@ def remedies_of(infeasible: Study, need: Needed | None, *, composed: bool) -> Re
     for repair in sorted(found, key=lambda repair: repair.order):
         least.setdefault(repair.overrides, repair)  # more of the least on an axis, less of the most
     return Remedies(tuple(least.values()), tuple(dict.fromkeys(attempts.untried)))
-
-
-def _pairs(attempts: Attempts, need: Needed | None) -> Iterator[Repair]:
-    """Yield the least changes of two bounds together: larger than all of one number."""
-    rules = attempts.infeasible.problem.constraints
-    for excess, changes in () if need is None else need.pairs():
-        overrides = tuple((f"constraints.{place}", as_yaml(text)) for place, text in changes)
-        solved = attempts.solve(*overrides)
-        if solved is not None:
-            written = listed([text for _, text in changes])
-            yield Repair(
-                overrides=overrides,
-                constraints=tuple(rules[place].text for place, _ in changes),
-                written=written,
-                what=f"{written} together",
-                rank=NUMBER,
-                size=BOTH + excess,
-                **admitted(solved),
-            )
 
 
 def _running_of(attempts: Attempts) -> Iterator[Repair]:
