@@ -7,19 +7,17 @@ run; a model that breaks an invariant stops the program with the design and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Guard
-from dse.errors import ContractError, DseError
+from dse.errors import ContractError
 from dse.model.evaluation import full_column
 from dse.model.graph import Step, wire
 from dse.model.problem import Problem
-from dse.model.scenarios import as_one
 from dse.model.space import Index
 from dse.plugins import registry
 
@@ -37,39 +35,7 @@ def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
     ContractError
         Naming the design, the quantity or rule, and the value.
     """
-    _look(problem, _designs_of(front, *samples))
-
-
-def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index]]) -> None:
-    """Look at designs of several problems as `check_invariants` at those of each, in one go.
-
-    Raises
-    ------
-    ContractError
-        What it raises for the first of the problems for which it does.
-    """
-    whole = as_one(problems) if problems[1:] else None
-    if whole is not None:
-        some = [_designs_of(*parts) for parts in designs]
-        which = np.repeat(np.arange(len(some)), [len(rows) for rows in some])
-        with suppress(DseError):  # then each of them is examined alone, and tells its own
-            _look(whole, np.column_stack([np.concatenate(some), which]))
-            for problem, rows in zip(problems, some, strict=True):
-                problem.examined.update(row.tobytes() for row in _some(rows))
-            return
-    for problem, parts in zip(problems, designs, strict=True):
-        check_invariants(problem, *parts)
-
-
-def _designs_of(front: Index, *samples: Index) -> Index:
-    return np.concatenate([front, *map(_some, samples)])
-
-
-def _some(designs: Index) -> Index:
-    return designs[:: max(1, len(designs) // MOST_DESIGNS)]
-
-
-def _look(problem: Problem, points: Index) -> None:
+    points = np.concatenate([front, *map(_some, samples)])
     space = points[(points >= 0).all(axis=1)]  # the host has no fleet
     new = space[np.array([row.tobytes() not in problem.examined for row in space], dtype=bool)]
     index = new[problem.evaluate(new).feasible] if len(new) else new
@@ -81,6 +47,10 @@ def _look(problem: Problem, points: Index) -> None:
         _grow_with_instances(problem, _some(index))
         _hold_guards(problem, index, columns)
     problem.examined.update(row.tobytes() for row in _some(index))  # they are picked and shown
+
+
+def _some(designs: Index) -> Index:
+    return designs[:: max(1, len(designs) // MOST_DESIGNS)]
 
 
 def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Objective, Requirement
+from dse.contract.evaluators import Measurement
+from dse.errors import ContractError, NotFiniteError
 from dse.model import host
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import (
@@ -21,9 +23,8 @@ from dse.model.evaluation import (
     rounded,
     shape_of,
 )
-from dse.model.graph import EVALUATED, Failures, Step
+from dse.model.graph import EVALUATED, REMEDY, Failures, Step
 from dse.model.host import HostAlone
-from dse.model.judge import judged, judged_measured
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Index, Points, as_index, product_text
 from dse.model.stage import Groups, Wired
@@ -198,10 +199,11 @@ class Problem(Wired):
             points, rounded(matrix_of(loss, shape)), matrix_of(violation, shape)
         )
         failed = failures.rows(shape)
-        if before is None:
+        if self.measured is None or before is None:
             return judged(self, evaluation, failed, failures.first)
         before.settle(evaluation, excluded)
-        return judged_measured(self, evaluation, failed, failures.first, excluded)
+        known = self.measured.found(self.space, points, ask=False)
+        return judged_measured(self, evaluation, known, failed, failures.first, excluded)
 
     def known(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) can be evaluated without measuring anything."""
@@ -292,3 +294,103 @@ class Problem(Wired):
                 made = step if failures is None else partial(failures.column, step)
                 columns[step.name] = made(columns)
         return columns
+
+
+def wired_alike(one: Problem, other: Problem) -> bool:
+    """Tell whether problems differ in numbers alone, so that one can be renumbered to the other."""
+
+    def named(problem: Problem) -> list[tuple[str, ...]]:
+        return [(axis.name, *axis.columns) for axis in problem.space.axes]
+
+    same = one.graph is other.graph and one.tolerant == other.tolerant
+    same = same and one.beside == other.beside
+    same = same and named(one) == named(other)
+    same = same and one.goals == other.goals and one.requirements == other.requirements
+    same = same and [r.text for r in one.constraints] == [r.text for r in other.constraints]
+    return same and one.measured is other.measured and one.offered == other.offered
+
+
+def judged_measured(
+    problem: Problem,
+    found: Evaluation,
+    measurements: Sequence[Measurement],
+    failed: NDArray[np.bool_],
+    reason: str,
+    excluded: NDArray[np.bool_],
+) -> Evaluation:
+    """Let designs of which there are no values miss the constraint for that; judge others.
+
+    Those that are `excluded` by rules on axes alone lack nothing.
+    """
+    missing = np.array([not one.has_values for one in measurements], dtype=bool)
+    if excluded.any():
+        missing, failed = missing & ~excluded, failed & ~excluded
+    if not missing.any():
+        return judged(problem, found, failed, reason)
+    rows = np.tile(missing, len(found.loss) // len(missing))  # draws of each design
+    _exclude(problem, found, rows, MEASURED)
+    done = judged(problem, found, failed & ~rows, reason)
+    row = int(np.argmax(missing))
+    failure = f"{measurements[row].cause}, for the design {_text(problem, found.points, row)}"
+    return replace(done, failed=done.failed | rows, failure=done.failure or failure)
+
+
+def judged(
+    problem: Problem, found: Evaluation, failed: NDArray[np.bool_], reason: str
+) -> Evaluation:
+    """Refuse designs that cannot be evaluated, or let them miss the constraint for that.
+
+    Parameters
+    ----------
+    problem
+        What they are designs of; whether it is tolerant decides.
+    found
+        Losses and violations of n designs; those of infeasible ones are replaced.
+    failed
+        Designs for which a function raised an error, shape (n,).
+    reason
+        What the first of these errors said.
+
+    Raises
+    ------
+    ContractError
+        A function failed, and the problem is not tolerant.
+    NotFiniteError
+        A violation is NaN, or a loss of a feasible design is not finite; likewise.
+    """
+    infinite = found.feasible & ~np.isfinite(found.loss).all(axis=1)
+    wrong = np.asarray(failed | infinite | np.isnan(found.violation).any(axis=1))
+    if not wrong.any():
+        return replace(found, failed=wrong)
+    row = int(np.argmax(wrong))
+    said, remedy = (reason, REMEDY) if failed[row] else _complaint(problem, found, row)
+    failure = f"{said} for the design {_text(problem, found.points, row)}"
+    if not problem.tolerant:
+        kind = ContractError if failed[row] else NotFiniteError
+        raise kind(f"{failure}; {remedy}")
+    _exclude(problem, found, wrong, EVALUATED)
+    return replace(found, failed=wrong, failure=failure)
+
+
+def _exclude(problem: Problem, found: Evaluation, rows: NDArray[np.bool_], rule: str) -> None:
+    """Let designs miss a rule, and each other one of which nothing can be said."""
+    violation = found.violation[rows]
+    found.violation[rows] = np.where(np.isnan(violation), np.inf, violation)
+    found.violation[rows, problem.constraint_names.index(rule)] = np.inf
+    found.loss[rows] = np.inf
+
+
+def _complaint(problem: Problem, found: Evaluation, row: int) -> tuple[str, str]:
+    """Say which number of a design is none, and what must hold."""
+    missing = np.flatnonzero(np.isnan(found.violation[row]))
+    if len(missing):
+        rule = f"requirement {problem.constraint_names[missing[0]]!r} gives NaN"
+        return rule, "a violation must be a number"
+    column = int(np.argmin(np.isfinite(found.loss[row])))
+    rule = f"{problem.goals[column].name} is {found.loss[row, column]}"
+    return rule, "an objective must be a finite number"
+
+
+def _text(problem: Problem, points: Points, row: int) -> str:
+    index = as_index(points, np.array([row % len(points)]))
+    return str(problem.space.point_text(index[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import product
@@ -14,7 +14,7 @@ import numpy as np
 
 from dse import search
 from dse.contract import Column
-from dse.errors import DseError, MeasurementError, TooLargeError
+from dse.errors import MeasurementError, TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.cells import Cells, cells_of
@@ -58,7 +58,7 @@ def run_study(
 
         document = with_shelves(document)
     with limited(stop=stop):
-        answers = [*_checked(_answers(document, sweep, options, progress, stop))]
+        answers = [*_answers(document, sweep, options, progress, stop)]
     _require_any_measured(answers, may_measure=options.measures)
     settings = options.apply(answers[0].study.settings)
     if document.measures:
@@ -92,7 +92,7 @@ def _answers(
     progress: Progress | None,
     stop: Stop | None,
 ) -> Iterator[SolvedStudy]:
-    """Yield the answer of a study, or for each value of its sweep, its invariants unchecked."""
+    """Yield the answer of a study, or for each value of its sweep."""
     points = points_of(document, sweep)
     first = study.prepare(points[0])
     within = progress if sweep is None else None  # of a sweep, values are counted
@@ -104,7 +104,8 @@ def _answers(
         working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
         prepared = study.prepare(point, first) if position else first
-        yield with_quality(_solved(prepared, options, within, partial=True, working=working))
+        found = _solved(prepared, options, within, partial=True, working=working)
+        yield _checked(with_quality(found))
         if progress is not None and sweep is not None:
             progress(position + 1, len(points))
 
@@ -116,34 +117,11 @@ def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
     return [at_value(document, sweep, position) for position in range(len(sweep.values))]
 
 
-def _checked(answers: Iterable[SolvedStudy]) -> Iterator[SolvedStudy]:
-    """Yield answers whose invariants hold; those of several small ones are checked together."""
-    for some in _batches(answers):
-        _check(some)
-        yield from some
-
-
-def _batches(answers: Iterable[SolvedStudy]) -> Iterator[list[SolvedStudy]]:
-    """Yield as many answers at a time as have enough designs to look at."""
-    waiting: list[SolvedStudy] = []
-    designs = 0
-    try:
-        for answer in answers:
-            waiting.append(answer)
-            designs += len(answer.outcome.front_index) + len(answer.outcome.sample_index)
-            if designs > invariants.MOST_DESIGNS:
-                yield waiting
-                waiting, designs = [], 0
-    except DseError:  # a broken invariant of an earlier answer comes first
-        yield waiting
-        raise
-    yield waiting
-
-
-def _check(answers: Sequence[SolvedStudy]) -> None:
-    problems = [answer.study.problem for answer in answers]
-    found = [(answer.outcome.front_index, answer.outcome.sample_index) for answer in answers]
-    invariants.check_together(problems, found)
+def _checked(answer: SolvedStudy) -> SolvedStudy:
+    """Return an answer whose invariants hold."""
+    found = answer.outcome
+    invariants.check_invariants(answer.study.problem, found.front_index, found.sample_index)
+    return answer
 
 
 def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> SolvedStudy:
@@ -156,9 +134,7 @@ def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> 
     TooLargeError
         When the front is not proven by the method that should, and not `partial`.
     """
-    answer = _solved(prepared, options, None, partial=partial)
-    _check([answer])
-    return answer
+    return _checked(_solved(prepared, options, None, partial=partial))
 
 
 def _solved(

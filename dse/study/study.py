@@ -20,8 +20,7 @@ from dse.model.graph import Graph, wire
 from dse.model.measured import MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
-from dse.model.problem import Problem
-from dse.model.scenarios import wired_alike
+from dse.model.problem import Problem, wired_alike
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings

@@ -163,30 +163,6 @@ def test_a_design_that_is_picked_again_is_not_examined_again(
 
 
 RATES = "workload.rate: [9 Gbit/s, 14 Gbit/s, 19 Gbit/s]"
-SWEPT = {
-    "constants, as one": (RATES, 1),
-    "more than constants, one by one": ("des.clock: [1, 0.9, 0.8]", 3),
-}
-
-
-@pytest.mark.parametrize("case", SWEPT)
-def test_values_of_a_sweep_are_looked_at_together(
-    case: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written, evaluations = SWEPT[case]
-    problems, rows = several(written)
-    evaluate, asked = Problem.evaluate, []
-
-    def counted(self: Problem, points: Points) -> Evaluation:
-        asked.append(len(points))
-        return evaluate(self, points)
-
-    monkeypatch.setattr(Problem, "evaluate", counted)
-    invariants.check_together(problems, [[rows]] * 3)
-    assert asked == [3 * len(rows) // evaluations] * evaluations
-    if evaluations == 1:  # what was examined is not examined again when it is shown
-        invariants.check_invariants(problems[1], rows)
-        assert len(asked) == 1
 
 
 def test_values_of_a_sweep_share_designs_and_wiring() -> None:
@@ -194,20 +170,6 @@ def test_values_of_a_sweep_share_designs_and_wiring() -> None:
     for other in others:
         assert other.stages[0].designs.metrics is first.stages[0].designs.metrics
         assert other.search_plan is first.search_plan
-
-
-def test_a_broken_value_of_a_sweep_says_what_it_says_alone() -> None:
-    problems, rows = several(RATES)
-    feasible = rows[problems[0].evaluate(rows).feasible]
-    most = problems[0].describe(feasible)["power_w"].max()
-    wrong = broken(problems[0], "power_w", lambda v: np.where(v > most, 1.01 * v, v)).graph
-    problems = [replace(problem, graph=wrong) for problem in problems]
-    invariants.check_invariants(problems[0], rows)
-    with pytest.raises(ContractError, match="power is energy over time") as alone:
-        invariants.check_invariants(problems[1], rows)
-    with pytest.raises(ContractError) as together:
-        invariants.check_together(problems, [[rows]] * 3)
-    assert str(together.value) == str(alone.value)
 
 
 def test_a_quantity_that_fails_is_named(problem: Problem) -> None:

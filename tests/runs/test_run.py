@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dse
-from dse import search
-from dse.errors import ContractError, OutputError
-from dse.model import invariants, volume
-from dse.model.problem import Problem
+from dse.errors import OutputError
+from dse.model import volume
 from dse.runs import run_files
 from dse.runs.result import FILES, PICTURES, Result
 from dse.study import study
@@ -210,29 +207,6 @@ def test_a_sweep_says_which_constraint_the_least_instances_miss(write: Write) ->
         "no feasible design at workload.granularity = 64 KiB, 128 KiB; never met with the least "
         "instances that carry the rate: offload_latency <= 9 us"
     ) in swept.manifest["notes"]
-
-
-def test_a_value_that_fails_hides_no_earlier_one(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Values are looked at together after they are searched, those before a fault at once."""
-    looked_at = []
-    search_one = search.run_search
-
-    def search_two(*given: Any) -> search.Outcome:
-        if len(looked_at) == 2:
-            raise ContractError("the third fails")
-        looked_at.append(given)
-        return search_one(*given)
-
-    def refuse(problems: Sequence[Problem], _: object) -> None:
-        raise ContractError(f"implausible, one of {len(problems)}")
-
-    monkeypatch.setattr(search, "run_search", search_two)
-    monkeypatch.setattr(invariants, "check_together", refuse)
-    text = SMALL + "sweep: {workload.rate: {from: 10 Gbit/s, to: 30 Gbit/s, points: 3}}\n"
-    with pytest.raises(ContractError, match="implausible, one of 2"):
-        dse.run(write(text))
 
 
 def test_a_sweep_over_choices_of_a_stage(write: Write, tmp_path: Path) -> None:
