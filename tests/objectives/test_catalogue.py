@@ -115,25 +115,6 @@ def test_an_interface_in_full():
     )
 
 
-def test_all_attachments_but_instructions_have_buffers():
-    for name in (row["name"] for row in catalogue.read_catalogue("interfaces.csv")):
-        record = INTERFACES[name]
-        buffers = (record.buffer_area_m2_per_bit, record.buffer_leakage_w_per_bit)
-        of_sram = (pytest.approx(0.285e-12), pytest.approx(20e-12))
-        assert buffers == ((0.0, 0.0) if record.attachment == "instruction" else of_sram), name
-
-
-def test_gpus_have_a_latency_per_byte_and_no_link():
-    gpus = {name for name, record in INTERFACES.items() if record.latency_cycles_per_byte}
-    assert gpus == {"discrete_gpu", "apu"}
-    for name in (row["name"] for row in catalogue.read_catalogue("interfaces.csv")):
-        record = INTERFACES[name]
-        assert (
-            (record.latency_cycles == 0) == (record.link_byte_per_cycle is None) == (name in gpus)
-        )
-    assert "cannot be per byte" in INTERFACES["discrete_gpu"].note
-
-
 def test_assumptions_are_fields_that_are_given():
     known = {item.name for item in fields(Interface)}
     for interface in catalogue.interfaces:

@@ -156,24 +156,6 @@ def test_what_ifs(model: EnergyRoofline, factor: float, intensity: float):
     assert several.peak_power / model.peak_power == pytest.approx(factor)
 
 
-def test_columns_equal_one_by_one_and_unknown_stays_unknown():
-    rows = np.array([[getattr(model, name) for name in PARAMETERS] for model in TABLE.values()])
-    columns = EnergyRoofline(**dict(zip(PARAMETERS, rows.T, strict=True)))
-    for intensity in (0.0, 0.25, 4.0, np.inf):
-        for name in ("performance", "bandwidth", "efficiency", "power", "regime"):
-            alone = [getattr(model, name)(intensity) for model in TABLE.values()]
-            np.testing.assert_array_equal(getattr(columns, name)(intensity), alone)
-    unknown = roofline(np.nan, 2.0, 3.0, 4.0, 5.0, 4.0)
-    assert np.isnan([unknown.power(1.0), unknown.regime(1.0), unknown.upper_balance]).all()
-
-
-def test_the_model_keeps_its_own_columns():
-    column = np.array([1.0, 2.0])
-    model = EnergyRoofline(**(dict.fromkeys(PARAMETERS, 1.0) | {"time_per_op": column}))
-    column[:] = 7.0
-    assert list(model.time(1.0, 0.0)) == [1.0, 2.0]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -216,15 +198,6 @@ def runs(model: EnergyRoofline, noise: float = 0.0, seed: int = 1) -> Measuremen
     )
 
 
-@pytest.mark.parametrize("name", ["gtx_680", "arndale_gpu", "pandaboard"])
-def test_fit_recovers_the_parameters_behind_clean_runs(name: str):
-    fitted = fit_roofline(runs(TABLE[name]))
-    assert sum(fitted.runs_per_regime.values()) == 49
-    for parameter in PARAMETERS:
-        expected = getattr(TABLE[name], parameter)
-        assert getattr(fitted.model, parameter) == pytest.approx(expected, rel=1e-3)
-
-
 def test_fit_bears_noise_and_the_capped_model_wins():
     noisy = runs(ARNDALE, noise=0.02)
     fitted = fit_roofline(noisy)
@@ -256,20 +229,6 @@ def test_fit_says_which_regime_no_run_reaches():
     assert found.runs_per_regime["compute"] <= 1
     assert found.unidentified == {"time_per_op": ("power_cap",)}
     assert found.model.op_power == pytest.approx(found.model.power_cap)
-
-
-def test_relative_error_is_model_minus_measured_over_measured():
-    fitted = fit_roofline(runs(TITAN))
-    clean = runs(TITAN)
-    slow = Measurements(
-        operations=clean.operations,
-        traffic_byte=clean.traffic_byte,
-        time_s=2 * clean.time_s,
-        energy_j=clean.energy_j,
-    )
-    errors = fitted.errors(slow)
-    assert errors["time"] == pytest.approx(-0.5, abs=1e-3)
-    assert errors["energy"] == pytest.approx(0.0, abs=1e-3)
 
 
 def test_measurements_refuse_what_cannot_be_fitted():

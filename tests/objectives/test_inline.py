@@ -7,9 +7,8 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.objectives.system.inline import reread_byte, reread_ratio
+from dse.objectives.system.inline import reread_byte
 from dse.study import study
-from tests.conftest import STUDIES
 
 STUDY = """
 workload: {rate: 100 Gbit/s, granularity: 16 KiB}
@@ -36,20 +35,6 @@ def test_closed_form_is_the_sum_over_segments(record: int, segment: int) -> None
         interface_segment_byte=np.array([float(segment)]),
     )
     assert found[0] == pytest.approx(by_hand(record, segment, 0.02), rel=1e-12)
-
-
-def test_the_last_segment_of_16_kib_takes_over_ten_times_its_bytes() -> None:
-    """What FreeBSD reports of a full record; on average it is about half of that."""
-    assert 16384 / 1448 > 10
-    whole, ends = 16384, [min((i + 1) * 1448, 16384) for i in range(12)]
-    assert np.mean(ends) / (whole / 12) == pytest.approx(6.83, abs=0.01)
-
-
-def test_a_record_of_one_segment_is_read_as_often_as_it_is_sent() -> None:
-    ratio = reread_ratio.function(
-        reread_byte=np.array([15.0]), workload_granularity_byte=np.array([1500.0])
-    )
-    assert ratio[0] == pytest.approx(0.01)
 
 
 def limit(write, text: str) -> float:
@@ -116,8 +101,3 @@ def test_a_share_that_nobody_reads_again_for_is_a_fault(write) -> None:
     beside = STUDY.replace("attachment: inline", "attachment: pcie_card")
     with pytest.raises(StudyError, match=r"retransmit_share.*write `attachment: inline`"):
         study.prepare(study.read_study(write(beside), ()))
-
-
-def test_a_study_without_it_has_no_such_quantity() -> None:
-    problem = study.prepare(study.read_study(STUDIES / "nic_crypto_100gbps.yaml", ())).problem
-    assert "reread_ratio" not in {one.name for one in problem.quantities}

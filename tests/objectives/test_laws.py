@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dse.contract import WAIT_MODES
-from dse.model.problem import Problem
-from tests.conftest import everything, problem_of
+from tests.conftest import problem_of
 from tests.search.test_compose import GOALS, front
+from tests.study.test_written_fields import better
 
 Write = Callable[[str], Path]
 RANDOM = 50
@@ -51,33 +51,6 @@ def offloads(rng: np.random.Generator, *, clock: str = "", idle: str = "gated") 
     chosen = rng.choice(goals, size=rng.integers(2, 4), replace=False)
     lines += ["objectives:", *(f"  {name}: {GOALS[name]}" for name in chosen)]
     return "\n".join(lines) + "\n"
-
-
-def better(loss: np.ndarray, than: np.ndarray) -> np.ndarray:
-    """Tell which losses are better than one of others by more than rounding, and no worse."""
-    slack = 1e-9 * np.abs(than)
-    no_worse = (loss[:, None] <= than + slack).all(axis=2)
-    return np.asarray((no_worse & (loss[:, None] < than - slack).any(axis=2)).any(axis=1))
-
-
-def clocked(text: str, clock: str) -> str:
-    return text.replace("idle: gated", f"idle: gated, clock: {clock}")
-
-
-def feasible_losses(problem: Problem) -> np.ndarray:
-    found = everything(problem)
-    return found.loss[found.feasible]
-
-
-@pytest.mark.parametrize("seed", range(RANDOM))
-def test_no_clock_gives_a_better_design_than_the_front(seed: int, write: Write) -> None:
-    text = offloads(np.random.default_rng(seed))
-    best = front(problem_of(write(text)), "enumerate").front_loss
-    grid = ", ".join(f"{percent / 100:g}" for percent in range(1, 101))
-    for clock in (f"[{grid}]", "meet"):
-        tried = feasible_losses(problem_of(write(clocked(text, clock))))
-        assert not len(tried) or len(best)
-        assert not better(tried, best).any(), (text, clock)
 
 
 @pytest.mark.parametrize(
@@ -123,17 +96,6 @@ def test_limiting_busy_cores_to_offloads_in_flight_takes_only_rounding_away(
         cores = np.where(per_s > 0, per_s * busy, 0.0)
     np.testing.assert_allclose(found["host_cores"], cores, rtol=1e-12)
     assert (found["host_cores"] <= found["interface_in_flight"]).all()
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_gated_energy_per_bit_does_not_depend_on_the_clock(seed: int, write: Write) -> None:
-    text = offloads(np.random.default_rng(seed), clock=", clock: [0.2, 0.5, 1]")
-    problem = problem_of(write(text))
-    found = problem.describe(np.argwhere(np.ones(problem.sizes)))
-    energy = (found["dynamic_power_w"] / found["throughput_bit_per_s"]).reshape(problem.sizes)
-    place = [axis.name for axis in problem.space.axes].index("s.clock")
-    low, high = energy.min(axis=place), energy.max(axis=place)
-    assert (high <= low * (1 + 1e-12)).all()
 
 
 OTHER_UNITS = {

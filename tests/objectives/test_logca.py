@@ -49,13 +49,6 @@ def plain_gain(device: LogCA, x: float) -> float:
     return (host - offload) / (host + offload)
 
 
-def newton_step(d: LogCA, share: float, speedup: float) -> float:
-    """Step once from g = 1 towards ``share C g**b = speedup (o + L g)``: eqs 11 to 13."""
-    index = d.index * share
-    step = index * (d.exponent - 1) + speedup * d.overhead - d.host_offset
-    return step / (index * d.exponent - speedup * d.latency)
-
-
 @pytest.mark.parametrize(
     "row", GOLDEN["devices"], ids=lambda row: f"{row['device']}-{row['kernel']}"
 )
@@ -67,29 +60,6 @@ def test_table_5_granularities(row: dict[str, Any]) -> None:
     ):
         expected = math.nan if printed == "does not exist" else printed
         assert found == pytest.approx(expected, rel=GOLDEN["tolerance_relative"], nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("device", "kernel", "parameter", "end", "byte"),
-    [
-        ("ultrasparc_t2", "aes", "overhead", 1, 24066.5),
-        ("ultrasparc_t2", "aes", "index", 1, 25596.6),
-        ("ultrasparc_t2", "aes", "acceleration", 0, 1361.5),
-        ("sparc_t4_engine", "aes", "overhead", 1, 498.3),
-        ("sparc_t4_engine", "aes", "acceleration", 0, 76.3),
-        ("sparc_t4_instruction", "aes", "overhead", 1, 172.5),
-        ("sparc_t4_instruction", "aes", "acceleration", 0, 9.6),
-        ("discrete_gpu", "gemm", "overhead", 1, 258108.3),
-        ("discrete_gpu", "gemm", "acceleration", 0, 618997.8),
-        ("apu", "gemm", "acceleration", 0, 100585.5),
-    ],
-)
-def test_exact_cutoffs_behind_those_that_the_paper_names(
-    device: str, kernel: str, parameter: str, end: int, byte: float
-) -> None:
-    """The claims about section 5.4 compare powers of two; their reasons name these numbers."""
-    found = cutoffs(DEVICES[device, kernel])
-    assert found[parameter][0][end] == pytest.approx(byte, abs=0.05)
 
 
 def test_ultrasparc_t2_regions_as_in_figure_6() -> None:
@@ -107,27 +77,6 @@ def test_speedup_by_hand() -> None:
     assert device.speedup(100) == 250 / 140
     per_byte = replace(device, latency_per_byte=True)
     assert per_byte.offload_time([0, 100]).tolist() == [80, 80 + 1000 + 50]
-
-
-def test_closed_forms_of_a_fixed_latency() -> None:
-    """Equations 5, 6, 7."""
-    device = LogCA(latency=20, overhead=70, index=3, acceleration=10, exponent=2)
-    assert device.break_even() == pytest.approx((10 / 9 * 90 / 3) ** 0.5)
-    assert device.half_acceleration() == pytest.approx((10 * 90 / 3) ** 0.5)
-    assert device.half_acceleration() == pytest.approx(9**0.5 * device.break_even())
-
-
-def test_one_newton_step_is_exact_for_linear_kernels_only() -> None:
-    """Equations 11 to 13; for GEMM on the discrete GPU the step lands below zero."""
-    linear = LogCA(latency=2, overhead=100, index=30, acceleration=10, latency_per_byte=True)
-    assert newton_step(linear, 0.9, 1) == pytest.approx(linear.break_even())
-    half = newton_step(linear, 0.5, 5)
-    assert half == pytest.approx(10 * 100 / (30 - 20))
-    assert half == pytest.approx(linear.half_acceleration())
-    assert half == newton_step(linear, 1, 10)  # eq 13
-    gemm = DEVICES["discrete_gpu", "gemm"]
-    assert newton_step(gemm, 1 - 1 / gemm.acceleration, 1) == pytest.approx(-66_739.8, abs=0.05)
-    assert gemm.break_even() == pytest.approx(83_587.6, abs=0.05)
 
 
 def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> None:

@@ -65,13 +65,6 @@ def test_bytes_are_those_of_a_count_of_packets(setting: dict[str, Any]) -> None:
             assert whole == pytest.approx(count, rel=1e-14), (g, direction)
 
 
-def test_an_offload_by_hand() -> None:
-    """1500 B at 256 and 512: 6 completions, 3 requests and 6 writes of payload."""
-    found = link_bytes(1500, payload=256, request=512, completion=np.inf, descriptors=1, offloads=1)
-    assert found[TO_DEVICE] == 1500 + 6 * 20 + (16 + 20) + (24 + 4) + 24
-    assert found[TO_HOST] == 3 * 24 + 1500 + 6 * 24 + 24 + (16 + 24) + (24 + 4) + (20 + 4)
-
-
 def rate(link: str, payload: int) -> float:
     given = columns(interface_pcie=PCIE_LINKS.index(link), interface_max_payload_byte=payload)
     return float(pcie.pcie_packet_byte_per_s(**given)[0])

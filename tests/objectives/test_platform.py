@@ -21,14 +21,8 @@ OBJECTIVES = {
 }
 ROOFS = ("memory", "power", "compute")
 BUDGET = (
-    "constant_power_w",
-    "usable_power_w",
-    "memory_byte_per_s",
-    "memory_j_per_byte",
-    "single_op_per_s",
-    "single_j_per_op",
-    "double_op_per_s",
-    "double_j_per_op",
+    *("constant_power_w", "usable_power_w", "memory_byte_per_s", "memory_j_per_byte"),
+    *("single_op_per_s", "single_j_per_op", "double_op_per_s", "double_j_per_op"),
 )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.contract import TRANSFERS, WAIT_MODES, Objective
-from dse.plugins import registry
+from dse.contract import TRANSFERS, WAIT_MODES
 from tests.objectives.chain_oracle import (
     LABELS,
     QUANTITIES,
@@ -18,25 +17,6 @@ from tests.objectives.chain_oracle import (
 )
 
 inf = np.inf
-TOLD = {
-    "area_ge",
-    "area_lc",
-    "area_m2",
-    "clock_hz",
-    "energy_j_per_bit",
-    "host_cores",
-    "offload_latency_p99_s",
-    "offload_latency_s",
-    "platform_efficiency_op_per_j",
-    "platform_performance_op_per_s",
-    "platform_power_w",
-    "power_w",
-    "program_speedup",
-    "speedup",
-    "throughput_bit_per_s",
-    "total_power_w",
-    "wait_s",
-}
 
 
 def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
@@ -200,15 +180,6 @@ def test_a_design_is_bound_by_its_least_limit(least: str) -> None:
         assert [*bound(peak_bit_per_s=given["peak_bit_per_s"])] == [0]
 
 
-def test_a_memory_limit_counts_as_link_and_of_equal_limits_the_first_binds() -> None:
-    bound, two = QUANTITIES["bound"], np.array([2e9, 2e9, 1e9])
-    assert [*bound(peak_bit_per_s=two, memory_limit_bit_per_s=np.array([1e9, 2e9, 1e9]))] == [
-        1,
-        0,
-        0,
-    ]
-
-
 @pytest.mark.parametrize("cap", [1.0, 1e-3])
 def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float) -> None:
     """At a cap of 1 mW, which leakage uses up, its clock stands still."""
@@ -216,46 +187,6 @@ def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float
     got = evaluated(columns_of(one))
     assert got["throttled_s"].tolist() == got["own_fill_s"].tolist() == [0.0]
     assert (got["power_limit_bit_per_s"] > 0) == (cap == 1.0)
-
-
-def test_the_least_payload_that_fills_pipelines_counts() -> None:
-    half_a_bit = {
-        "own_fill_s": np.zeros(1),
-        "common_fill_bit": np.array([0.5]),
-        "common_rounds_bit": np.array([8.0]),
-        "workload_granularity_byte": np.ones(1),
-        "serial_tasks": np.ones(1),
-    }
-    of_common = {
-        "throttled_rounds_s": np.zeros(1),
-        "stage_round_bit": (np.ones(1),),
-        "stage_round_s": (np.ones(1),),
-        "stage_capacity_bit_per_s": (np.ones(1),),
-        "stage_common": (np.ones(1),),
-    }
-    inside = QUANTITIES["accelerator_s"](
-        stream_rate_bit_per_s=np.ones(1), **half_a_bit, **of_common
-    )
-    assert inside == 8.5
-    stream = QUANTITIES["offload_stream_bit_per_s"](
-        throughput_bit_per_s=np.ones(1),
-        transfer_s=np.zeros(1),
-        rounds_s=np.zeros(1),
-        passing_s_per_byte=np.array([7.9]),  # of 8 s: 0.1 s are left to fill
-        interface_in_flight=np.ones(1),
-        **half_a_bit,
-    )
-    assert stream == pytest.approx(5.0)
-    unfilled = {**half_a_bit, "common_fill_bit": np.zeros(1)}
-    just = QUANTITIES["offload_stream_bit_per_s"](
-        throughput_bit_per_s=np.ones(1),
-        transfer_s=np.zeros(1),
-        rounds_s=np.zeros(1),
-        passing_s_per_byte=np.array([8.0]),  # all there is
-        interface_in_flight=np.ones(1),
-        **unfilled,
-    )
-    assert just == 1.0
 
 
 @pytest.mark.parametrize(
@@ -273,41 +204,6 @@ def test_the_least_payload_that_fills_pipelines_counts() -> None:
 )
 def test_what_is_not_given_neither_limits_nor_costs(name, given, value) -> None:
     assert QUANTITIES[name](**dict.fromkeys(given, np.array([3.0]))) == value
-
-
-def test_a_rate_below_one_bit_per_second_is_met_too() -> None:
-    given = {"throughput_bit_per_s": np.array([0.5]), "clocks_meet": np.ones(1)}
-    assert QUANTITIES["met_rate_bit_per_s"](**given) == 0.5
-
-
-def test_these_quantities_belong_in_every_answer() -> None:
-    told = {name for name, record in registry.records(Objective).items() if record.report}
-    assert told == TOLD
-
-
-def test_a_demand_that_no_clock_meets_takes_an_infinite_rate() -> None:
-    """One offload of 64 B at 100 Gbit/s has 5.12 ns."""
-    given = {
-        "throughput_bit_per_s": 100e9,
-        "workload_granularity_byte": 64.0,
-        "interface_in_flight": 1.0,
-        "transfer_s": 1e-9,
-        "own_fill_s": 0.0,
-        "common_fill_bit": 0.0,
-        "rounds_s": 0.0,
-        "common_rounds_bit": 512.0,
-        "passing_s_per_byte": 0.0,
-        "serial_tasks": 1.0,
-    }
-    for changed, value in (
-        ("transfer_s", 6e-9),
-        ("own_fill_s", 5e-9),
-        ("passing_s_per_byte", 1e-10),
-    ):
-        columns = {name: np.array([one]) for name, one in (given | {changed: value}).items()}
-        assert QUANTITIES["offload_stream_bit_per_s"](**columns) == np.inf, changed
-    columns = {name: np.array([one]) for name, one in given.items()}
-    assert QUANTITIES["offload_stream_bit_per_s"](**columns) == pytest.approx(512 / 4.12e-9)
 
 
 def test_without_a_power_limit_nothing_is_throttled() -> None:
