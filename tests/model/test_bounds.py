@@ -47,14 +47,6 @@ def test_declared_directions_take_the_ends_in_turn() -> None:
     assert high == [np.sin(0.5) + 1 / 4 + 5, np.sin(0.75) + 1 / 2 + 6]
 
 
-def test_an_argument_that_is_declared_both_ways_rises() -> None:
-    def same(*, a):
-        return a
-
-    step = step_of(same, rises_with=("a",), falls_with=("a",))
-    assert bounds_of(step, a=between([1], [2])) == ([1], [2])
-
-
 def test_what_is_not_declared_is_enclosed_by_arithmetic() -> None:
     def parabola(*, a, b, c):
         return b + a * a - c
@@ -104,20 +96,6 @@ def test_only_what_is_not_known_is_open(signed, least) -> None:
     assert exact == ([least, 1 / 4], [inf, 1 / 4])
     assert bounds_of(step, a=np.array([3.0]), b=np.array([4.0])) == ([0.75], [0.75])
     assert isinstance(enclosure(step, {"a": np.ones(1), "b": np.ones(1)}), np.ndarray)
-
-
-def test_one_unknown_end_opens_both() -> None:
-    def halves(*, a):
-        return Enclosure(np.array([nan, 1.0]), np.array([2.0, nan]))
-
-    assert bounds_of(step_of(halves), a=between([0, 0], [1, 1])) == ([0, 0], [inf, inf])
-
-
-def test_guards_are_not_enclosed() -> None:
-    step = step_of(sine, Guard)
-    with pytest.raises(TypeError, match="guards"):
-        enclosure(step, {"a": between([0], [1])})
-    assert enclosure(step, {"a": np.zeros(1)}) == 0.0
 
 
 def test_the_largest_violation_is_the_upper_end() -> None:
@@ -277,3 +255,10 @@ def test_a_loss_that_nothing_is_known_of_is_no_bound() -> None:
     assert loss[0, 1] == -inf
     assert loss[1, 1] == pytest.approx(2.0)
     assert (violation < 0).all()
+
+
+def test_guards_are_not_enclosed() -> None:
+    step = step_of(sine, Guard)
+    with pytest.raises(TypeError, match="guards"):
+        enclosure(step, {"a": between([0], [1])})
+    assert enclosure(step, {"a": np.zeros(1)}) == 0.0

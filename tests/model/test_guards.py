@@ -15,13 +15,10 @@ from dse import search
 from dse.contract import Guard
 from dse.errors import ContractError
 from dse.model import invariants
-from dse.model.evaluation import Evaluation
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
 from dse.model.problem import Problem
-from dse.model.space import Index, Points, as_index, one_block
 from dse.plugins import registry
-from dse.study import overrides, study
 from tests.conftest import problem_of
 
 SETTINGS = {
@@ -130,46 +127,6 @@ def test_a_broken_quantity_is_refused(
     with pytest.raises(ContractError, match=f"^implausible: .*{re.escape(text)}") as caught:
         check(broken(problem, name, change))
     assert "design: des.design = " in str(caught.value)
-
-
-def several(written: str) -> tuple[list[Problem], Index]:
-    """Return a study at three values of a swept field, as a run prepares them, and all designs."""
-    found = study.read_study(f"{STUDY}sweep: {{{written}}}\n")
-    sweep = overrides.sweep_of(found)
-    assert sweep is not None
-    points = [overrides.at_value(found, sweep, position) for position in range(3)]
-    first = study.prepare(points[0])
-    problems = [first.problem, *(study.prepare(point, first).problem for point in points[1:])]
-    return problems, as_index(one_block(first.problem.sizes))
-
-
-def test_a_design_that_is_picked_again_is_not_examined_again(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = as_index(one_block(problem.sizes))
-    rows = rows[problem.evaluate(rows).feasible]
-    invariants.check_invariants(problem, rows[:2])
-    evaluate, asked = Problem.evaluate, []
-
-    def counted(self: Problem, points: Points) -> Evaluation:
-        asked.append(points)
-        return evaluate(self, points)
-
-    monkeypatch.setattr(Problem, "evaluate", counted)
-    invariants.check_invariants(problem, rows[:2])
-    assert not asked
-    invariants.check_invariants(problem, rows[1:3])
-    assert np.array_equal(asked[0], rows[2:3])
-
-
-RATES = "workload.rate: [9 Gbit/s, 14 Gbit/s, 19 Gbit/s]"
-
-
-def test_values_of_a_sweep_share_designs_and_wiring() -> None:
-    first, *others = several(RATES)[0]
-    for other in others:
-        assert other.stages[0].designs.metrics is first.stages[0].designs.metrics
-        assert other.search_plan is first.search_plan
 
 
 def test_a_quantity_that_fails_is_named(problem: Problem) -> None:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import math
 
-import moocore
 import numpy as np
 import pytest
 
 from dse.model import volume
-from dse.model.volume import BATCHES, Volume, exact_work, hypervolume
+from dse.model.volume import Volume, hypervolume
 
 
 def plane(rows: int, objectives: int) -> np.ndarray:
     """Rows none of which dominates another."""
     points = np.random.default_rng(3).random((rows, objectives))
     return points / points.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize(
-    ("rows", "objectives", "work"),
-    [(70, 1, 70), (70, 3, 70), (70, 4, 76), (70, 5, 2415), (400, 8, 83_218_600_080)],
-)
-def test_the_work_of_an_exact_volume_is_counted(rows, objectives, work):
-    assert exact_work(rows, objectives) == work
 
 
 def test_an_exact_volume_has_no_error():
@@ -64,26 +55,6 @@ def test_the_stated_error_is_that_of_repeated_estimates(monkeypatch):
             found = hypervolume(points, np.ones(5))
         scores.append((found.value - exact) / found.error)
     assert 0.6 < math.sqrt(np.mean(np.square(scores))) < 1.6
-
-
-def test_the_work_of_an_estimate_is_limited(monkeypatch):
-    asked = []
-
-    def counted(rows, corner, *, nsamples, seed, method):
-        asked.append((nsamples * rows.size, seed, method))
-        return 1.0 + seed
-
-    monkeypatch.setattr(moocore, "hv_approx", counted)
-    monkeypatch.setattr(volume, "MOST_EXACT_WORK", 0)
-    found = hypervolume(plane(50_000, 8), np.ones(8))
-    assert sum(work for work, _, _ in asked) <= volume.MOST_ESTIMATE_WORK
-    assert [entry[1:] for entry in asked] == [(n, "DZ2019-MC") for n in range(BATCHES)]
-    # of 1 .. 16: mean 8.5, sample variance 16 * 17 / 12
-    assert found == Volume(8.5, pytest.approx(math.sqrt(17 / 12), rel=1e-14))
-    asked.clear()
-    monkeypatch.setattr(volume, "MOST_ESTIMATE_WORK", 0)
-    hypervolume(plane(10, 8), np.ones(8))
-    assert {work for work, _, _ in asked} == {64 * 10 * 8}  # fewer directions say too little
 
 
 def test_the_share_of_an_estimate_has_both_errors():
