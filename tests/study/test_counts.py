@@ -14,7 +14,7 @@ import pytest
 from dse.errors import StudyError, TooLargeError
 from dse.model.space import Axis
 from dse.search import SearchSettings, check_search
-from dse.study import axes, study, tables
+from dse.study import study, tables
 from dse.study.study import Study
 
 Write = Callable[[str], Path]
@@ -93,34 +93,6 @@ def test_too_many_values_are_refused_before_they_are_listed(
         tracemalloc.stop()
     assert str(caught.value).partition("study.yaml:")[2] == expected
     assert peak < 30 * MIB
-
-
-@pytest.mark.parametrize("most", [axes.MOST_VALUES, 10])
-def test_the_largest_range_is_listed_and_one_more_value_is_not(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(axes, "MOST_VALUES", most)
-    whole = axes.Range.model_validate({"from": 1, "to": most})
-    assert axes.expand(whole, float, integer=True) == list(range(1, most + 1))
-    longer = axes.Range.model_validate({"from": 0, "to": most})
-    with pytest.raises(axes.UnitError, match=f"has {most + 1:,} values, more than {most:,}"):
-        axes.expand(longer, float, integer=True)
-
-
-def test_a_long_list_is_compared_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Number(float):
-        compared = 0
-        __hash__ = float.__hash__
-
-        def __eq__(self, other: object) -> bool:
-            Number.compared += 1
-            return float(self) == other
-
-    values = [Number(value) for value in range(3000)]
-    assert axes.expand(values, lambda value: value, integer=True) == list(range(3000))
-    assert Number.compared < 10_000
-    with pytest.raises(axes.UnitError, match=r"7.0 stands twice in the list"):
-        axes.expand([*values, 7.0], float, integer=True)
 
 
 def test_a_heuristic_that_would_take_more_memory_than_it_may_is_refused_beforehand() -> None:

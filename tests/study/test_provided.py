@@ -66,17 +66,6 @@ def test_a_function_gives_what_the_table_gives_by_hand(
     assert best["instances"] == count
 
 
-@pytest.mark.parametrize("node", ["65 nm", "65nm", "[65nm]"])
-def test_every_design_is_that_of_the_table(node: str, write: Write) -> None:
-    prepared = study.prepare(study.read_study(write(AEAD.replace("65 nm", node)), ()))
-    (stage,) = prepared.problem.stages
-    assert len(stage.designs.names) == 63
-    area = sorted(stage.designs.metrics.area_m2 * 1e12)
-    lines = {(key[0], value) for key, value in by_hand(100).items()}
-    assert len(by_hand(100)) == 84
-    assert min(area) == pytest.approx(min(v / n for _, (n, v) in lines))
-
-
 def notes(text: Path) -> str:
     return " | ".join(study.prepare(study.read_study(text, ())).notes)
 
@@ -116,11 +105,6 @@ def test_scaled_areas_are_printed_ones_over_the_entry_and_have_no_power(write: W
     assert stage.designs.uncertainty["area_m2"].max() < 0.05
     assert stage.designs.uncertainty["area_m2"].min() > 0
     assert not stage.designs.has_figures("dynamic_power_w")
-
-
-def test_a_node_against_itself_is_no_scaling() -> None:
-    assert provided.scaled_area("65 nm", "65 nm") == (1.0, 0.0)
-    assert provided.scaled_area("32 nm", "7 nm")[0] == pytest.approx(1 / 7.8)
 
 
 def test_areas_of_our_own_cores_scale_within_a_factor_of_two() -> None:

@@ -24,11 +24,9 @@ from dse.files import headers
 from dse.files.csv import parse_csv
 from dse.model import preference
 from dse.model.designs import AREAS, BLOCKS
-from dse.model.front import nondominated
 from dse.plugins import registry
 from dse.runs import finished
 from dse.runs.result import FILES
-from dse.search.exact.enumeration import CHUNK
 from dse.study import study
 from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
 
@@ -186,12 +184,6 @@ def test_figures_come_in_several_forms(write, header, row, field, value) -> None
     assert getattr(metrics(write, table), field)[0] == pytest.approx(value, rel=1e-12)
 
 
-def test_a_payload_may_stand_in_the_table_in_bytes(write) -> None:
-    table = AES.replace("power_mw", "power_mw,payload_byte").replace("\n", ",16\n")
-    found = metrics(write, table.replace("byte,16", "byte"), "{}")
-    assert found.payload_bit.tolist() == [128] * 4
-
-
 def test_columns_are_called_as_the_study_says_in_any_header(write) -> None:
     odd = AES.replace("area_um2", "Cell Area").replace("cycles_per_block", '"Cycles, block"')
     mapping = (
@@ -335,31 +327,6 @@ def test_one_of_the_designs_is_evaluated_by_name_and_recommended_by_preference(w
     assert problem.space.point_text(index[best]) == "design = unroll4_iter"
 
 
-def test_a_hundred_thousand_rows_are_read_and_searched_in_two_blocks(write, tmp_path) -> None:
-    rows = 100_000
-    random = np.random.default_rng(3)
-    cells = np.round(random.uniform(1, 1000, (rows, 2)), 3)
-    body = "\n".join(f"d{k},{a},{b}" for k, (a, b) in enumerate(cells.tolist()))
-    write(f"design,area_um2,power_mw\n{body}\n", "big.csv")
-    path = write("designs: big.csv\nobjectives: {area: minimise, power: minimise}\n")
-    outcome = solved(path).answers[0].outcome
-    assert rows > CHUNK
-    assert outcome.exact
-    assert np.array_equal(np.sort(outcome.front_index[:, 0]), np.flatnonzero(nondominated(cells)))
-
-
-def test_columns_of_evaluated_designs_are_checked(write) -> None:
-    table = RESULTS.replace("accuracy", "length [furlong]").replace("0.93", "o.93")
-    write(table.replace("variant", "power_uw"), "results.csv")
-    told = faults(write(OVER_RESULTS))
-    assert told[0] == (
-        "results.csv:1:28: 'power_mw'; two columns are called 'power_w'; "
-        "rename or remove one of them"
-    )
-    assert told[1].startswith("results.csv:1:48: 'length [furlong]'; 'furlong' is not a known unit")
-    assert told[2].startswith("results.csv:2:3: power_uw: 'iter'; it is not a number")
-
-
 def test_a_study_over_designs_has_no_model(write) -> None:
     write(RESULTS, "results.csv")
     path = write(OVER_RESULTS.replace("objectives", "workload: {rate: 1 bit/s}\nobjectives"))
@@ -427,12 +394,6 @@ def test_what_is_no_table_is_told(content: bytes, told: str) -> None:
     with pytest.raises(StudyError) as caught:
         parse_csv(content, "t.csv")
     assert str(caught.value) == f"t.csv:{told}"
-
-
-def test_a_missing_column_is_sought_by_its_unit(write) -> None:
-    write(AES.replace("clock_mhz", "Fmax [MHz]"), "cores.csv")
-    (found,) = faults(write(STUDY))
-    assert "call a column so with `columns: {clock_mhz: 'Fmax [MHz]'}`" in found
 
 
 def test_a_column_is_called_in_the_unit_of_its_header(write) -> None:
@@ -518,17 +479,6 @@ def test_figures_that_contradict_each_other_are_told(write) -> None:
 # --- files --------------------------------------------------------------------------------------
 
 
-def test_crlf_byte_order_mark_quotes_and_trailing_commas_change_nothing() -> None:
-    plain = parse_csv(AES.encode(), "t.csv")
-    lines = [",".join(f'"{cell}"' for cell in line.split(",")) + "," for line in AES.splitlines()]
-    other = parse_csv(b"\xef\xbb\xbf" + "\r\n".join(lines).encode(), "t.csv")
-    assert (other.headers, other.columns, other.lines) == (
-        plain.headers,
-        plain.columns,
-        plain.lines,
-    )
-
-
 @pytest.mark.usefixtures("drawn")
 def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp_path) -> None:
     folder = tmp_path / "with spaces"
@@ -574,40 +524,11 @@ def test_a_sweep_over_tables_reads_back_each_with_its_own_designs(write, tmp_pat
 
 
 CELLS = [
-    "",
-    "a",
-    "1",
-    "-1",
-    "0",
-    "nan",
-    "1e999",
-    "1,5",
-    '"',
-    "x\ny",
-    "1e5",
-    "\x00",
-    "é",
-    " 2 ",
-    "#",
+    *("", "a", "1", "-1", "0", "nan", "1e999", "1,5", '"', "x\ny", "1e5", "\x00", "é", " 2 ", "#"),
 ]
 HEADERS = [
-    "design",
-    "area_um2",
-    "area_m2",
-    "clock_mhz",
-    "cycles_per_task",
-    "power_mw",
-    "payload_bit",
-]
-HEADERS += [
-    "unroll",
-    "latency",
-    "size_mb",
-    "b",
-    "per_s",
-    "area_uncertainty_percent",
-    "",
-    "Area [um2]",
+    *("design", "area_um2", "area_m2", "clock_mhz", "cycles_per_task", "power_mw", "payload_bit"),
+    *("unroll", "latency", "size_mb", "b", "per_s", "area_uncertainty_percent", "", "Area [um2]"),
 ]
 
 
@@ -628,21 +549,6 @@ def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_pat
         (folder / "study.yaml").write_text(text)
         with contextlib.suppress(DseError):
             everything(problem_of(folder / "study.yaml"))
-
-
-def test_a_figure_beyond_all_numbers_in_two_columns_runs_or_is_told(write) -> None:
-    text = AES.replace("power_mw", "cycles_per_task").replace("226,0.35", "1e999,1e999")
-    write(text, "cores.csv")
-    with contextlib.suppress(DseError):
-        everything(problem_of(write(STUDY)))
-
-
-def test_what_models_guarantee_is_not_asked_of_designs_that_have_none(write) -> None:
-    """Columns may share the names of quantities: here energy is not power over throughput."""
-    header = "id,total_power_w,energy_j_per_bit,throughput_bit_per_s"
-    write(f"{header}\na,1,1,5\nb,2,2,7\n", "results.csv")
-    text = "designs: results.csv\nobjectives: {total_power: minimise, throughput: maximise}\n"
-    assert dse.run(write(text)).front["design"].tolist() == ["a", "b"]
 
 
 @given(st.lists(st.lists(st.text("ab 1.#\t;é", max_size=3), min_size=2, max_size=2), max_size=5))
@@ -750,12 +656,6 @@ def test_a_text_has_no_distance_and_does_not_move(write, tmp_path) -> None:
     assert "Valid" not in answer.partition("What would change it")[2]
 
 
-def test_an_empty_cell_of_an_objective_is_told_as_empty(write) -> None:
-    write("name,err,c\nx,1,2\ny,,3\n", "e.csv")
-    (told,) = faults(write("designs: e.csv\nobjectives: {err: minimise}\n"))
-    assert "e.csv:3:3: err: ''; the cell is empty" in told
-
-
 UNPOWERED = """design,area_um2,clock_mhz,cycles_per_block,payload_bit
 tiny,2400,800,226,128
 word,5800,700,54,128
@@ -785,16 +685,6 @@ def test_power_may_be_absent_or_zero_and_what_lacks_it_is_said(column, write, tm
     assert "power_w needs dynamic energy and leakage power, of which a stage has no figures" in told
     (told,) = faults(write(OVER_UNPOWERED + "budget: {power_cap: 1 W}\n"))
     assert "nobody knows when the cap is reached" in told
-
-
-def test_one_design_may_draw_no_power(write) -> None:
-    head, *rows = UNPOWERED.splitlines()
-    table = [f"{head},power_mw", f"{rows[0]},0", f"{rows[1]},2", f"{rows[2]},3"]
-    write("\n".join(table) + "\n", "cores.csv")
-    text = OVER_UNPOWERED.replace("10 Gbit/s", "1 Gbit/s").replace(
-        "{area:", "{power: minimise, area:"
-    )
-    assert 0.0 in dse.run(write(text)).front["power_w"].tolist()
 
 
 def test_gate_equivalents_never_mix_with_square_metres(write) -> None:

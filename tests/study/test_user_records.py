@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pydantic_core import PydanticCustomError
 
 import dse
 from dse.errors import OutputError, StudyError
@@ -19,7 +18,6 @@ from dse.files.yaml import to_yaml
 from dse.runs import finished
 from dse.study import records as user_records
 from dse.study import study
-from dse.study.field_kinds import Unit
 from tests.conftest import ROOT, run_dse
 
 CORE = {
@@ -80,14 +78,6 @@ def faults(path: Path) -> list[str]:
     return [str(fault).replace(str(path.parent) + "/", "") for fault in caught.value.faults]
 
 
-def test_a_unit_that_no_form_of_a_field_knows_is_named() -> None:
-    unit = Unit("", "overhead_cycles", "overhead_s")
-    with pytest.raises(PydanticCustomError, match=r"a number has a decimal point; write 1\.5"):
-        unit.read("1,5 us")
-    with pytest.raises(PydanticCustomError, match="'quux' is not a known unit"):
-        unit.read("1 quux")
-
-
 def test_records_stand_where_names_do_and_results_say_so(folder: Path) -> None:
     prepared = study.prepare(study.read_study(folder / "study.yaml"))
     (stage,) = prepared.problem.stages
@@ -127,12 +117,6 @@ def test_a_run_carries_its_records_along(folder: Path, tmp_path: Path) -> None:
         assert prepared.inputs[name].sha256 == entry["sha256"]
 
 
-def test_a_run_replaces_an_earlier_one_with_records(folder: Path, tmp_path: Path) -> None:
-    for _ in range(2):
-        dse.run(folder / "study.yaml", out=tmp_path / "run")
-    assert (tmp_path / "run" / "inputs" / "link.yaml").exists()
-
-
 def test_a_record_outside_the_folder_of_the_study_stays_inside_the_run(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -144,13 +128,6 @@ def test_a_record_outside_the_folder_of_the_study_stays_inside_the_run(
     shutil.rmtree(tmp_path / "records")
     ((_, index),) = finished.read_run(tmp_path / "run").points()
     assert (index == result.run.answers[0].outcome.front_index).all()
-
-
-def test_an_override_may_name_a_record(folder: Path) -> None:
-    settings = [("interface.device", "records/link.yaml"), ("my_law.instances", "[1, 2]")]
-    prepared = study.prepare(study.read_study(folder / "study.yaml", settings))
-    sizes = {axis.name: axis.size for axis in prepared.problem.space.axes}
-    assert (sizes["interface.device"], sizes["my_law.instances"]) == (1, 2)
 
 
 @pytest.mark.parametrize("change", ["\r\n", "\ufeff"])
