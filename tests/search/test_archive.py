@@ -16,8 +16,6 @@ from dse.model.space import Points, as_index
 from dse.search import archive as archives
 from dse.search.archive import Archive
 from dse.search.outcome import Certificate
-from dse.search.settings import CONSTRAINT_LIMIT
-from tests.conftest import ROOT
 
 
 @dataclass
@@ -151,20 +149,6 @@ def test_where_nothing_is_feasible_the_nearest_design_is_kept(seed: int) -> None
         assert (found.feasible, found.constraint_names) == (0, ("c0", "c1", "c2"))
 
 
-def test_what_is_feasible_ends_the_search_for_the_nearest() -> None:
-    problem = table(0)
-    archive = Archive(problem, total=problem.size)
-    every = np.array(designs(problem))
-    bad = (problem.violations > 0).any(axis=1)
-    archive.evaluate_new(every[bad])
-    assert archive.outcome().nearest_index is not None
-    archive.evaluate_new(every[~bad])
-    found = archive.outcome()
-    assert found.nearest_index is None
-    assert found.nearest_violation is None
-    assert found.satisfied == frozenset()
-
-
 def test_a_design_is_evaluated_once_and_told_again() -> None:
     problem = table(1)
     archive = Archive(problem, total=5)
@@ -232,18 +216,6 @@ def test_closed_designs_count_without_being_evaluated() -> None:
         archive.outcome()
 
 
-def test_closed_designs_alone_are_an_outcome() -> None:
-    problem = table(3)
-    archive = Archive(problem, total=24)
-    archive.close(np.array([[0, 0, 0]]), feasible=False)
-    found = archive.outcome()
-    assert (found.evaluated, found.exact, found.certificate.way) == (0, False, "sampled")
-    archive.evaluate_new(np.array([[0, 0, 1]]))  # as many as are closed
-    assert archive.outcome().evaluated == 1
-    archive.evaluate_reference(np.array([[0, 1, 0], [0, 1, 1]]))  # as many as both
-    assert archive.outcome().reference_evaluations == 2
-
-
 def test_a_continuous_axis_is_never_exhausted() -> None:
     problem = table(4)
     problem.continuous = ("x",)
@@ -269,22 +241,6 @@ def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:
     assert (again.reference_evaluations, again.evaluated) == (10, 10)
 
 
-def test_reference_designs_tell_what_is_nearest() -> None:
-    problem = table(6, feasible=False)
-    archive, every = Archive(problem, total=24), np.array(designs(problem))
-    archive.evaluate_reference(every[:0])
-    archive.evaluate_reference(every)
-    other = Archive(problem, total=24)
-    other.evaluate_new(every)
-    one, two = archive.outcome(), other.outcome()
-    assert one.nearest_index.tolist() == two.nearest_index.tolist()
-    assert one.satisfied == two.satisfied
-    good = table(0)
-    archive = Archive(good, total=24)
-    archive.evaluate_reference(every)
-    assert archive.outcome().nearest_index is None
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_rivals_dominate_bounds_and_do_not_count(seed: int) -> None:
     problem = table(seed)
@@ -302,16 +258,6 @@ def test_rivals_dominate_bounds_and_do_not_count(seed: int) -> None:
     assert archive.dominated(asked).tolist() == expected
 
 
-def test_a_long_front_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "INCUMBENTS", 3)
-    line = np.array([[x, 11.0 - x] for x in range(12)])
-    problem = Table((12,), line, -np.ones((12, 1)))
-    archive = Archive(problem, total=12)
-    archive.evaluate_new(np.arange(12)[:, np.newaxis])
-    above = line + 0.5  # dominated by the point below it, and by no other
-    assert archive.dominated(above).tolist() == [x % 4 == 0 for x in range(12)]
-
-
 @pytest.mark.parametrize("known", [0, 3, 20, 24])
 def test_unseen_designs_are_distinct_and_new(known: int) -> None:
     problem = table(7)
@@ -322,19 +268,6 @@ def test_unseen_designs_are_distinct_and_new(known: int) -> None:
         assert len(set(found)) == len(found) == min(count, 24 - known)
         assert not set(found) & set(designs(problem)[:known])
         assert set(found) <= set(designs(problem))
-
-
-def test_unseen_designs_of_a_large_space_are_drawn_at_random() -> None:
-    sizes = (100, 100)
-    problem = Table(sizes, np.zeros((10_000, 1)), np.zeros((10_000, 1)))
-    archive = Archive(problem, total=500)
-    seen = archive.unseen(np.random.default_rng(2), 400)
-    archive.evaluate(seen)
-    more = archive.unseen(np.random.default_rng(2), 400)  # draws the same ones first
-    assert more.shape == (400, 2)
-    assert not {*listed(more)} & {*listed(seen)}
-    assert seen.min() < 5
-    assert seen.max() > 94
 
 
 def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:
@@ -354,35 +287,6 @@ def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:
     wanted = [(0, 7), (1, 0), (1, 2**32 - 1), (2**32 - 1, 3)]
     archive.evaluate_new(np.array([wanted[row] for row in (2, 0, 3, 1)]))
     assert listed(archive.outcome().front_index) == wanted
-
-
-def test_more_constraints_than_bits_are_refused() -> None:
-    def asked(count: int) -> Archive:
-        return Archive(Table((1,), np.zeros((1, 1)), np.ones((1, count))), total=1)
-
-    archive = asked(CONSTRAINT_LIMIT)
-    archive.problem.violations[0, -1] = 0.0
-    archive.evaluate_new(np.zeros((1, 1), dtype=np.int64))
-    assert archive.outcome().satisfied == {1 << CONSTRAINT_LIMIT - 1}
-    with pytest.raises(ContractError, match=f"at most {CONSTRAINT_LIMIT} are supported"):
-        asked(CONSTRAINT_LIMIT + 1)
-    assert CONSTRAINT_LIMIT <= 62  # a sum of the bits fits into a signed number
-
-
-def test_as_many_designs_are_kept_as_the_readme_says() -> None:
-    kept = f"{archives.FEASIBLE_SAMPLE + archives.INFEASIBLE_SAMPLE:,}".replace(",", " ")
-    assert (
-        f"a uniform sample when there are more than {kept}"
-        in (ROOT / "docs" / "studies.md").read_text()
-    )
-
-
-def test_what_the_archive_says_of_a_problem_is_the_problems() -> None:
-    problem = table(8)
-    archive = Archive(problem, total=24)
-    assert (archive.sizes, archive.ordered) == (problem.sizes, problem.ordered)
-    assert (archive.objective_count, archive.constraint_count) == (2, 3)
-    assert len(archive.coordinates) == 3
 
 
 def test_a_large_front_is_the_same_however_its_designs_come(

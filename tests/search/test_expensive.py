@@ -17,7 +17,7 @@ from dse.plugins import registry
 from dse.search import run_method
 from dse.search.archive import Archive
 from dse.search.expensive import process as processes
-from dse.search.expensive.choosing import Believer, boxes, expected_improvement, goals
+from dse.search.expensive.choosing import boxes, expected_improvement, goals
 from dse.search.expensive.features import Features, straight
 from dse.search.expensive.process import ModelledLosses, Process, fitted
 from dse.search.expensive.search import Chances, between, extremes
@@ -124,21 +124,6 @@ def test_a_process_learns_a_function_and_which_features_count():
     assert np.std(process.mean(others) - truth) < 0.2 * np.std(truth)
     lengths = np.exp(process.parameters[:3])
     assert lengths[2] > 3 * lengths[:2].max()  # the third does nothing
-
-
-def test_believing_a_design_lowers_variances_as_observing_it_does():
-    features, values = data()
-    objectives = ModelledLosses()
-    objectives.learn(features, np.exp(values)[:, None], np.full((25, 1), np.nan))
-    process = objectives.known[0].process
-    others = data(7, seed=5)[0]
-    batch = Believer(objectives, others, np.zeros((7, 1)), np.ones(1), np.ones(7))
-    batch._believe(2)
-    more = np.concatenate([features, others[2:3]])
-    observed = conditioned(process, more, np.zeros(26))
-    assert (batch._explained[0] ** 2).sum(axis=0) == pytest.approx(
-        (observed.whitened(others) ** 2).sum(axis=0), rel=1e-6
-    )
 
 
 # Scales, chances and the first designs -----------------------------------------------------------

@@ -280,23 +280,6 @@ def test_a_generation_holds_new_designs_only(method):
     assert told == [(30, 90), (60, 90), (90, 90)]
 
 
-def test_a_mutation_steps_along_an_order_and_jumps_where_there_is_none():
-    from dse.search.heuristic.pymoo import _MixedMutation
-    from dse.search.heuristic.scales import Scales
-
-    sizes, start = (1, 1000, 4), np.tile([0, 500, 2], (6_000, 1))
-    problem = Synthetic(sizes, lambda index: index, ordered=(True, True, False))
-    mutation = _MixedMutation(sizes, Scales(problem))
-    after = mutation._do(None, start, random_state=np.random.default_rng(0))
-    changed = after != start
-    assert ((after >= 0) & (after < sizes)).all()
-    assert not changed[:, 0].any()
-    np.testing.assert_allclose(changed[:, 1:].mean(axis=0), 1 / 3, atol=0.03)
-    assert np.median(np.abs(after - start)[changed[:, 1], 1]) < 100
-    share = np.bincount(after[changed[:, 2], 2], minlength=4) / changed[:, 2].sum()
-    np.testing.assert_allclose(share, [1 / 3, 1 / 3, 0, 1 / 3], atol=0.05)
-
-
 @pytest.mark.parametrize("method", HEURISTICS)
 @pytest.mark.parametrize("objectives", [1, 4])
 def test_one_axis_and_almost_the_whole_space(method, objectives, monkeypatch):
@@ -356,27 +339,6 @@ def test_infinite_violations_and_a_narrow_feasible_corner(method):
     assert (outcome.front_index >= 22).all()
 
 
-@pytest.mark.parametrize(
-    ("patterns", "expected"),
-    [
-        ([[1, 1]], ()),
-        ([[1, 0], [0, 1]], (("c0", "c1"),)),
-        ([[0, 1], [0, 0]], (("c0",),)),
-        ([[0, 0]], (("c0",), ("c1",))),
-        (
-            [[1, 1, 0], [1, 0, 1], [0, 1, 1]],
-            (("c0", "c1", "c2"),),
-        ),
-        ([[1, 1, 0, 0], [0, 0, 1, 0]], (("c3",), ("c0", "c2"), ("c1", "c2"))),
-    ],
-)
-def test_conflicts_by_hand(patterns, expected):
-    missed = 1.0 - 2.0 * np.array(patterns)
-    names = tuple(f"c{j}" for j in range(missed.shape[1]))
-    problem = Synthetic((len(missed),), lambda i: i, lambda index: missed[index[:, 0]], names)
-    assert run(problem, "exact").conflicts() == expected
-
-
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_conflicts_are_minimal_and_complete(seed):
@@ -393,47 +355,7 @@ def test_conflicts_are_minimal_and_complete(seed):
     assert {frozenset(int(name[1:]) for name in names) for names in found} == minimal
 
 
-def test_of_equally_near_designs_the_first_is_nearest():
-    problem = Synthetic(
-        (3, 3), lambda i: i, lambda index: 1.0 + (index[:, :1] != 1) + np.zeros(1), ("never",)
-    )
-    assert run(problem, "exact").nearest_index.tolist() == [1, 0]
-    kept = Archive(problem, total=9)
-    for row in ([2, 2], [1, 2], [1, 1], [0, 0]):
-        kept.evaluate(np.array([row]))
-    assert kept.outcome().nearest_index.tolist() == [1, 1]
-
-
 # --- the archive ----------------------------------------------------------------------------
-
-
-def test_the_archive_evaluates_a_design_once_and_answers_every_row():
-    problem = Synthetic((10, 10), lambda index: index, lambda i: i[:, :1] - 5.0, ("c",))
-    problem.seen.clear()
-    kept = Archive(problem, total=100)
-    index = np.array([[3, 4], [1, 2], [3, 4]])
-    loss, violation = kept.evaluate(index)
-    np.testing.assert_array_equal(loss, index)
-    np.testing.assert_array_equal(violation, [[-2], [-4], [-2]])
-    np.testing.assert_array_equal(kept.evaluate(index[::-1])[0], index[::-1])
-    assert problem.seen == [(3, 4), (1, 2)] or problem.seen == [(1, 2), (3, 4)]
-    assert kept.evaluated == 2
-    assert kept.room == 98
-    assert kept.seen(np.array([[1, 2], [2, 1]])).tolist() == [True, False]
-
-
-def test_unseen_designs_are_new_distinct_and_run_out():
-    problem = Synthetic((8, 8), lambda index: index)
-    kept = Archive(problem, total=64)
-    random = np.random.default_rng(0)
-    found: set[tuple[int, ...]] = set()
-    while len(new := kept.unseen(random, 10)):
-        rows = {tuple(row) for row in new.tolist()}
-        assert len(rows) == len(new)
-        assert not rows & found
-        found |= rows
-        kept.evaluate(new)
-    assert len(found) == 64
 
 
 @pytest.mark.parametrize("chunk", [7, 300, 4_096])
@@ -452,17 +374,6 @@ def test_the_sample_is_bounded_uniform_and_the_same_for_any_batches(monkeypatch,
     assert 25 <= len(samples[0]) - feasible <= 50
     # 128 expected of 2048: each half of the second axis within four standard deviations
     assert abs((samples[0][:feasible, 1] < 32).sum() - feasible / 2) < 2 * feasible**0.5
-
-
-def test_progress_is_told_after_every_batch():
-    told = []
-    problem = accelerator()
-    search.run_search(
-        problem,
-        SearchSettings(method="nsga2", budget=70, population=30),
-        lambda done, total: told.append((done, total)),
-    )
-    assert told == [(30, 70), (60, 70), (70, 70)]
 
 
 def test_a_feasible_loss_that_is_not_finite_is_refused():
