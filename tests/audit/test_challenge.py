@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dse.audit import challenge, verify
+from dse.audit import challenge
 from dse.audit.challenge import dominated_rows, rival_designs, steps, weakly_dominating
 from dse.audit.verdict import check_of
-from dse.model.evaluation import Ledger
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 
@@ -101,23 +99,6 @@ def test_few_neighbours_are_tried_to_two_steps_and_many_sampled() -> None:
     assert drawn(of, [], trials=100)[1:] == []
 
 
-@pytest.mark.parametrize("ordered", [True, False])
-def test_two_random_steps_stay_in_the_space_and_use_what_is_free(ordered) -> None:
-    of = problem(2, 1, 9, ordered=(ordered,) * 3)
-    index = np.array([[0, 0, 0], [1, 0, 8], [1, 0, 4]] * 60)
-    walked = set(listed(challenge._walk(index, of, np.random.default_rng(4))))
-    starts = {(0, 0, 0), (1, 0, 8), (1, 0, 4)}
-    assert (
-        walked <= within_two(of, [*starts]) | set().union(*(near(of, s) for s in starts)) | starts
-    )
-    assert len(walked) > 8
-    assert any(design[0] != 1 and design[2] in (3, 5) for design in walked) or not ordered
-    assert all(design[1] == 0 for design in walked)
-    alone = problem(1, 1)
-    still = challenge._walk(np.zeros((3, 2), dtype=np.int64), alone, np.random.default_rng(4))
-    assert listed(still) == [(0, 0)]
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_steps_are_those_of_the_definition(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -142,22 +123,6 @@ def test_who_dominates_whom_is_what_the_definition_says(seed, at_once, monkeypat
         assert (by in able) if able else by == -1
     assert weakly_dominating(loss, loss[:0]).tolist() == [-1] * 12
     assert dominated_rows(loss[:0]) == []
-
-
-def test_a_design_that_a_front_lacks_is_found_once() -> None:
-    """Chunks of designs may hold it again; an exact front holds equals, a heuristic's need not."""
-    front = SimpleNamespace(loss=np.array([[0.0, 2.0], [2.0, 0.0]]))
-    designs = np.array([[0], [1], [2], [3], [1]])
-    loss = np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
-
-    def lacking(known: set[bytes], *, exact: bool) -> list[int]:
-        run = SimpleNamespace(ledger=Ledger(unknown=not exact))
-        return verify._lacking(front, designs, loss, known, run)  # type: ignore[arg-type]
-
-    known = {designs[0].tobytes()}
-    assert lacking(known, exact=True) == [1, 3]
-    assert lacking(known, exact=True) == []
-    assert lacking(set(), exact=False) == [1]
 
 
 def test_of_many_faults_the_first_are_told() -> None:

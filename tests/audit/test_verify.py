@@ -10,23 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from typer.testing import CliRunner
 
 import dse
-from dse.audit import assignments, challenge
+from dse.audit import assignments
 from dse.audit.explain import explain_design
 from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import OutputError, StudyError
 from dse.files.document import assignments as read_assignments
-from dse.model.problem import Problem
-from dse.model.space import Axis, Space
 from dse.runs import finished, run_files
 from tests.conftest import STUDIES
 
@@ -413,44 +407,3 @@ def test_the_commands_print_json_and_an_exit_status(
     arguments = ["explain", str(folder), "--design", "des.u16=4", "--json"]
     done = CliRunner().invoke(application(), arguments)
     assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "dominated")
-
-
-# the comparisons
-
-
-LOSSES = arrays.arrays(
-    np.float64, st.tuples(st.integers(1, 12), st.integers(1, 3)), elements=st.integers(0, 3)
-)
-
-
-@given(LOSSES)
-def test_comparisons_agree_with_the_definition(loss: np.ndarray) -> None:
-    dominated = {
-        row
-        for row, mine in enumerate(loss)
-        if any((other <= mine).all() and (other < mine).any() for other in loss)
-    }
-    pairs = challenge.dominated_rows(loss)
-    assert {row for row, _ in pairs} == dominated
-    assert all((loss[by] <= loss[row]).all() and (loss[by] < loss[row]).any() for row, by in pairs)
-    dominating = challenge.weakly_dominating(loss, loss[:3])
-    for mine, row in zip(loss, dominating, strict=True):
-        weakly = [(other <= mine).all() for other in loss[:3]]
-        assert weakly[row] if row >= 0 else not any(weakly)
-
-
-def test_steps_reach_every_neighbour_once() -> None:
-    axes = (
-        Axis("a", {}, ("1", "2", "3", "4")),
-        Axis("b", {}, ("x", "y", "z"), ordered=False),
-    )
-    problem = Problem(Space(axes), (), None, ())  # type: ignore[arg-type]
-    reached = challenge.steps(np.array([[0, 2], [1, 2]]), problem)
-    assert reached.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2], [2, 2]]
-    many = list(challenge.rival_designs(problem, reached[:1], 5, np.random.default_rng(0)))
-    assert len(many[0]) == 5
-    assert (many[0] < [4, 3]).all()
-    everything = np.concatenate(
-        list(challenge.rival_designs(problem, reached, 12, np.random.default_rng(0)))
-    )
-    assert len(np.unique(everything, axis=0)) == len(everything) == 12

@@ -12,15 +12,14 @@ import dse
 from dse import search
 from dse.answers import alternatives
 from dse.cli.app import application
-from dse.errors import ContractError, TooLargeError, UnitError
+from dse.errors import TooLargeError, UnitError
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.parametric import flip_search, sweep_search
 from dse.parametric.flip_search import find_flips
 from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
 from dse.parametric.sweep_search import find_crossovers
-from dse.parametric.track import Track, in_step
-from dse.parametric.tracked_answer import TrackedAnswer
+from dse.parametric.track import Track
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study
@@ -85,33 +84,6 @@ def test_nothing_depends_on_what_is_looked_at_together(size, write, monkeypatch)
     monkeypatch.setattr(flip_search, "TOGETHER", size)
     monkeypatch.setattr(flip_search, "IN_STEP", size)
     assert find_flips(found, factor=100.0) == together
-
-
-def test_what_cannot_be_evaluated_disturbs_nothing_in_step_with_it(write, monkeypatch) -> None:
-    found = prepared(MIXED, write, 11)
-    moved = assumptions_of(found)[0]
-    settings = search.SearchSettings()
-    one, other = (
-        Track(moved, TrackedAnswer(found.preference), settings, (1e9, k)) for k in (2e9, 3e9)
-    )
-
-    def compared(problem, space, asks):
-        if any(3e9 in ask.values for ask in asks):
-            raise ContractError("it overflows")
-        return [ask.values for ask in asks]
-
-    def asking(track):
-        found = []
-        for value in (1e9, track.limits[1], 1e9):
-            try:
-                found += yield track.ask(track.rows, [value])
-            except ContractError as error:
-                found.append(str(error))
-        return found
-
-    monkeypatch.setattr("dse.parametric.track.compare_together", compared)
-    found = dict(in_step([one, other], [asking(one), asking(other)]))
-    assert found == {one: [1e9, 2e9, 1e9], other: [1e9, "it overflows", 1e9]}
 
 
 def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 import dse
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
-from dse.parametric import breakpoints, rivals
+from dse.parametric import breakpoints
 from dse.parametric.flip_search import _FlipSearch, find_flips
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
@@ -350,13 +350,6 @@ def test_an_answer_that_ties_is_none_beyond_a_flip(write) -> None:
     assert result.answer == ("3 u16",)
     assert becomes["des.u8.dynamic_power"] == ("1 u8 + 2 u16",)
     assert ("3 u16",) not in [side.becomes for entry in result.moving for side in entry.sides]
-
-
-def test_what_beats_is_better_in_the_first_loss_that_differs() -> None:
-    own = np.array([[1.0, 2.0, 3.0]])
-    keys = np.array([[1 + 1e-12, 1.9, 9], [1, 2, 3 * (1 - 1e-12)], [1.1, 1, 1], [1, 2.1, 1]])
-    assert rivals.beats(keys, own).tolist() == [True, False, False, False]
-    assert rivals.may_beat_each(keys, own[0], 0).tolist() == [True, False, False, True]
 
 
 def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:

@@ -145,20 +145,6 @@ def test_what_is_too_much_work_leaves_a_change_that_is_not_the_least(
     assert "interface.link" in facts["untried"]
 
 
-def test_a_rule_is_kept_or_left_out(write: Write) -> None:
-    problem = study.prepare(study.read_study(write(MANY))).problem
-    rules = problem.constraint_names
-    assert conflicts.any_design(problem) is None
-    assert conflicts.keeping(problem, rules).constraint_names == rules
-    for rule in rules:
-        left = conflicts.keeping(problem, set(rules) - {rule})
-        assert left.constraint_names == tuple(name for name in rules if name != rule)
-        found = conflicts.any_design(left)
-        assert (found is not None) == (rule in (rules[-3], "the throughput reaches workload.rate"))
-        if found is not None:
-            assert problem.evaluate(found).violation[0, rules.index(rule)] > 0
-
-
 @pytest.mark.parametrize(
     ("setting", "path", "written", "unit", "value"),
     [  # 2 offloads of 4 KiB in flight: at 40 Gbit/s each has 1638.4 ns
