@@ -147,19 +147,6 @@ def test_the_same_study_in_other_words_gives_the_same_front(write: Write) -> Non
     pd.testing.assert_frame_equal(first, second[first.columns])
 
 
-@pytest.mark.parametrize("size", [1, 7, 100, 10_000])
-def test_batches_do_not_matter(size: int, write: Write) -> None:
-    """Evaluation in parts is evaluation of the whole, bit for bit."""
-    problem = problem_of(write(SMALL))
-    whole = everything(problem)
-    parts = [
-        problem.evaluate(whole.points[start : start + size])
-        for start in range(0, len(whole.points), size)
-    ]
-    assert np.array_equal(np.concatenate([part.loss for part in parts]), whole.loss)
-    assert np.array_equal(np.concatenate([part.violation for part in parts]), whole.violation)
-
-
 def test_a_tighter_constraint_only_removes_designs(write: Write) -> None:
     loose = everything(problem_of(write(SMALL))).feasible
     tight = everything(problem_of(write(SMALL.replace("host_cores <= 4", "host_cores <= 1"))))

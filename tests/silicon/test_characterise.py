@@ -20,7 +20,7 @@ from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.descriptions import source_simulation
 from dse.silicon.descriptions.sources import with_included
-from dse.silicon.descriptions.vectors import WrittenVectors, _tasks
+from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
 from dse.silicon.kept_results import KeptResults, own_sha256
 from dse.silicon.netlists import simulate
@@ -28,7 +28,6 @@ from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.timing import Delay, Timing, analyse
 from dse.silicon.requests import Request
 from dse.silicon.targets import rows_apart
-from dse.silicon.tasks import combinations
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import tool as tool
 from tests.silicon.toy import TOY, toy
@@ -119,16 +118,6 @@ def test_figures_agree_with_each_other_and_with_the_library(run: Run) -> None:
         assert had["flip_flops"] == 16
         assert 1 / had["clock_hz"] == pytest.approx(rounded_up(had["least_period_s"]), rel=1e-12)
         assert one.facts["tasks"] == "19"
-
-
-def test_half_the_clock_takes_half_the_dynamic_power(run: Run) -> None:
-    slow, slower = (
-        run(over="UNROLL=8", clock=clock, targets=["400 MHz"]).designs[0].figures
-        for clock in ("200 MHz", "100 MHz")
-    )
-    assert slow["area_m2"] == slower["area_m2"]
-    assert slower["dynamic_power_w"] == pytest.approx(slow["dynamic_power_w"] / 2)
-    assert slower["leakage_power_w"] == slow["leakage_power_w"]
 
 
 def test_studies_and_fits_read_the_table(run: Run, tmp_path: Path) -> None:
@@ -271,12 +260,6 @@ def test_kept_results_are_bounded_and_damage_is_passed_over(tmp_path: Path) -> N
     (tmp_path / "c.json").write_text('{"value": ')
     assert kept.read("c") is None
     assert replace(kept, most_byte=0.0).read("b") == {"value": "b" * 30}
-
-
-def test_several_targets_are_rows_with_their_spread(run: Run) -> None:
-    found = run(over="UNROLL=8", targets="100 MHz, 1 GHz")
-    assert [one.name for one in found.designs] == ["UNROLL8_for_100mhz", "UNROLL8_for_1000mhz"]
-    assert ",target,area_um2," in found.csv()
 
 
 def test_a_design_is_mapped_for_its_fastest_clock_half_and_a_quarter_of_it(run: Run) -> None:
@@ -598,11 +581,6 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
     assert "--no-cache" in found.text()
 
 
-def test_cycles_may_be_arithmetic_without_parameters(run: Run) -> None:
-    (one,) = run(over="UNROLL=1", cycles_per_task="16 / 2").designs
-    assert one.figures["cycles_per_task"] == 8
-
-
 def test_a_clock_that_is_printed_is_met() -> None:
     for least_s in (1e-10, 6.22e-10, 1.39e-9):
         shown = rounded_down(1e-6 / least_s, 4)
@@ -612,20 +590,10 @@ def test_a_clock_that_is_printed_is_met() -> None:
         period_of(1e-10, 1 / 10.000001e9)
 
 
-def test_a_fit_is_proposed_over_what_it_takes(run: Run) -> None:
-    assert run(over="UNROLL=1,2").fitted_over() == ("UNROLL",)
-    assert run(over="UNROLL=1").fitted_over() == ()
-
-
 def test_what_no_output_needs_may_be_without_a_driver(run: Run, tmp_path: Path) -> None:
     spare = "wire nobody; wire spare = nobody & start;\nendmodule"
     (tmp_path / "hash.v").write_text(HASH.replace("endmodule", spare))
     assert run(over="UNROLL=8").designs[0].figures["flip_flops"] == 16
-
-
-def test_combinations_and_periods() -> None:
-    assert combinations({"a": "1, 2", "b": "[x]"}) == [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]
-    assert [rounded_up(value) for value in (2.2874e-9, 2e-9, 9.999e-10)] == [2.29e-9, 2e-9, 1e-9]
 
 
 def test_tasks_are_counted_by_the_output_that_ends_them(run: Run, tmp_path: Path) -> None:
@@ -665,12 +633,6 @@ def test_a_port_that_stays_1_ends_a_task_as_it_rises() -> None:
     assert note.startswith("a task ends every 3.5 cycles on average, 2 at the fastest: its cycles")
 
 
-def test_files_that_include_each_other_are_each_read_once(tmp_path: Path) -> None:
-    for name, other in (("a.v", "b.vh"), ("b.vh", "a.v")):
-        (tmp_path / name).write_text(f'`ifndef X\n`define X\n`include "{other}"\n`endif\n')
-    assert [path.name for path in with_included(tmp_path / "a.v")] == ["a.v", "b.vh"]
-
-
 def test_files_that_include_each_other_without_end_are_a_fault(tmp_path: Path) -> None:
     """Yosys would read them until the memory is full."""
     for name, other in (("a.v", "b.vh"), ("b.vh", "a.v")):
@@ -680,15 +642,6 @@ def test_files_that_include_each_other_without_end_are_a_fault(tmp_path: Path) -
     for number in range(102):
         (tmp_path / f"{number}.v").write_text(f'`include "{number + 1}.v"\n')
     assert "more than 100 deep" in fails(lambda: with_included(tmp_path / "0.v"))
-
-
-def test_tasks_are_counted_whatever_the_cycles_in_which_they_are_compared(
-    run: Run, tmp_path: Path
-) -> None:
-    """A register that nothing changes answers for as long as it is compared."""
-    (tmp_path / "vectors_1.csv").write_text("start,word,answer\n" + "1,0,-\n" + "1,0,0\n" * 40)
-    assert run(over="UNROLL=1").designs[0].facts["tasks"] == "5"
-    assert _tasks(np.arange(600), 16.0) == 38
 
 
 @pytest.mark.parametrize(

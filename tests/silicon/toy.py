@@ -16,8 +16,6 @@ TOY = Path(__file__).with_name("toy.lib")
 Cells = Mapping[str, str]
 """By the name of an instance: ``"NAND2 A=a B=b Y=c"``."""
 
-OUTPUTS = ("Y", "Q", "QN")
-
 
 @cache
 def toy() -> CellLibrary:
