@@ -241,13 +241,13 @@ def test_another_study_in_the_manifest_is_refused(copy: Callable[[str], Path]) -
 def test_rows_that_are_no_designs_are_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [rows[0] | {"des.u16": "9"}, rows[1]])
-    assert failures(verify_run(folder)) == {
+    assert failures(verify_run(folder, trials=TRIALS)) == {
         "designs": "row 1 of the front is no design of its study: "
         "des.u16: '9' is not among its values"
     }
     path = folder / "front.csv"
     path.write_text(path.read_text() + "1,2\n")
-    assert failures(verify_run(folder)) == {
+    assert failures(verify_run(folder, trials=TRIALS)) == {
         "files": "front.csv is not the file that the run wrote",
         "designs": "row 3 of the front has more or fewer cells than columns",
     }
@@ -286,12 +286,12 @@ def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -
 def test_a_run_of_another_format_is_refused(tmp_path: Path, written: int, sentence: str) -> None:
     (tmp_path / "manifest.json").write_text(f'{{"format": {written}}}', encoding="utf-8")
     with pytest.raises(OutputError, match=re.escape(sentence)):
-        verify_run(tmp_path)
+        verify_run(tmp_path, trials=TRIALS)
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is not the folder of a run"):
-        verify_run(tmp_path)
+        verify_run(tmp_path, trials=TRIALS)
 
 
 # explanations
