@@ -18,7 +18,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ POPULATION = {"gaussian": 4, "tpe": 4, "nsga2": 20, "random": 20, "gp-sampler": 
 
 @dataclass(frozen=True)
 class Table:
-    """A space known whole: rows of knobs, what was measured of them, and what a model expects.
+    """A space known whole: rows of knobs, and what was measured of them.
 
     A design that is no row counts as the row nearest to it, and costs no more than once.
     """
@@ -69,7 +69,6 @@ class Table:
     loss: Matrix
     valid: np.ndarray
     choices: tuple[int, ...] = ()
-    expected: Matrix | None = None
     continuous: tuple[str, ...] = ()
     constraint_names: tuple[str, ...] = ("valid",)
 
@@ -151,11 +150,6 @@ class Rows(Archive):
         left = self.problem.index[~super().seen(self.problem.index)]
         return random.permutation(left)[:count]
 
-    def expected(self, index: Index) -> Matrix:
-        if self.problem.expected is None:
-            return super().expected(index)
-        return self.problem.expected[self.problem.rows(index)]
-
     @property
     def order(self) -> np.ndarray:
         """Rows in the order in which they were evaluated."""
@@ -186,14 +180,14 @@ def black_scholes(path: Path, *, limited: bool) -> Table:
 UNROLLED = {1: 1.0, 2: 1.61, 4: 2.83, 8: 5.27, 16: 10.15}
 
 
-def made_up(*, wrong: bool = False) -> Table:
-    """Return fleets of a core unrolled n times, with a model beside the truth: all made up.
+def made_up() -> Table:
+    """Return fleets of a core unrolled n times, all made up.
 
-    The truth has what the model leaves out: area that grows with the clock count for, contention
-    of c cores, c^0.93, and a soft minimum of cores and link.  The wrong model has wrong exponents.
+    Area grows with the clock, c cores do the work of c^0.93, and cores and link have a soft
+    minimum.
     """
     top = {1: 1.0, 2: 0.97, 4: 1.0, 8: 0.94, 16: 1.72}
-    knobs, loss, model = [], [], []
+    knobs, loss = [], []
     counts = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40)
     clocks = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     for n, c, clock, width in itertools.product(UNROLLED, counts, clocks, (32, 64, 128, 256, 512)):
@@ -202,10 +196,8 @@ def made_up(*, wrong: bool = False) -> Table:
         area = UNROLLED[n] * (1 + 0.33 * clock**4) * c + link * (1 + 0.03 * c)
         knobs.append([n, c, clock, width])
         loss.append([area, (rate**-4.0 + float(width) ** -4.0) ** 0.25])
-        law = [(0.43 * n + 0.57) * c + link, max(1 / (4 * n * clock * c), 1 / width)]
-        model.append([n * c * 1.0, n**-0.5 / c] if wrong else law)
-    knobs, loss, model = (np.array(rows, dtype=float) for rows in (knobs, loss, model))
-    return Table(knobs, loss, np.ones(len(knobs), dtype=bool), (), model)
+    knobs, loss = (np.array(rows, dtype=float) for rows in (knobs, loss))
+    return Table(knobs, loss, np.ones(len(knobs), dtype=bool))
 
 
 def spaces(arguments: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Table]]]:
@@ -214,7 +206,6 @@ def spaces(arguments: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Ta
         for name, file in SPECTOR.items():
             yield name, lambda file=file: spector(arguments.spector / f"{file}.mat")
     yield "fleets", made_up
-    yield "fleets, wrong model", lambda: made_up(wrong=True)
     if arguments.black_scholes:
         for name, limited in (("bs", False), ("bs, 4 % valid", True)):
             yield (
@@ -232,13 +223,9 @@ def trial(
     population: int | None = None,
 ) -> dict[str, Any]:
     """Run a method once: CPU seconds, and shares of the true hypervolume after each design."""
-    seen = table
-    prior, _, plain = name.partition(" without ")
-    if plain:
-        seen = replace(seen, expected=None)
-    method = peer(prior) if prior in PEERS else registry.get(Method, prior)
-    population = population or POPULATION[prior]
-    archive = Rows(seen, total=min(budget, len(table.knobs)))
+    method = peer(name) if name in PEERS else registry.get(Method, name)
+    population = population or POPULATION[name]
+    archive = Rows(table, total=min(budget, len(table.knobs)))
     before = time.process_time()
     with threadpool_limits(1):
         run_method(method, archive, seed=seed, population=population)
@@ -324,8 +311,6 @@ def main() -> None:
         table = make()
         for method, seed in itertools.product(arguments.methods, range(arguments.seeds)):
             if (name, method, seed) in done:
-                continue
-            if " without " in method and table.expected is None:
                 continue
             found = trial(table, method, seed, arguments.budget)
             line = {"space": name, "method": method, "seed": seed}

@@ -53,6 +53,7 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("field", "evaluate.repeats"): (
         "let the command or the function measure as often as it takes, and tell the mean"
     ),
+    ("field", "evaluate.outputs.expect"): "remove it; `gaussian` learns from what is measured",
     ("field", "evaluate.cost"): "limit a search by `budget: {designs: 100, time: 2 h}`",
     ("field", "search.budget.cost"): "limit a search by `budget: {designs: 100, time: 2 h}`",
     ("field", "search.until"): "end the search by `budget: {designs: 100, time: 2 h}`",

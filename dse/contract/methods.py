@@ -75,13 +75,6 @@ class Search(Axes, Protocol):
             The rows are no designs of the space, or more new ones than there is room for.
         """
 
-    def expected(self, index: Index) -> Matrix:
-        """Return losses (n, m) that a model expects of designs; NaN where there is none.
-
-        It costs no room.  What is expected may be wrong: a method is to trust it as far as what
-        it evaluates agrees.
-        """
-
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) have been evaluated, or are known to miss a constraint."""
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.expression import Expression
 from dse.contract import Column
 from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
 from dse.errors import MeasurementError
@@ -188,8 +187,6 @@ class MeasuredColumns:
         Positions of the axes that a measurement depends on.
     outputs
         The columns, by name in SI.
-    expected
-        What an output is expected to be before it is measured, where a study says so.
     at_rows
         Designs, (n, d), whose measurements are reported whichever are requested, if any.
     pool
@@ -200,7 +197,6 @@ class MeasuredColumns:
     bench: Bench
     axes: tuple[int, ...]
     outputs: tuple[str, ...]
-    expected: Mapping[str, Expression] = field(default_factory=dict)
     at_rows: Index | None = None
     pool: Sequence[Sequence[Value]] | None = None
 
@@ -259,9 +255,3 @@ class MeasuredColumns:
         """Return which designs (n,) were requested."""
         found = self.found(space, points, ask=False)
         return np.array([one is not UNKNOWN for one in found], dtype=bool)
-
-    def expectation(self, columns: Mapping[str, Column]) -> dict[str, Column]:
-        """Return what outputs are expected to be, NaN where nothing is said."""
-        nothing = np.full(1, np.nan)
-        found: dict[str, Column] = dict.fromkeys(self.outputs, nothing)
-        return found | {name: one.value(columns) for name, one in self.expected.items()}

@@ -215,18 +215,6 @@ class Problem(Wired):
         known = self.beforehand
         return Ledger(evaluated=len(points)) if known is None else known.ledger(points)
 
-    def expected(self, index: Index) -> NDArray[np.float64]:
-        """Return the losses (n, m) that designs are expected to have before they are measured.
-
-        NaN where the study does not say what an output is expected to be.
-        """
-        if self.measured is None:
-            return np.full((len(index), self.objective_count), np.nan)
-        expected = self.measured.expectation(self.space.columns(index))
-        columns = self.columns(index, [goal.name for goal in self.goals], expected)
-        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        return rounded(matrix_of(loss, (len(index),)))
-
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
         return {

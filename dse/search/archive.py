@@ -114,12 +114,6 @@ class Archive:
         """The best designs so far, in no order, and their losses."""
         return self._front.best
 
-    def expected(self, index: Index) -> Matrix:
-        """Return losses (n, m) that a model expects of designs: NaN where there is none."""
-        expected = getattr(self.problem, "expected", None)
-        nothing = np.full((len(index), self.objective_count), np.nan)
-        return nothing if expected is None else np.asarray(expected(index))
-
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""
         known = np.array([key in self._known for key in _keys(index)], dtype=bool)

@@ -126,8 +126,11 @@ def validate_as(model: type[Shape], reader: Reader) -> Shape | None:
 def _instead(path: Path) -> str:
     """Return what to do in place of a field that was removed, else nothing."""
     names = [key for key in path if isinstance(key, str)]
-    whole = removed.remedy("field", ".".join(names))
-    return whole or (removed.remedy("field", f"axes.{names[-1]}") if names[0] == "axes" else "")
+    for place, key in enumerate(names):
+        if key in ("axes", "outputs"):  # the name that follows is the author's own
+            names = [*names[: place + 1], *names[place + 2 :][-1:]]
+            break
+    return removed.remedy("field", ".".join(names))
 
 
 def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> None:

@@ -36,7 +36,6 @@ class OutputSection(StudySection):
     unit: str | int | None = option("Its unit; 1 for none", None)
     least: int | float | str | None = option("Less is no value, but an accident", None)
     most: int | float | str | None = option("More is no value, but an accident", None)
-    expect: str | None = option("What it is expected to be: an expression over axes", None)
 
 
 Output = Annotated[

@@ -30,11 +30,12 @@ def written(field: str) -> tuple[str, str]:
         return "stages.0.core", "{command: [a]}"
     if section == "stages":
         return ".".join(["stages", "0", *rest]), "1"
-    if section == "evaluate":
+    if section in ("evaluate", "search"):
+        rest = [part for key in rest for part in ([key, "area"] if key == "outputs" else [key])]
         inner = "1"
         for key in reversed(rest):
             inner = f"{{{key}: {inner}}}"
-        return "evaluate", inner
+        return section, inner
     return field, "1"
 
 

@@ -18,20 +18,15 @@ from dse.search import run_method
 from dse.search.archive import Archive
 from dse.search.expensive import process as processes
 from dse.search.expensive.choosing import boxes, expected_improvement, goals
-from dse.search.expensive.features import Features, straight
-from dse.search.expensive.process import ModelledLosses, Process, fitted
+from dse.search.expensive.features import straight
+from dse.search.expensive.process import Process, fitted
 from dse.search.expensive.search import Chances, between, extremes
 from tests.search.test_search import Synthetic, everything, oracle_front
 
 
-def searched(problem, *, budget, seed=1, population=4, expected=None, **options):
+def searched(problem, *, budget, seed=1, population=4, **options):
     """Search with the method; return the archive and, in their order, the designs."""
-
-    class Door(Archive):
-        def expected(self, index):
-            return super().expected(index) if expected is None else expected(index)
-
-    archive = Door(problem, total=budget)
+    archive = Archive(problem, total=budget)
     method = registry.get(Method, "gaussian")
     run_method(method, archive, seed=seed, population=population, options=options)
     return archive, np.array(problem.seen[: archive.evaluated])
@@ -250,41 +245,6 @@ def test_failures_are_data_not_designs_to_come_back_to():
     failed = designs[:, 1] > 4
     assert failed[:16].sum() > 4
     assert failed[20:40].sum() <= 2  # half of them at random
-
-
-def test_a_good_model_is_trusted_and_saves_evaluations():
-    problem = smooth()
-    counts = []
-    for factor in (None, 7.0):  # a constant factor is no error on a log scale
-        problem.seen.clear()
-        expected = None if factor is None else (lambda i, f=factor: f * problem.losses(i))
-        _, designs = searched(problem, budget=40, expected=expected)
-        counts.append(len(found_after(problem, designs)[0]))
-    assert counts[1] > counts[0]
-
-
-@pytest.mark.parametrize("wrong", [False, True])
-def test_a_wrong_model_is_dropped_by_its_leave_one_out_error(wrong):
-    problem, random = smooth(), np.random.default_rng(2)
-    index = everything(problem.sizes)
-    index = index[random.choice(len(index), 30, replace=False)]
-    loss = problem.losses(index)
-    model = 3 * loss**0.9
-    if wrong:
-        model[:, 0] = np.exp(2 * random.standard_normal(30))
-    objectives = ModelledLosses()
-    objectives.learn(Features(problem).of(index), loss, model)
-    assert (objectives.known[0].slope != 0) == (not wrong)
-    model[3] = np.nan  # a design of which nothing is expected
-    objectives.learn(Features(problem).of(index), loss, model)
-    assert not any(one.slope != 0 for one in objectives.known)
-
-
-def test_a_search_with_a_wrong_model_still_finds_the_front():
-    problem = smooth()
-    _, designs = searched(problem, budget=90, expected=lambda i: 1 / problem.losses(i) ** 2)
-    places, count = found_after(problem, designs)
-    assert len(places) >= count - 1
 
 
 def test_a_space_too_large_to_enumerate():

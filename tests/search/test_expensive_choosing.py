@@ -17,7 +17,6 @@ from dse.search.expensive.process import ModelledLosses
 from dse.search.expensive.search import improve
 from tests.search.test_expensive import conditioned, data, searched, smooth
 from tests.search.test_expensive_parts import generator
-from tests.search.test_search import oracle_front
 
 # What is chosen ----------------------------------------------------------------------------------
 
@@ -27,7 +26,7 @@ def batch(observed, mean, span, count):
     features, values = data()
     loss = np.stack([np.exp(values), np.exp(features[:, 2] - features[:, 0])], axis=1)
     objectives = ModelledLosses()
-    objectives.learn(features, loss, np.full((25, 2), np.nan))
+    objectives.learn(features, loss)
     pool, chance = data(len(mean), seed=5)[0], generator().uniform(0.2, 1.0, len(mean))
     found = (
         Believer(objectives, pool, mean, span, chance).choose(observed, count, generator()).tolist()
@@ -103,11 +102,3 @@ def test_batches_are_no_larger_than_asked_for():
     archive = Counting(smooth(), total=22)
     improve(archive, seed=1, population=4, candidates=500)
     assert counts == [4, 4, 3, 4, 4, 3]  # half of them first
-
-
-def test_a_search_begins_with_what_is_expected_of_the_front():
-    problem = smooth()
-    front = {tuple(row) for row in oracle_front(problem)[0].tolist()}
-    problem.seen.clear()
-    _, designs = searched(problem, budget=60, expected=lambda index: smooth().losses(index))
-    assert {tuple(row) for row in designs[:8].tolist()} <= front

@@ -61,12 +61,6 @@ class Straight:
                 found = np.arcsinh(loss / self.scale)
         return np.where(np.isfinite(found), found, np.nan)
 
-    def inverse(self, found: Column) -> Column:
-        """Return the losses that are `found` on this scale."""
-        if self.sign:
-            return self.sign * np.exp(self.sign * found)
-        return self.scale * np.sinh(found)
-
 
 def straight(loss: Column) -> Straight:
     """Return the scale for losses (n,), finite."""

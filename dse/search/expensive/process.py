@@ -1,11 +1,7 @@
-"""Gaussian process regression: a Matern 5/2 kernel with a length for each feature.
-
-Each objective has a process of its own, about what was expected of it.
-"""
+"""Gaussian process regression: a Matern 5/2 kernel with a length for each feature."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from scipy.optimize import Bounds, minimize
 
-from dse.contract import Column, Index, Matrix
+from dse.contract import Column, Matrix
 from dse.search.expensive.features import Straight, straight
 
 LENGTH, LENGTH_SPREAD = 0.7, 1.5
@@ -38,9 +34,6 @@ JITTER = 1e-8
 MOST_FITTED = 300
 """Parameters are fitted to at most so many of the designs seen, evenly through their order; the
 means are those of all."""
-
-FAITH = 2.0
-"""By so many designs it is as if a slope of 1 had been seen of what is expected."""
 
 BLOCK = 8_192
 """Designs that are predicted at a time."""
@@ -202,73 +195,34 @@ def _loss(parameters: Column, squares: NDArray[np.float64], y: Column) -> tuple[
     ]
 
 
-def _slope(prior: Column, y: Column) -> float:
-    """Return rho, the slope of y over what was expected, drawn towards 1."""
-    away = prior - prior.mean()
-    squares = float(away @ away) * (1.0 + FAITH / len(y))
-    return 1.0 + float(away @ (y - prior)) / squares if squares > 0 else 1.0
-
-
-Expected = Callable[[Index], Matrix]
-"""Losses (n, m) that are expected of designs (n, d), NaN where nothing is."""
-
-
 @dataclass(frozen=True)
 class ModelledLoss:
-    """One loss: its scale, the process of what is left, and how much of the expected is not in it.
-
-    `slope` is rho, and 0 where what is expected counts for nothing.
-    """
+    """One loss: its scale, and its process on that."""
 
     scale: Straight
     process: Process
-    slope: float
 
 
 class ModelledLosses:
-    """All losses, learnt anew from each batch.
-
-    y = c + f(x), or y = rho m(x) + c + f(x) where the study expects m(x) (Kennedy and O'Hagan,
-    Biometrika 87, 2000, eq. 2): whichever predicts the designs seen better when each is omitted.
-    """
+    """All losses, each with a process of its own, learnt anew from each batch."""
 
     def __init__(self) -> None:
         """Know nothing."""
-        self._parameters: dict[tuple[int, bool], Column] = {}
         self.known: list[ModelledLoss] = []
 
-    def learn(self, features: Matrix, loss: Matrix, expected: Matrix) -> None:
-        """Learn from designs whose losses (n, m) are finite; `expected` is NaN where nothing is."""
+    def learn(self, features: Matrix, loss: Matrix) -> None:
+        """Learn from designs whose losses (n, m) are finite."""
+        starts: list[Column | None] = [one.process.parameters for one in self.known]
+        starts = starts or [None] * loss.shape[1]
         self.known = []
-        for k in range(loss.shape[1]):
-            scale = straight(loss[:, k])
-            y, prior = scale(loss[:, k]), scale(expected[:, k])
-            plain = self._process(k, False, features, y)
-            found = ModelledLoss(scale, plain, 0.0)
-            if np.isfinite(prior).all():
-                slope = _slope(prior, y)
-                about = self._process(k, True, features, y - slope * prior)
-                if (about.leave_one_out() ** 2).sum() < (plain.leave_one_out() ** 2).sum():
-                    found = ModelledLoss(scale, about, slope)
-            self.known.append(found)
+        for column, start in zip(loss.T, starts, strict=True):
+            scale = straight(column)
+            self.known.append(ModelledLoss(scale, fitted(features, scale(column), start)))
 
     def straightened(self, loss: Matrix) -> Matrix:
         """Return losses (n, m) on the scales on which they are modelled."""
         return np.stack([one.scale(loss[:, k]) for k, one in enumerate(self.known)], axis=1)
 
-    def mean(self, features: Matrix, index: Index, expected: Expected) -> Matrix:
+    def mean(self, features: Matrix) -> Matrix:
         """Return the posterior means, (q, m), on their scales."""
-        means = np.stack([one.process.mean(features) for one in self.known], axis=1)
-        if any(one.slope for one in self.known):
-            prior = self.straightened(expected(index))
-            for k, one in enumerate(self.known):
-                if one.slope:
-                    typical = np.nanmedian(prior[:, k])
-                    filled = np.where(np.isnan(prior[:, k]), typical, prior[:, k])
-                    means[:, k] += one.slope * filled
-        return means
-
-    def _process(self, k: int, about: bool, features: Matrix, y: Column) -> Process:
-        process = fitted(features, y, self._parameters.get((k, about)))
-        self._parameters[k, about] = process.parameters
-        return process
+        return np.stack([one.process.mean(features) for one in self.known], axis=1)

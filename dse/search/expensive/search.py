@@ -15,7 +15,6 @@ from threadpoolctl import ThreadpoolController
 
 from dse.contract import Column, Index, Matrix, Search
 from dse.contract.methods import Axes
-from dse.model.front import nondominated
 from dse.search.expensive.choosing import Believer, explore, goals, shortlist
 from dse.search.expensive.features import Features
 from dse.search.expensive.pool import Drawn, Pool, Whole
@@ -24,10 +23,6 @@ from dse.search.heuristic.scales import Scales
 
 LEAST = 4
 """Designs with losses before these are modelled."""
-
-FROM_EXPECTED = 8
-"""Designs of the front that is expected, which are tried first."""
-
 
 BETWEEN = 8
 """Designs between the ends."""
@@ -89,7 +84,7 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
         np.empty((0, search.objective_count)),
         np.empty((0, search.constraint_count)),
     )
-    learning, threads = Learning(search, features), ThreadpoolController()
+    learning, threads = Learning(features), ThreadpoolController()
     with threads.limit(limits=1, user_api="blas"):
         first = _first(search, pool, random)
     for at in range(0, len(first), population):
@@ -105,44 +100,34 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
 
 
 def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
-    """Return the designs to begin with: the expected front, ends, and some between; at most half
-    of the room.
-    """
+    """Return the designs to begin with: ends, and some between; at most half of the room."""
     most = min(search.room, max(LEAST, search.room // 2))
-    inner = between(search, random, BETWEEN)
-    wanted = [extremes(search, random), inner]
-    expected = search.expected(pool.index)
-    known = np.flatnonzero(np.isfinite(expected).all(axis=1))
-    if len(known):
-        front = known[nondominated(expected[known])]
-        front = front[np.argsort(expected[front, 0], kind="stable")]
-        place = np.linspace(0, len(front) - 1, min(FROM_EXPECTED, len(front)))
-        wanted.insert(0, pool.index[front[place.round().astype(int)]])
-    return pool.nearest(np.concatenate(wanted), most)
+    inner = between(search, random, BETWEEN)  # drawn before the ends
+    wanted = np.concatenate([extremes(search, random), inner])
+    return pool.nearest(wanted, most)
 
 
 class Learning:
     """What is learnt from all that was evaluated, anew for each batch."""
 
-    def __init__(self, search: Search, features: Features) -> None:
+    def __init__(self, features: Features) -> None:
         """Know nothing."""
-        self._search, self._features = search, features
+        self._features = features
         self._objectives = ModelledLosses()
         self._chances = Chances()
 
     def batch(self, pool: Pool, seen: _Seen, random: np.random.Generator, count: int) -> Index:
         """Return the rows of the pool to evaluate next."""
-        search, objectives = self._search, self._objectives
+        objectives = self._objectives
         features = self._features.of(seen.index)
         self._chances.learn(features, seen.violation)
         chance = self._chances.of(pool.features)
         finite, feasible = seen.finite, seen.feasible
         if finite.sum() < LEAST or not feasible.any():
             return explore(pool.features, features, chance, random, count)
-        index = seen.index[finite]
-        objectives.learn(features[finite], seen.loss[finite], search.expected(index))
+        objectives.learn(features[finite], seen.loss[finite])
         feasible_loss = objectives.straightened(seen.loss[feasible])
-        mean = objectives.mean(pool.features, pool.index, search.expected)
+        mean = objectives.mean(pool.features)
         low, span = goals(feasible_loss, mean, chance)
         mean, observed = (mean - low) / span, (feasible_loss - low) / span
         rows = shortlist(mean, chance, random)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.algebra.expression import Expression, parse_expression
 from dse.algebra.units import duration
 from dse.contract import Column, Objective
 from dse.contract.evaluators import (
@@ -23,7 +22,6 @@ from dse.contract.evaluators import (
     Value,
     key,
 )
-from dse.errors import UnitError
 from dse.files.document import Document
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
@@ -31,7 +29,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
-from dse.study.axes import axes_labels, written_unit
+from dse.study.axes import written_unit
 from dse.study.measured.evaluator import AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input
@@ -51,29 +49,16 @@ def measured_of(
         here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
     axis_units = written_units(written.axes, axes)
     evaluator = evaluator_of(section, outputs, axis_units, here)
-    expected = {}
-    columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
-    for name, text in outputs.expected.items():
-        with reader.at((*outputs.places[name], "expect")):
-            expected[name] = _number(text, columns, axes)
     pool = rows_of(written, space.axes, reader) if axes else None
     if evaluator is None or len(reader.faults) > before:
         return None
     bench = bench_of(evaluator, section.on_failure, reader.document, axes, outputs.ranges)
-    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected, pool=pool)
+    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), pool=pool)
 
 
 def written_units(written: Mapping[str, Any], axes: Sequence[Axis]) -> AxisUnits:
     """Return the unit in which each axis is written, None for choices."""
     return {axis.name: written_unit(written[axis.name]) if axis.ordered else None for axis in axes}
-
-
-def _number(text: str, columns: set[str], axes: Sequence[Axis]) -> Expression:
-    choices = axes_labels(axes)
-    found = parse_expression(text, columns - choices.keys(), choices)
-    if found.is_constraint:
-        raise UnitError("an expectation is a number", "write an expression without <=")
-    return found
 
 
 def bench_of(

@@ -50,7 +50,6 @@ class Outputs:
 
     units: Mapping[str, str]
     places: Mapping[str, Path]
-    expected: Mapping[str, str]
     ranges: Mapping[str, tuple[float, float]]
 
 
@@ -58,7 +57,6 @@ def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
     """Return the outputs of a section."""
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
-    expected: dict[str, str] = {}
     ranges: dict[str, tuple[float, float]] = {}
     known = registry.names(Objective)
     for name, said in section.outputs.items():
@@ -69,13 +67,11 @@ def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
             if quantity in found:
                 raise UnitError(f"two outputs are {quantity}", "write one of them")
             found[quantity], places[quantity] = unit, (*reader.path, *place)
-            if about.expect is not None:
-                expected[quantity] = about.expect
             ranges |= _range(quantity, unit, about, quantity in known)
     if not section.outputs:
         rule = "a measurement has at least one output"
         reader.fault(("outputs",), rule, "add for instance `outputs: {area: um2}`", "")
-    return Outputs(found, places, expected, ranges)
+    return Outputs(found, places, ranges)
 
 
 def _range(
