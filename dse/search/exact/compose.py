@@ -29,7 +29,7 @@ from dse.search.archive import Archive, Progress
 from dse.search.exact.closing import Replacing
 from dse.search.exact.decisions import Decision, decisions, joins
 from dse.search.exact.groups import fleet_kinds
-from dse.search.exact.incumbents import Incumbents, promising, seeds
+from dse.search.exact.incumbents import Incumbents, seeds
 from dse.search.exact.partial import Batch, Enclosed, PartialDesigns, Scenarios, weighed
 from dse.search.exact.shortlists import Case
 from dse.search.exact.work import (
@@ -243,13 +243,11 @@ class Composer:
             parts[stage] = rows
             batch.narrow(stage, rows)
         for _ in range(ROUNDS):
-            losses = {}
             for stage, rows in parts.items():
                 weights = self._ways(batch, parts, {stage})
-                kept, loss = self._bound(batch, rows, {stage: partial(batch.exact, stage)}, weights)
-                parts[stage], losses[stage] = rows.take(kept), loss[kept]
+                kept, _ = self._bound(batch, rows, {stage: partial(batch.exact, stage)}, weights)
+                parts[stage] = rows.take(kept)
                 batch.narrow(stage, parts[stage])
-            self.incumbents.evaluate_reference(promising(batch, parts, losses))
             before = self._ways(batch, parts, ()).sum()
             for stage, worse in case.replaceable(batch.index, parts).items():
                 parts[stage] = parts[stage].take(~worse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,8 @@ from dse.model.front import dominated, nondominated
 from dse.model.space import Index
 from dse.model.stage import StageParts
 from dse.search.archive import Archive
-from dse.search.exact.partial import Batch, PartialDesigns
-from dse.search.exact.work import CALL, SORTED, fitting, spend, spend_comparing
+from dse.search.exact.partial import Batch
+from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
 
 
 @dataclass
@@ -51,7 +51,6 @@ class Incumbents:
         self.loss = np.empty((0, objectives))
         self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
-        self._expanded: set[bytes] = set()
         self._begun: set[bytes] = set()
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -75,24 +74,6 @@ class Incumbents:
         if new:
             self._begun.update(_key(scenarios[row]) for row in new)
             self.evaluate_reference(seeds(Batch(bounds, parts, scenarios[new])))
-
-    def improve(self) -> None:
-        """Evaluate neighbours of the best designs, and of those found, some rounds.
-
-        References
-        ----------
-        Paquete, Chiarandini & Stuetzle, Metaheuristics for Multiobjective Optimisation, 2004:
-        Pareto local search.
-        """
-        for _ in range(ROUNDS):
-            new = [row for row, one in enumerate(self.designs) if _key(one) not in self._expanded]
-            if not new:
-                return
-            axes = len(self.archive.sizes)
-            most = fitting(EXPANDED, 8 * axes * (axes + 2) ** 2)
-            some = self.designs[new[:: max(1, len(new) // most)]]
-            self._expanded.update(map(_key, some))
-            self.evaluate_reference(distinct(_neighbours(some, self.archive.sizes)))
 
     def compare(self, parts: Sequence[Index]) -> Iterator[tuple[Evaluation, NDArray[np.bool_]]]:
         """Evaluate designs likewise; yield of each part which are feasible and not dominated.
@@ -140,21 +121,9 @@ class Incumbents:
         return hopeful
 
 
-def _neighbours(index: Index, sizes: Sequence[int]) -> Index:
-    """Return designs one step away on an axis, or a step up on one and a step down on another."""
-    step = np.eye(len(sizes), dtype=np.int64)
-    pairs = (step[:, np.newaxis] - step).reshape(-1, len(sizes))
-    moved = index[:, np.newaxis] + np.concatenate([step, -step, pairs])
-    found: Index = moved.reshape(-1, len(sizes))
-    return found[((found >= 0) & (found < sizes)).all(axis=1)]
-
-
 def _key(design: NDArray[np.int64]) -> bytes:
     return design.tobytes()
 
-
-ROUNDS, EXPANDED = 16, 64
-"""Rounds in which neighbours are evaluated, and of how many designs in each, or up to twice."""
 
 RANDOM = 2048
 """Designs drawn at random."""
@@ -164,9 +133,6 @@ SEEDS = 16_384
 
 FEW = 64
 """Fleets per stage and scenario."""
-
-WEIGHTS = 12
-"""Fleets of a stage that look promising, in each scenario."""
 
 
 def seeds(batch: Batch) -> Index:
@@ -188,34 +154,6 @@ def _picks(sizes: Sequence[int], most: int, rng: np.random.Generator) -> NDArray
         return np.stack([rng.integers(size, size=most) for size in sizes], axis=1)
     every = list(itertools.product(*map(range, sizes)))
     return np.array(every, dtype=np.intp).reshape(number, len(sizes))
-
-
-def promising(
-    batch: Batch, parts: Mapping[int, PartialDesigns], losses: Mapping[int, NDArray[np.float64]]
-) -> Index:
-    """Return designs of those fleets whose bounds are best, by several weights of the losses."""
-    stages = sorted(parts)
-    rng = np.random.default_rng(0)
-    weights = rng.dirichlet(np.full(losses[stages[0]].shape[1], 0.5), size=WEIGHTS)
-    found = [batch.index[:0]]
-    for scenario in range(len(batch.index)):
-        choices = []
-        for stage in stages:
-            first, last = np.searchsorted(parts[stage].scenario, [scenario, scenario + 1])
-            loss = losses[stage][first:last]
-            if not len(loss):
-                break
-            spread = np.ptp(loss, axis=0)
-            merit = (loss / np.where(spread > 0, spread, 1.0)) @ weights.T
-            choices.append(first + np.unique(merit.argmin(axis=0)))
-        if len(choices) == len(stages):
-            picks = _picks(list(map(len, choices)), SEEDS, rng)
-            index = np.repeat(batch.index[[scenario]], len(picks), axis=0)
-            for number, (stage, choice) in enumerate(zip(stages, choices, strict=True)):
-                places = batch.parts[stage].places
-                index[:, places] = parts[stage].index[choice[picks[:, number]]][:, places]
-            found.append(index)
-    return np.concatenate(found)
 
 
 def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray[np.int64]:
