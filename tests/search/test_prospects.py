@@ -16,8 +16,8 @@ from dse.search.exact import fleets, growing, prospects
 from dse.search.exact.partial import Batch
 from dse.search.exact.work import limited
 from tests.conftest import problem_of
+from tests.search.test_chains import offload_study
 from tests.search.test_compose import front, random_problem, random_study
-from tests.search.test_levels import offload_study, without_rate
 from tests.search.test_waiting import waiting_study
 
 CAPPED = """
@@ -32,6 +32,17 @@ objectives:
 constraints: [power <= 2 W]
 """
 FEW, MANY = range(2), range(2, 60)
+
+
+def without_rate(written: Callable[[np.random.Generator], str]) -> Callable[..., str]:
+    """Return what draws studies until one demands no rate."""
+
+    def drawn(rng: np.random.Generator) -> str:
+        while "  rate: " in (text := written(rng)):
+            pass
+        return text
+
+    return drawn
 
 
 def test_large_rounds_of_tasks_do_not_keep_fleets_that_cost_too_much(

@@ -17,7 +17,6 @@ from dse.model.space import Index
 from dse.model.stage import StageParts
 from dse.search.exact.groups import capacity_enough, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
-from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.limits import boxes_of
 from dse.search.exact.prospects import Group
 from dse.search.exact.shortlists import Box, Case, Together, cases
@@ -54,7 +53,7 @@ class Replacing:
         self.parts = parts
         self.incumbents = incumbents
         # cases of the same traits, of which none shares a scenario with another
-        self._closed: dict[tuple[int, tuple[str, ...]], list[tuple[Case, Index]]] = {}
+        self._closed: dict[tuple[str, ...], list[tuple[Case, Index]]] = {}
         self._groups: list[Group] = []
 
     def pays(self, scenarios: int) -> bool:
@@ -79,25 +78,7 @@ class Replacing:
                         done[rows[own]] = True
             self._leave(~done)
             scenarios = scenarios[~done]
-        return self._sweep(scenarios)
-
-    def _sweep(self, scenarios: Index) -> Index:
-        """Close scenarios in which capacity is wanted both ways; return those that stay open."""
-        done = np.zeros(len(scenarios), dtype=bool)
-        for group in self._groups:
-            for row in group.rows[wants_both(group)]:
-                sweep = LevelSweep(group, scenarios[[row]], self.incumbents)
-                try:
-                    index = sweep.designs()
-                except NotComposedError:
-                    continue
-                done[row] = True
-                self.incumbents.evaluate(index)
-                self.incumbents.pruned.dominated += self._each - len(index)
-                for turn, case in enumerate(sweep.cases):
-                    self.keep(case, scenarios[[row]], turn)
-        self._leave(~done)
-        return scenarios[~done]
+        return scenarios
 
     def _leave(self, left: NDArray[np.bool_]) -> None:
         """Take scenarios that are closed out of the groups."""
@@ -123,9 +104,9 @@ class Replacing:
         """Yield scenarios with fleets that are as good as any also in reaching the demand."""
         yield from self._cases(demands=True)
 
-    def keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
+    def keep(self, case: Case, scenarios: Index) -> None:
         """Remember that scenarios of a case were closed."""
-        self._closed.setdefault((turn, case.lists.group.names), []).append((case, scenarios))
+        self._closed.setdefault(case.lists.group.names, []).append((case, scenarios))
 
     def _look(self, some: Sequence[Case]) -> list[NDArray[np.bool_]]:
         """Evaluate the chains of shortlisted fleets; return which scenarios they close, by case."""

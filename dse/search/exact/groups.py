@@ -84,22 +84,26 @@ def _without_empty(groups: Sequence[Group]) -> list[Group]:
         for stage, one in enumerate(group.fleets)
         if group.complete and group.influence.capacities and one.floor < one.smallest
     ]
-    offers = [with_empty(groups[k], stage, groups[k].scenarios) for k, stage in chosen]
     asking = [groups[k] for k, _ in chosen]
-    for (k, stage), (_, violation) in zip(chosen, bounds_of(asking, offers), strict=True):
-        if (violation > 0).any(axis=1).all():
-            fleets[k][stage] = replace(fleets[k][stage], floor=fleets[k][stage].smallest)
+    offers = [_with_empty(group, stage) for group, (_, stage) in zip(asking, chosen, strict=True)]
+    ruled_out = [True] * len(chosen)
+    for influence, columns, count, own in _together(asking, offers):
+        _, violation = influence.bounds.best(columns, count)
+        for which, rows in own:
+            ruled_out[which] = bool((violation[rows] > 0).any(axis=1).all())
+    for k, stage in itertools.compress(chosen, ruled_out):
+        fleets[k][stage] = replace(fleets[k][stage], floor=fleets[k][stage].smallest)
     return [replace(group, fleets=tuple(own)) for group, own in zip(groups, fleets, strict=True)]
 
 
-def with_empty(group: Group, stage: int, scenarios: Index) -> Offer:
-    """Return what designs of scenarios offer of which a stage carries nothing."""
+def _with_empty(group: Group, stage: int) -> Offer:
+    """Return what designs of a group's scenarios offer of which a stage carries nothing."""
     traits = group.fleets[stage].empty
     count = len(next(iter(traits.values())))
-    empty = {name: np.tile(one, len(scenarios)) for name, one in traits.items()}
+    empty = {name: np.tile(one, len(group.scenarios)) for name, one in traits.items()}
     hulls = [*group.hulls]
     hulls[stage] = empty, empty
-    return hulls, np.repeat(scenarios, count, axis=0)
+    return hulls, np.repeat(group.scenarios, count, axis=0)
 
 
 def _with_wants(groups: Sequence[Group]) -> list[Group]:
@@ -123,16 +127,6 @@ def capacity_enough(groups: Sequence[Group]) -> list[Column]:
         enough = np.broadcast_to(influence.enough(columns), (count,))
         for k, rows in own:
             found[k] = enough[rows]
-    return found
-
-
-def bounds_of(groups: Sequence[Group], offers: Sequence[Offer]) -> list[tuple[Matrix, Matrix]]:
-    """Return the least losses and violations of designs of each group that offer this."""
-    found = [(np.empty((0, 0)), np.empty((0, 0)))] * len(groups)
-    for influence, columns, count, own in _together(groups, offers):
-        loss, violation = influence.bounds.best(columns, count)
-        for k, rows in own:
-            found[k] = loss[rows], violation[rows]
     return found
 
 

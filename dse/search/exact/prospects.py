@@ -33,7 +33,7 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
 from dse.model.stage import Columns, StageParts
-from dse.search.exact.chains import Chains, PartialChains, chains, part_of
+from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import Fleets, Shortlist
 from dse.search.exact.growing import TooManyPartsError
 from dse.search.exact.measures import Directions, Measure, in_each_measure
@@ -175,15 +175,6 @@ class Lists:
         capacities, useful = self.group.influence.capacities, self.useful[stage]
         capped = {name: np.minimum(traits[name], useful) for name in capacities}
         return in_each_measure(self.wanted, dict(traits) | capped, stage)
-
-    @cached_property
-    def by_capacity(self) -> tuple[PartialChains, ...]:
-        """The fleets of each stage, where more capacity is wanted, with the levels of their use."""
-        level = [one.name for one in self.wanted].index(min(self.group.influence.capacities))
-        return tuple(
-            part_of(np.arange(len(some))[:, np.newaxis], self.measured(some.traits, stage), level)
-            for stage, some in enumerate(self.shortlists)
-        )
 
     @cached_property
     def chains(self) -> Chains | None:
