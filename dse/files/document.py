@@ -69,7 +69,7 @@ class Document:
         Where measurements are kept, by the identity of what measures and the ranges of outputs;
         None for as long as the study is prepared.
     recorded
-        What measured the designs of a run that is over, by dotted path.
+        What measured the designs of a run that is over.
     """
 
     data: dict[str, Any]
@@ -81,7 +81,7 @@ class Document:
     overrides: tuple[tuple[str, str], ...] = ()
     evaluate: Callable[..., Any] | None = None
     shelves: Callable[[str, Ranges], Shelf] | None = None
-    recorded: Mapping[str, RecordedEvaluator] = field(default_factory=dict)
+    recorded: RecordedEvaluator | None = None
 
     @property
     def measures(self) -> bool:

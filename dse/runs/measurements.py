@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
+from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError, OutputError, shortened, visible
 from dse.files.document import EVALUATE, Document
 from dse.files.json import json_text, read_json
@@ -35,37 +35,20 @@ ONLY_RUNS = (
 )
 
 
-def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
+def recorded_of(studies: Iterable[Study]) -> RecordedEvaluator | None:
     """Return what measured studies that differ in the value of a sweep, if anything did."""
-    seen: dict[str, dict[str, tuple[Mapping[str, Value], Measurement]]] = {}
-    benches = [pair for study in studies for pair in benches_of(study)]
-    for path, bench in benches:
-        seen.setdefault(path, {}).update(bench.seen)
-    return {
-        path: RecordedEvaluator(bench.evaluator.identity, [*seen[path].values()])
-        for path, bench in benches
-    }
+    identity, seen = "", dict[str, tuple[Design, Measurement]]()
+    for columns in filter(None, (study.problem.measured for study in studies)):
+        identity = columns.bench.evaluator.identity
+        seen |= columns.bench.seen
+    return RecordedEvaluator(identity, [*seen.values()]) if identity else None
 
 
-def benches_of(study: Study) -> Iterator[tuple[str, Bench]]:
-    """Yield what measures for a study, by the path at which it says so."""
-    if study.problem.measured is not None:
-        yield EVALUATE, study.problem.measured.bench
-
-
-def write_measurements(studies: Iterable[Study], folder: Path) -> None:
-    """Write what was measured for studies that differ in the value of a sweep, if anything was."""
-    said = {
-        path: {
-            "identity": recorded.identity,
-            "measurements": [
-                {"design": dict(design)} | asdict(found) for design, found in recorded.found
-            ],
-        }
-        for path, recorded in recorded_of(studies).items()
-    }
-    if said:
-        (folder / MEASUREMENTS).write_text(json_text(said) + "\n", encoding="utf-8")
+def write_measurements(recorded: RecordedEvaluator, folder: Path) -> None:
+    """Write what was measured."""
+    found = [{"design": dict(design)} | asdict(of) for design, of in recorded.found]
+    said = {"identity": recorded.identity, "measurements": found}
+    (folder / MEASUREMENTS).write_text(json_text(said) + "\n", encoding="utf-8")
 
 
 def with_measurements(document: Document, folder: Path) -> Document:
@@ -80,15 +63,11 @@ def with_measurements(document: Document, folder: Path) -> Document:
         return document
     try:
         said = read_json(folder / MEASUREMENTS)
-        recorded = {path: _recorded(entry) for path, entry in said.items()}
+        found = [(entry.pop("design"), Measurement(**entry)) for entry in said["measurements"]]
+        recorded = RecordedEvaluator(said["identity"], found)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
     return replace(document, recorded=recorded)
-
-
-def _recorded(said: Mapping[str, Any]) -> RecordedEvaluator:
-    found = [(entry.pop("design"), Measurement(**entry)) for entry in said["measurements"]]
-    return RecordedEvaluator(said["identity"], found)
 
 
 def programs_of(document: Document) -> Iterator[str]:

@@ -94,23 +94,20 @@ def measured_study(
     if columns is None:
         yield prepared
         return
-    recorded = isinstance(columns.bench.evaluator, RecordedEvaluator)
-    if prepared.measuring is None or recorded:
+    if isinstance(columns.bench.evaluator, RecordedEvaluator) or prepared.measuring is None:
         yield prepared
     elif working is None:
         raise MeasurementError(ONLY_RUNS)
     else:
         planned = search.planned(prepared.problem, settings)
-        with opened_bench(columns.bench, prepared.measuring, working, planned):
+        with _opened(columns.bench, prepared.measuring, working, planned):
             yield prepared
     if columns.bench.failures:
-        require_measurements(columns.bench, "" if working is None else working.spending.failing)
+        require_measurements(columns.bench, working is not None and working.spending.failing != "")
 
 
 @contextmanager
-def opened_bench(
-    bench: Bench, said: EvaluateSection, working: Working, planned: int
-) -> Iterator[None]:
+def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
     """Let a bench measure."""
     from dse.evaluators import attempts  # processes, only where something is measured
     from dse.evaluators.dask import Cluster
@@ -227,13 +224,12 @@ class _Asking:
             progress.tell(f"{running} running, {failed} failed")
 
 
-def require_measurements(bench: Bench, failing: str = "") -> None:
+def require_measurements(bench: Bench, failing: bool) -> None:
     """Raise `MeasurementError` where no design that was requested has values.
 
-    `failing` is why no others were requested.
+    `failing`: no others were requested for that.
     """
-    found = bench.ledger
-    if bench.seen and not found.evaluated:
+    if bench.seen and not bench.ledger.evaluated:
         lines = "\n".join(
             line for each in (True, False) for line in causes_text(bench, failed=each)
         )

@@ -16,12 +16,13 @@ from dse import search
 from dse.errors import OutputError
 from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
 from dse.files.json import jsonable
+from dse.model.measured import MeasuredColumns
+from dse.model.problem import Problem
 from dse.reports.text import plural
-from dse.runs.measurements import benches_of, changed_fields, parsed
+from dse.runs.measurements import changed_fields, parsed
 from dse.runs.solved import inputs_of
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, override, sweep_of
-from dse.study.study import Study
 
 if TYPE_CHECKING:
     from dse.runs.solved import Options
@@ -36,7 +37,9 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
     """Return what a run is: its study, how it is searched, what measures, how it was called."""
     sweep = sweep_of(document)
     prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
-    settings = options.apply(prepared.settings)
+    measured, settings = prepared.problem.measured, options.apply(prepared.settings)
+    if measured is None:
+        raise TypeError("a run of models keeps no record before its end")
     search.check_search(prepared.problem, settings)  # before --fresh removes anything
     data = {name: part for name, part in document.data.items() if name != "search"}
     if isinstance(data.get(EVALUATE), dict):  # how many at once makes no difference
@@ -50,16 +53,16 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
             "options": dict(settings.options),
             **({} if settings.time_s is None else {"time_s": settings.time_s}),
         },
-        "identity": {path: parsed(one) for path, one in identities(prepared).items()},
+        "identity": {EVALUATE: parsed(measured.bench.evaluator.identity)},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
-            "planned": _planned(prepared, settings, sweep),
+            "planned": _planned(prepared.problem, measured, settings, sweep),
             "text": document.text,
             "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
             "overrides": [list(pair) for pair in document.overrides],
-            "identities": identities(prepared),
-            "unit_names": {path: dict(one.unit_names) for path, one in benches_of(prepared)},
+            "identity": measured.bench.evaluator.identity,
+            "unit_names": dict(measured.bench.unit_names),
             "arguments": [*_arguments(options)],
         },
     }
@@ -67,23 +70,20 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
     return plain
 
 
-def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
+def _planned(
+    problem: Problem,
+    measured: MeasuredColumns,
+    settings: search.SearchSettings,
+    sweep: Sweep | None,
+) -> int:
     """Return how many designs are measured at most, by the search of each value."""
-    problem = prepared.problem
-    if problem.measured is None:
-        return 0
-    size = problem.measured.size(problem.space)
+    size = measured.size(problem.space)
     each = min(search.planned(problem, settings), size)
     if sweep is None:
         return each
-    own = {problem.space.axes[place].name for place in problem.measured.axes}
+    own = {problem.space.axes[place].name for place in measured.axes}
     different = sweep.path.removeprefix("axes.") in own  # each value has designs of its own
     return each * len(sweep.values) if different else min(each * len(sweep.values), size)
-
-
-def identities(prepared: Study) -> dict[str, str]:
-    """Return what measures, by the path at which a study says so."""
-    return {path: bench.evaluator.identity for path, bench in benches_of(prepared)}
 
 
 def _arguments(options: Options) -> Iterator[str]:
@@ -104,12 +104,12 @@ def described_study(facts: Facts) -> Document:
 def resume_command(facts: Facts, folder: Path) -> str:
     """Return the command that goes on with a run."""
     run = facts["run"]
-    identities = facts["identity"].values()
-    function = any(isinstance(one, Mapping) and "function" in one for one in identities)
+    measuring = facts["identity"][EVALUATE]
+    function = isinstance(measuring, Mapping) and "function" in measuring
     if function or run["file"] == IN_MEMORY:
         source = "STUDY" if run["file"] == IN_MEMORY else repr(run["file"])
-        measuring = ["evaluate=FUNCTION"] if function else []
-        said = [source, *measuring, f"out={str(folder)!r}", *_in_python(run), "resume=True"]
+        given = ["evaluate=FUNCTION"] if function else []
+        said = [source, *given, f"out={str(folder)!r}", *_in_python(run), "resume=True"]
         return f"dse.run({', '.join(said)})"
     file = os.path.relpath(run["file"])
     overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
@@ -147,9 +147,9 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
     if before is None or not changed:
         return
     held = plural(count, "measurement")
-    holds = any(new["identity"].get(path) == one for path, one in old["identity"].items())
-    reuse, named = (f"--reuse {shlex.quote(str(folder))} ", "`reuse`, ") if holds else ("", "")
+    reuse, named = "", ""
     if old["identity"] == new["identity"]:
+        reuse, named = f"--reuse {shlex.quote(str(folder))} ", "`reuse`, "
         means = f"what measures is the same, so that its {held} hold; undo the changes"
     else:
         means = (

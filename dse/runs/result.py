@@ -229,8 +229,8 @@ class Result(Printable):
             undrawn += self._draw(fresh)
         studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
-        if self.run.document.measures:
-            measurements.write_measurements(studies, fresh)
+        if (recorded := self.run.document.recorded) is not None:
+            measurements.write_measurements(recorded, fresh)
         manifest = json_text(run_files.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / run_files.MANIFEST).write_text(manifest, encoding="utf-8")
         if before is not None and self.resume:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dse import search
-from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
+from dse.contract.evaluators import RecordedEvaluator
 from dse.errors import NothingFoundError, OutputError, StoreError
 from dse.files.document import Document
 from dse.files.whole_folders import under_way
@@ -50,21 +50,15 @@ class StoredRun:
         """The study, with what was measured of it; nothing measures any more."""
         from dse.runs.record import described_study
 
-        found: dict[str, list[tuple[Mapping[str, Value], Measurement]]] = {}
-        for row in self.rows:
-            found.setdefault(row.identity, []).append((row.design, row.measurement))
-        recorded = {
-            path: RecordedEvaluator(one, found.get(one, []))
-            for path, one in self.facts["run"]["identities"].items()
-        }
-        return replace(described_study(self.facts), recorded=recorded)
+        identity = self.facts["run"]["identity"]
+        own = [(one.design, one.measurement) for one in self.rows if one.identity == identity]
+        return replace(described_study(self.facts), recorded=RecordedEvaluator(identity, own))
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
         """Return what numbers of a design are in; nothing where another run measured it."""
         run = self.facts["run"]
-        paths = [path for path, one in run["identities"].items() if one == row.identity]
-        found: Mapping[str, str] = run.get("unit_names", {}).get(paths[0], {}) if paths else {}
-        return found
+        names: Mapping[str, str] = run["unit_names"] if row.identity == run["identity"] else {}
+        return names
 
 
 def is_unfinished(folder: Path) -> bool:

@@ -75,7 +75,7 @@ def test_accidents_are_no_facts(
     dask = request.getfixturevalue("cluster") if who == "a cluster" else None
     workers = 3 if who == "three workers" else None
     found = dse.run(path, out=run, workers=workers, dask=dask, plots=False)
-    kept = json.loads((run / "measurements.json").read_text())["evaluate"]["measurements"]
+    kept = json.loads((run / "measurements.json").read_text())["measurements"]
     assert {each["design"]["way"]: each["kind"] for each in kept} == {
         way: kind for way, (_, kind) in WAYS.items()
     }

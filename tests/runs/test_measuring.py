@@ -131,7 +131,7 @@ def test_only_a_run_measures(tmp_path: Path) -> None:
     dse.flips(tmp_path / "run")
     assert len(counted.calls) == measured
     stored = json.loads((tmp_path / "run" / "measurements.json").read_text())
-    assert len(stored["evaluate"]["measurements"]) == measured
+    assert len(stored["measurements"]) == measured
     notes = " ".join(result.manifest["notes"])
     assert f"{measured} of 15 designs are measured; results compare these alone" in notes
 

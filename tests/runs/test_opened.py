@@ -67,7 +67,7 @@ def long(path: Path) -> None:
 
 def edited(path: Path) -> None:
     said = json.loads(path.read_text())
-    said["evaluate"]["measurements"][0]["values"]["area_m2"] *= 0.5
+    said["measurements"][0]["values"]["area_m2"] *= 0.5
     path.write_text(json.dumps(said))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from dse.algebra import units
 from dse.contract import Objective
 from dse.contract.evaluators import Evaluator
-from dse.errors import UnitError, dotted, nearest
+from dse.errors import UnitError, nearest
 from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
@@ -121,9 +121,9 @@ def evaluator_of(
 ) -> Evaluator | None:
     """Return what measures the outputs of a section; None where a fault was added."""
     _note_unused(section, axis_units, reader)
-    if recorded := reader.document.recorded.get(dotted(reader.path)):
+    if reader.document.recorded is not None:
         _files(section, reader)
-        return replace(recorded, outputs=declared.units)
+        return replace(reader.document.recorded, outputs=declared.units)
     function = reader.document.evaluate
     ways = {
         "command": section.command,
