@@ -15,8 +15,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
 from dse.files.document import Document
-from dse.model.measured import Bench, Design, MemoryShelf
-from dse.model.spending import Spending
+from dse.model.measured import Bench, Design, MemoryShelf, Spending
 from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text

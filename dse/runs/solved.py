@@ -13,8 +13,8 @@ from dse.errors import ArgumentError
 from dse.files.document import Document
 from dse.files.inputs import Input
 from dse.model.evaluation import Ledger
+from dse.model.measured import Spending
 from dse.model.space import Index
-from dse.model.spending import Spending
 from dse.model.volume import NOTHING, Volume
 from dse.plugins import registry
 from dse.search.outcome import FAILING, INTERRUPTED, Outcome

@@ -1,14 +1,20 @@
-"""What a study says of its search, checked: limits of what is measured, options, tolerances."""
+"""What a study says of its search, checked, and of the design that it recommends."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from dse import contract
 from dse.algebra import units
-from dse.errors import UnitError
+from dse.errors import ExpressionError, UnitError, followed
+from dse.model.preference import Preference, prefer
+from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.search.settings import option_faults
+from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, left_of, option_faults
 from dse.study import schema
+from dse.study.field_kinds import Amount
 from dse.study.reader import Reader
+from dse.study.schema import StudyFile
 
 PER_CENT = "write it in per cent, from 0 % to 100 %, for instance '1 %'"
 
@@ -49,3 +55,88 @@ def _check_time(written: schema.StudyFile, reader: Reader) -> None:
         rule = "it limits measuring, and nothing of this study is measured"
         remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
         reader.fault(schema.TIME, rule, remedy)
+
+
+Default = TypeVar("Default", float, None)
+
+
+def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> Preference | None:
+    """Return the preference that a study states, if any; what is wrong goes to `reader`."""
+    if written.prefer is None and written.tolerance is None:
+        return None
+    found = prefer(problem)
+    with reader.at(("prefer",)):
+        found = prefer(problem, written.prefer)
+    if written.tolerance is not None:
+        with reader.at(("tolerance",)):
+            found = found.within(share_of_best(written.tolerance))
+    return found
+
+
+def replaced_preference(
+    own: Preference, problem: Problem, written: str | None, tolerance: str | None
+) -> Preference:
+    """Return a study's `own` preference with what is given in its place.
+
+    Raises
+    ------
+    UnitError
+        What is preferred is no quantity of the study, or the tolerance no share of it.
+    """
+    try:
+        found = own if written is None else prefer(problem, written)
+    except ExpressionError as error:
+        rule = f"prefer {written!r}: {error.rule}"
+        remedy = followed(error.remedy, "or write power, area, knee or an objective")
+        raise ExpressionError(rule, remedy) from error
+    try:
+        return found.within(own.tolerance if tolerance is None else share_of_best(tolerance))
+    except UnitError as error:
+        shown = own.tolerance_text if tolerance is None else tolerance
+        raise UnitError(f"tolerance {shown!r}: {error.rule}", error.remedy) from error
+
+
+MEASURED_BUDGET = 100
+"""Designs that a search measures when the study does not say."""
+
+MOST_TIMED = 1_000
+"""Designs that it measures at most when the study says what time it may take instead."""
+
+MOST_MEASURED_WHOLLY = 64
+"""Spaces up to this size are measured completely when the study does not say how to search."""
+
+
+def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
+    """Return method and budget of a search whose designs are measured."""
+    known = registry.names(contract.Method)
+    spending = search.spending
+    budget, timed = spending.designs, spending.time is not None
+    all_of_them = not timed and size <= min(MOST_MEASURED_WHOLLY, budget or MOST_MEASURED_WHOLLY)
+    sampling = "gaussian" if "gaussian" in known else "tpe"
+    default = "exact" if all_of_them else sampling
+    method = search.method if "method" in search.model_fields_set else default
+    every = not timed and method in known and registry.get(contract.Method, method).proves
+    return method, budget or (None if every else MOST_TIMED if timed else MEASURED_BUDGET)
+
+
+def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
+    """Return how a problem is searched: as written, the rest by what kind of problem it is."""
+    search = written.search
+    method, budget, spending = search.method, search.spending.designs, search.spending
+    if problem.measured is not None:
+        method, budget = _measured_settings(search, left_of(problem))
+    return SearchSettings(
+        effort_s=_value(search.effort, EFFORT_S),
+        memory_byte=_value(search.memory, MEMORY_BYTE),
+        method=method,
+        budget=budget,
+        assumed=budget != spending.designs,
+        time_s=_value(spending.time, None),
+        seed=search.seed,
+        population=search.population,
+        options=search.options,
+    )
+
+
+def _value(given: Amount, otherwise: Default) -> float | Default:
+    return otherwise if given is None else given.value

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
+from pydantic import ValidationError
+
 from dse import contract
+from dse.algebra import units
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.algebra.units import stem
-from dse.errors import StudyError
+from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, memory
-from dse.files.document import Assignments, Document, assignments
+from dse.files.document import Assignments, Document, assignments, is_record
 from dse.files.inputs import Input
+from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
 from dse.model.measured import MeasuredColumns
@@ -24,11 +29,10 @@ from dse.model.problem import Problem, wired_alike
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
-from dse.study import schema, settings
+from dse.study import schema
 from dse.study.axes import axes_labels
-from dse.study.cores.designs import choose_designs
 from dse.study.demand import check_arrivals, check_mix, parted, settle_policy
-from dse.study.environment import resolve
+from dse.study.environment import RECORDS, open_axis, resolve
 from dse.study.field_kinds import Mix
 from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
 from dse.study.quantities import (
@@ -37,11 +41,19 @@ from dse.study.quantities import (
     check_cap,
     constraints_of,
     goals_of,
+    must_compare,
     without_figures,
 )
-from dse.study.reader import Reader
+from dse.study.reader import MISSING, Path, Reader, lookup, validate_as
 from dse.study.scenario import RecordSureness, Scenario
-from dse.study.search_section import check_search_section
+from dse.study.schema import StudyFile
+from dse.study.search_section import (
+    check_search_section,
+    replaced_preference,
+    settings_of,
+    share_of_best,
+    stated_preference,
+)
 from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
 from dse.study.written import question
 
@@ -49,7 +61,7 @@ from dse.study.written import question
 def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
     """Return the stages; raise all that is wrong so far."""
     whole = check_whole(written, scenario, reader)
-    built = [whole_accelerator()] if whole else build(written, choose_designs, scenario, reader)
+    built = [whole_accelerator()] if whole else build(written, scenario, reader)
     check_presence(written, reader, whole=whole)
     check_search_section(written, reader)
     _raise_any(reader)
@@ -60,9 +72,7 @@ def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> S
 def _raise_any(reader: Reader) -> None:
     """Raise the faults found so far, if any, with those of words that are checked later."""
     if reader.faults:
-        from dse.study.each_part import check_words  # only where something is wrong
-
-        check_words(reader)
+        _check_words(reader)
     reader.raise_any()
 
 
@@ -167,7 +177,7 @@ class Study:
     def summary(self) -> str:
         """Return the size of the space, the objectives and the assumptions."""
         problem = self.problem
-        names = [(goal.sense, (stem(goal.name) or goal.name)) for goal in problem.goals]
+        names = [(goal.sense, (units.stem(goal.name) or goal.name)) for goal in problem.goals]
         goals = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
         axes = ", ".join(f"{axis.name} {axis.size}" for axis in problem.space.axes if axis.size > 1)
         lines = [f"{product_text(problem.sizes)} designs; {goals}", *[f"axes: {axes}"] * bool(axes)]
@@ -203,7 +213,7 @@ class Study:
         UnitError
             When either makes no sense in this study.
         """
-        return settings.replaced(self.preference, self.problem, written, tolerance)
+        return replaced_preference(self.preference, self.problem, written, tolerance)
 
     def with_(self, overrides: Assignments | None = None, *, rate: str | None = None) -> Study:
         """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
@@ -248,9 +258,7 @@ def read_study(
     try:
         check_shape(found)
     except StudyError as error:
-        from dse.study.each_part import every_fault  # only where something is wrong
-
-        raise every_fault(found, error, choose_designs) from None
+        raise _every_fault(found, error) from None
     return found
 
 
@@ -356,13 +364,13 @@ def _ready(
     written: schema.StudyFile, problem: Problem, scenario: Scenario, reader: Reader
 ) -> Study:
     found = reader.document
-    stated = settings.stated_preference(written, problem, reader)
+    stated = stated_preference(written, problem, reader)
     reader.raise_any()
     return Study(
         document=found,
         question=question(written.question, found),
         problem=problem,
-        settings=settings.settings_of(written, problem),
+        settings=settings_of(written, problem),
         stated=stated,
         notes=tuple(dict.fromkeys(reader.notes)),
         inputs=reader.inputs,
@@ -371,3 +379,130 @@ def _ready(
         measuring=written.evaluate,
         refused=reader.refused,
     )
+
+
+_OF_A_STUDY = re.compile(r"\b(?:workload|interface|kernel|budget)_")
+"""Columns that some studies have and others lack."""
+
+_NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORDS.items()}
+_NAMED[("search", "method")] = contract.Method
+
+_TOGETHER = {(), *((name,) for name in ("workload", "interface", "budget", "axes", "evaluate"))}
+"""Sections that are checked together, where none of them has a fault of shape."""
+
+
+def _every_fault(document: Document, found: StudyError) -> StudyError:
+    """Return the faults of shape, or of the sweep, `found` in a study with those of the rest."""
+    reader = Reader(document)
+    validate_as(StudyFile, reader)
+    reader.faults += (fault for fault in found.faults if fault not in reader.faults)
+    for path, kind in _NAMED.items():
+        name = lookup(reader.document.data, path)
+        if isinstance(name, str) and not is_record(name):
+            with reader.at(path):
+                registry.get(kind, name)
+    _check_readable(reader)
+    _check_words(reader)
+    return StudyError(reader.faults)
+
+
+def _check_readable(reader: Reader) -> None:
+    """Add what is wrong with axes, stages and the search, as far as they are readable."""
+    data = reader.document.data
+    together = not (data.get("sweep") or any(path[:1] in _TOGETHER for path in reader.paths))
+    models = "evaluate" not in data
+    readable = replace(reader.document, data=_readable(reader))
+    rest = replace(reader, document=readable)  # which shares what is found
+    try:
+        written = StudyFile.model_validate(rest.document.data)
+    except ValidationError:
+        return
+    with rest.at(()):
+        check_shape(rest.document)
+    if together:
+        resolve(written, rest)
+    else:
+        for axis, values in written.axes.items():
+            open_axis(axis, values, Scenario(), rest, own=not models)
+    rate = {"workload_rate_bit_per_s": 1.0}  # a rate that is missing is no fault of stages
+    build(written, Scenario(constants=rate), rest)
+    if models:
+        check_search_section(written, rest)
+
+
+def _readable(reader: Reader) -> dict[str, Any]:
+    """Return the data of a study without the parts that have faults."""
+    data = copy.deepcopy(reader.document.data)
+    removed: set[Path] = set()
+    for path in reader.paths:
+        if any(path[:length] in removed for length in range(len(path) + 1)):
+            continue
+        while path and (isinstance(path[-1], int) or lookup(data, path) is MISSING):
+            path = path[:-1]  # what needs the missing key, or the list: other items keep places
+        if path:
+            removed.add(path)
+            del lookup(data, path[:-1])[path[-1]]
+    data["objectives"] = data.get("objectives") or {"area": "minimise"}
+    return data
+
+
+def _check_words(reader: Reader) -> None:
+    """Add what is wrong with objectives, constraints, `prefer` and `tolerance` in any study.
+
+    Evaluated designs and what measures bring quantities of their own: of those nothing is said
+    before they are read.
+    """
+    data = reader.document.data
+    if data.get("tolerance") is not None:
+        with reader.at(("tolerance",)):
+            share_of_best(data["tolerance"])
+    if data.get("evaluate") is not None or data.get("designs") is not None:
+        return
+    known = set(registry.names(contract.Objective))
+    stems = {units.stem(name): name for name in sorted(known)}
+    objectives = data.get("objectives")
+    for name in objectives if isinstance(objectives, dict) else ():
+        where = ("objectives", name)
+        if (
+            name not in known | stems.keys()
+            and where not in reader.paths
+            and not _OF_A_STUDY.match(name)
+        ):
+            reader.fault(where, "this quantity is not known", nearest(name, stems), repr(name))
+    constraints = data.get("constraints")
+    for place, text in enumerate(constraints if isinstance(constraints, list) else ()):
+        _check_text(("constraints", place), text, known, reader)
+    if data.get("prefer") != KNEE:
+        _check_text(("prefer",), data.get("prefer"), known, reader)
+
+
+def _check_text(path: Path, text: Any, known: set[str], reader: Reader) -> None:
+    """Add the fault of an expression, if it has one whatever the study is."""
+    if not isinstance(text, str) or path in reader.paths or _OF_A_STUDY.search(text):
+        return
+    failures = []
+    for names in _meanings(text, known):
+        try:
+            expression = parse_expression(text, names)
+            if path[0] == "constraints":
+                must_compare(expression)
+        except UnitError as error:
+            failures.append(error)
+        else:
+            return
+    with reader.at(path):
+        raise failures[0]
+
+
+def _meanings(text: str, known: set[str]) -> Iterator[set[str]]:
+    """Yield the quantities that a text may name: an area is in m2, or else in another unit."""
+    words = set(re.findall(r"\w+", text))
+    called: dict[str, set[str]] = {}
+    for name in known:
+        called.setdefault(units.stem(name), set()).add(name)
+    several = [names for stem, names in called.items() if stem in words and len(names) > 1]
+    if not several:
+        yield known
+    for names in several:
+        for name in sorted(names, reverse=True):
+            yield known - names | {name}

@@ -23,9 +23,8 @@ import dse
 from dse.errors import ArgumentError, OutputError, StudyError, faults_of
 from dse.files.whole_folders import under_way, working_folder
 from dse.runs.run_files import begin_manifest, begun_manifest
-from dse.runs.stopping import _holds, stop_run
 from dse.serve.server import Server
-from dse.serve.session import Session
+from dse.serve.session import Session, _holds, stop_run
 from tests.conftest import STUDIES
 from tests.page.browser import PROGRAM, browser
 

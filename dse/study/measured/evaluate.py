@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -22,17 +29,324 @@ from dse.contract.evaluators import (
     Value,
     key,
 )
+from dse.errors import UnitError, nearest
+from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
+from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
+from dse.evaluators.outputs import Declared
 from dse.files.document import Document
+from dse.files.headers import DIMENSIONLESS
+from dse.files.inputs import Input, base_of, locate
+from dse.files.json import read_regular, reason
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
+from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import written_unit
-from dse.study.measured.evaluator import AxisUnits, Outputs, evaluator_of, outputs_of
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input
+
+PLAIN = ("", *DIMENSIONLESS)
+"""What stands for no unit."""
+
+LARGEST_FILE_BYTE = 16 * 2**20
+"""Most bytes of a file that is part of what measures."""
+
+_BESIDE = re.compile(r"\{study\}/([^{}]+)")
+
+AxisUnits = Mapping[str, str | None]
+"""The unit in which each axis is written, None for choices."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is measured: quantity in SI -> unit of the output, and its place in the study.
+
+    `ranges` has least and most of those that have one, in SI.
+    """
+
+    units: Mapping[str, str]
+    places: Mapping[str, Path]
+    ranges: Mapping[str, tuple[float, float]]
+
+
+def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
+    """Return the outputs of a section."""
+    found: dict[str, str] = {}
+    places: dict[str, Path] = {}
+    ranges: dict[str, tuple[float, float]] = {}
+    known = registry.names(Objective)
+    for name, said in section.outputs.items():
+        place: Path = ("outputs", name)
+        about = said if isinstance(said, schema.OutputSection) else schema.OutputSection(unit=said)
+        with reader.at(place):
+            quantity, unit = _quantity(name, about.unit)
+            if quantity in found:
+                raise UnitError(f"two outputs are {quantity}", "write one of them")
+            found[quantity], places[quantity] = unit, (*reader.path, *place)
+            ranges |= _range(quantity, unit, about, quantity in known)
+    if not section.outputs:
+        rule = "a measurement has at least one output"
+        reader.fault(("outputs",), rule, "add for instance `outputs: {area: um2}`", "")
+    return Outputs(found, places, ranges)
+
+
+def _range(
+    quantity: str, unit: str, said: schema.OutputSection, known: bool
+) -> dict[str, tuple[float, float]]:
+    """Return least and most of an output, if any: what models compute is rarely less than 0."""
+    ends = []
+    for written in (said.least, said.most):
+        plain = isinstance(written, int | float)
+        text = f"{written} {unit}".rstrip() if plain else written
+        ends.append(None if text is None else units.parse(text, quantity))
+    least, most = ends
+    if least is None and known and not registry.get(Objective, quantity).signed:
+        least = 0.0
+    if least is None and most is None:
+        return {}
+    found = -math.inf if least is None else least, math.inf if most is None else most
+    if found[0] >= found[1]:
+        raise UnitError("its least is not below its most", "correct one of them")
+    return {quantity: found}
+
+
+def _quantity(name: str, unit: str | int | None) -> tuple[str, str]:
+    """Return the quantity that an output is, with its SI unit, and the unit of the output."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise UnitError("the name of an output is letters, digits and _", "rename it")
+    if unit is None:
+        rule = "an output has a unit"
+        raise UnitError(
+            rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
+        )
+    unit = "" if str(unit) in PLAIN else str(unit)
+    suffix = units.factor(unit)[1]
+    own = units.suffix(name)
+    if own and own != suffix:
+        raise UnitError(
+            f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
+        )
+    return name if own or not suffix else f"{name}_{suffix}", unit
+
+
+def evaluator_of(
+    section: schema.EvaluateSection,
+    declared: Outputs,
+    axis_units: AxisUnits,
+    reader: Reader,
+) -> Evaluator | None:
+    """Return what measures the outputs of a section; None where a fault was added."""
+    _note_unused(section, axis_units, reader)
+    if reader.document.recorded is not None:
+        _files(section, reader)
+        return replace(reader.document.recorded, outputs=declared.units)
+    function = reader.document.evaluate
+    ways = {
+        "command": section.command,
+        "function": section.function,
+        "a function": function,
+    }
+    given = [name for name, there in ways.items() if there is not None]
+    if len(given) != 1:
+        rule = (
+            "designs are measured by one of `command`, `function`, or a function given to dse.run"
+        )
+        reader.fault((), rule, f"remove one of {', '.join(given)}" if given else "add one", "")
+        return None
+    if section.command is not None:
+        return _command(section, declared, axis_units, reader)
+    _refuse_exits(section, reader)
+    if section.timeout is not None and function is None:
+        rule = "a function cannot be ended when its time is over"
+        reader.fault(("timeout",), rule, "remove it, or write a command")
+    if section.function is not None:
+        return _function(section, declared, axis_units, reader)
+    if function is None:
+        return None
+    _require_arguments(function, axis_units, reader)
+    known = _known(section, declared, reader, function=source_of(function))
+    return FunctionEvaluator(function=function, **known)
+
+
+def _function(
+    section: schema.EvaluateSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
+) -> FileFunction | None:
+    """Return a function of a file beside the study, which is read here and not imported."""
+    written = str(section.function)
+    name, _, function = written.rpartition(":")
+    place, where = locate(reader.document, name), ("function",)
+    if not (name.endswith(".py") and function.isidentifier()):
+        rule = "a function is written as its file and its name"
+        reader.fault(where, rule, "write for instance `function: model.py:area`")
+        return None
+    try:
+        text = read_regular(place, LARGEST_FILE_BYTE).decode()
+    except (OSError, ValueError) as error:
+        reader.fault(where, f"{name} cannot be read: {reason(error)}", base_of(reader.document), "")
+        return None
+    with reader.at(where):
+        require_function(text, function, axis_units)
+    known = _known(section, declared, reader, function=written)
+    return FileFunction(file=str(place.absolute()), name=function, **known)
+
+
+def _known(
+    section: schema.EvaluateSection, declared: Outputs, reader: Reader, **parts: object
+) -> dict[str, Any]:
+    """Return what any evaluator knows: outputs, what is said of them, and what identifies it.
+
+    What makes values of a design the same is `parts`, outputs, files and version, as canonical
+    JSON.
+    """
+    version = "" if section.version is None else str(section.version)
+    parts |= {"outputs": dict(declared.units), "version": version}
+    parts["files"] = _files(section, reader)
+    said = {name: part for name, part in parts.items() if part}
+    signs = section.infeasible or schema.InfeasibleSection()
+    exits = signs.exit if isinstance(signs.exit, list) else [signs.exit]
+    words = {
+        name: tuple(str(each) for each in (value if isinstance(value, list) else [value]))
+        for name, value in signs.output.items()
+    }
+    return {
+        "outputs": declared.units,
+        "identity": json.dumps(said, sort_keys=True),
+        "declared": Declared(ranges=declared.ranges, infeasible=words, exits=tuple(exits)),
+    }
+
+
+def _files(section: schema.EvaluateSection, reader: Reader) -> dict[str, str]:
+    """Return the hash of each file of a section, and keep these with the run."""
+    return _file_hashes(_own_files(section.command or (), section.function), section.files, reader)
+
+
+def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) -> dict[str, str]:
+    """Return the hash of each of its `own` files and of those that `patterns` name.
+
+    They are kept in the inputs of `reader`, to be copied to the run.
+    """
+    found = {}
+    for position, pattern in [*((None, name) for name in own), *enumerate(patterns)]:
+        where: Path = ("command",) if position is None else ("files", position)
+        names = _matching(pattern, reader.document) if position is not None else [pattern]
+        if not names and not reader.document.recorded:
+            reader.fault(where, f"no file matches {pattern!r}", base_of(reader.document), "")
+        for name in names:
+            try:
+                content = read_regular(locate(reader.document, name), LARGEST_FILE_BYTE + 1)
+            except (OSError, ValueError) as error:
+                if position is not None and not reader.document.recorded:
+                    reader.fault(where, f"{name} cannot be read: {reason(error)}", "check it", "")
+                continue  # of the program and its arguments another rule tells
+            if len(content) > LARGEST_FILE_BYTE:
+                reader.notes.append(
+                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
+                    f"go unnoticed; announce them by another `version`"
+                )
+                continue
+            reader.inputs[name] = Input(name, content)
+            found[name] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+def _matching(pattern: str, document: Document) -> list[str]:
+    """Return the files beside the study that a pattern names, sorted."""
+    if document.recorded:  # of a run that is over only its copies count
+        return sorted(name for name in document.inputs if FilePath(name).match(pattern))
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    base = FilePath(document.file).parent
+    return sorted(str(one.relative_to(base)) for one in base.glob(pattern) if one.is_file())
+
+
+def _own_files(command: Sequence[object], function: str | None) -> list[str]:
+    """Return the program of a command, and its arguments, that lie beside the study.
+
+    Of a function it is its file.
+    """
+    if function is not None:
+        return [function.rpartition(":")[0]]
+    arguments = [str(argument) for argument in command]
+    program = [one for one in arguments[:1] if "/" in one and "{" not in one]
+    return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
+
+
+def _refuse_exits(section: schema.EvaluateSection, reader: Reader) -> None:
+    if section.infeasible is not None and section.infeasible.exit:
+        rule = "a function has no exit status"
+        reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
+
+
+def _note_unused(section: schema.EvaluateSection, axis_units: AxisUnits, reader: Reader) -> None:
+    """Note the axes that no argument of a command names, also where nothing measures any more."""
+    arguments = [str(argument) for argument in section.command or ()]
+    if not arguments or wrong_arguments(arguments, axis_units):
+        return
+    named = {name for name, _ in placeholders(arguments)}
+    unused = [name for name in axis_units if name not in named]
+    if unused and "input" not in named:
+        reader.notes.append(
+            f"no argument of the command uses {', '.join(unused)}: the program has to read it "
+            f"from design.json, in its working folder"
+        )
+
+
+def _require_arguments(
+    function: Callable[..., object], axis_units: AxisUnits, reader: Reader
+) -> None:
+    """Refuse a function that does not take the axes of the study."""
+    try:
+        inspect.signature(function).bind(**dict.fromkeys(axis_units))
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        rule = f"{name} is called with {', '.join(axis_units)}: {error}"
+        reader.fault((), rule, "name its arguments and the axes alike", "")
+    except ValueError:  # of a function of C, whose arguments nobody knows
+        return
+
+
+def _command(
+    section: schema.EvaluateSection, declared: Outputs, axis_units: AxisUnits, reader: Reader
+) -> Command | None:
+    arguments = [str(argument) for argument in section.command or ()]
+    for name in taken_names(axis_units):
+        rule = f"{{{name}}} stands for something else in a command"
+        replace(reader, path=("axes",)).fault((name,), rule, "rename the axis", repr(name))
+    where = reader.below("command")
+    for position, rule, remedy in wrong_arguments(arguments, axis_units):
+        where.fault((position,), rule, remedy)
+    _require_program(arguments[0], where.below(0))
+    timeout = section.timeout
+    return Command(
+        arguments=tuple(arguments),
+        beside=str(FilePath(reader.document.file).parent.absolute()),
+        units={name: unit for name, unit in axis_units.items() if unit},
+        timeout_s=None if timeout is None else timeout.value,
+        **_known(section, declared, reader, arguments=arguments),
+    )
+
+
+def _require_program(program: str, reader: Reader) -> None:
+    """Refuse a program that cannot be started."""
+    document = reader.document
+    if "{" in program:
+        return
+    if "/" not in program:
+        if shutil.which(program) is None:
+            rule = f"no program {program!r} is found in PATH"
+            reader.fault((), rule, f"install it, or write './{program}' for one in its folder", "")
+        return
+    place = locate(document, program)
+    if not place.is_file():
+        known = [entry.name for entry in place.parent.glob("*")] if place.parent.is_dir() else []
+        remedy = nearest(place.name, known) if known else base_of(document)
+        reader.fault((), f"there is no file {str(place)!r}", remedy, "")
+    elif not os.access(place, os.X_OK):
+        rule = f"{str(place)!r} is not executable"
+        reader.fault((), rule, f"make it so: chmod +x {place.name}", "")
 
 
 def measured_of(
