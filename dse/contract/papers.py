@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:  # it takes long to import
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
 
 ClaimValue = float | bool | str
 
@@ -92,6 +96,8 @@ def _digits_shown(written: str) -> int:
 ClaimAnswer = Callable[[Laboratory, PrintedNumbers], ClaimValue]
 """Gives what models make of a claim, in its unit."""
 
+Draw = Callable[["Sheet", Laboratory], None]
+
 CONTRADICTION = "contradicts itself"
 RESIDUAL = "residual of a fit"
 READING = "depends on a reading"
@@ -166,52 +172,6 @@ def on_all(holds: Mapping[str, bool]) -> str:
     return f"on {len(holds) - len(failing)} of {len(holds)}, not on {', '.join(failing)}"
 
 
-Style = Literal["line", "dashed", "points", "bars"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Series:
-    """One curve, cloud or set of bars; `x` in the unit of the panel, or names for bars."""
-
-    label: str
-    x: Sequence[float] | Sequence[str] | NDArray[np.float64]
-    y: Sequence[float] | NDArray[np.float64]
-    style: Style = "line"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """A labelled vertical line, or a labelled point when `y` is given; bars count from x = 0."""
-
-    label: str
-    x: float
-    y: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Region:
-    """A labelled range of x, shaded; equal `shade` numbers look alike in all figures."""
-
-    label: str
-    low: float
-    high: float
-    shade: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    """One pair of axes."""
-
-    title: str
-    x_label: str
-    y_label: str
-    series: tuple[Series, ...]
-    marks: tuple[Mark, ...] = ()
-    regions: tuple[Region, ...] = ()
-    x_scale: Literal["linear", "log", "log2"] = "linear"
-    y_scale: Literal["linear", "log", "log2"] = "linear"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """A figure of a paper, drawn again from our models.
@@ -225,10 +185,66 @@ class Figure:
     caption
         What one sees, in our words, and what is not drawn (measured points, say).
     draw
-        Returns its panels.
+        Draws it on an empty figure of matplotlib.  Colours, ticks of logarithmic axes, the legend
+        and the size are then the program's: what has one label looks alike in all panels.
     """
 
     name: str
     source: str
     caption: str
-    draw: Callable[[Laboratory], Sequence[Panel]] = field(repr=False)
+    draw: Draw = field(repr=False)
+
+
+class PaperFigures(list[Figure]):
+    """The figures of a paper; called with a number and a caption, it adds the decorated one."""
+
+    def __init__(self, paper: str, source: str) -> None:
+        """Begin with none, of a paper by its key, and by authors and place."""
+        super().__init__()
+        self._paper, self._source = paper, source
+
+    def __call__(self, number: int, caption: str) -> Callable[[Draw], Draw]:
+        """Return what adds a figure that is drawn by a function."""
+        name, source = f"{self._paper}-{number}", f"{self._source}, figure {number}"
+
+        def add(draw: Draw) -> Draw:
+            self.append(Figure(name=name, source=source, caption=caption, draw=draw))
+            return draw
+
+        return add
+
+
+def panels(
+    sheet: Sheet, titles: Iterable[str], xlabel: str, ylabel: str = "", **bases: int
+) -> list[Axes]:
+    """Return axes by title, at most four in a row; `bases` are of logarithms, such as ``x=2``."""
+    names = [*titles]
+    across = min(4, -(-len(names) // 3) if len(names) > 3 else len(names))
+    cells = sheet.subplots(-(-len(names) // across), across, squeeze=False).ravel()
+    for axes, title in zip(cells, names, strict=False):
+        axes.set(title=title, xlabel=xlabel, ylabel=ylabel)
+        for which, base in bases.items():
+            getattr(axes, f"set_{which}scale")("log", base=base)
+    for unused in cells[len(names) :]:
+        unused.remove()
+    return [*cells[: len(names)]]
+
+
+def note(axes: Axes, text: str, x: float, y: float, **look: Any) -> None:
+    """Write beside a point."""
+    axes.annotate(text, (x, y), (3, 3), textcoords="offset points", **look)
+
+
+SHADES = (
+    *("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9"),
+    *("#F5E4EE", "#FFFDE0", "#FBE3D6", "#E3E0F3"),
+)
+"""Light fills of ranges, which carry their names."""
+
+
+def shade_range(axes: Axes, low: float, high: float, label: str, colour: str) -> None:
+    """Fill a range of x, with its label on top."""
+    axes.axvspan(low, high, color=colour, zorder=0)
+    middle = math.sqrt(low * high) if axes.get_xscale() == "log" else (low + high) / 2
+    place = axes.get_xaxis_transform()
+    axes.text(middle, 0.98, label, ha="center", va="top", transform=place, clip_on=True)

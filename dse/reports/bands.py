@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-from dse.reports.drawing import HALO, SHADES
+from dse.contract.papers import SHADES
+from dse.reports.drawing import HALO
 from dse.reports.front_view import elided
 
 Band = tuple[float, float, str]

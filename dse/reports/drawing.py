@@ -48,12 +48,6 @@ PALETTE = (
 FILLS = tuple(colour for colour, _ in PALETTE if colour != "#000000")
 """Colours of what fills an area, such as bars."""
 
-SHADES = (
-    *("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9"),
-    *("#F5E4EE", "#FFFDE0", "#FBE3D6", "#E3E0F3"),
-)
-"""Light fills of ranges, which carry their names."""
-
 DPI = 200
 CLOUD_DPI = 100
 """Resolution of the clouds of points within a drawing of lines."""

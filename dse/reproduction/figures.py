@@ -27,11 +27,7 @@ def draw_figures(name: str, folder: Path) -> list[Path]:
     chosen, laboratory = select_figures(name), StudyRunner()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [
-            path
-            for one in chosen
-            for path in draw_sheet(one.name, one.draw(laboratory), folder, one.source)
-        ]
+        return [path for one in chosen for path in draw_sheet(one, laboratory, folder)]
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract.papers import Figure, Laboratory, Mark, Panel, Region, Series
+from dse.contract.papers import SHADES, Laboratory, PaperFigures, note, panels, shade_range
 from dse.objectives.catalogue import table5
 from dse.objectives.logca.model import LogCA
 from dse.objectives.logca.paper.optimisation import SPARC
 from dse.objectives.logca.regions import PARAMETERS, power_of_two_cutoffs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
 
 DEVICES = {
     "discrete_gpu": "discrete GPU",
@@ -35,259 +40,220 @@ KERNELS = {
 
 AES_ON_T2 = table5.logca("ultrasparc_t2", "aes")
 
-PAPER = "Altaf and Wood, LogCA, ISCA 2017"
 UNMEASURED = "Model curves only: the measured points are not in the text of the paper."
 PRINTED_GPU = (
     "The discrete GPU's latency is drawn as Table 5 prints it, 3000 cycles per byte, with which "
     "AES, radix sort and binary search never break even there, unlike in the paper."
 )
-
-
-SIZES = np.geomspace(2.0**4, 2.0**25, 169)
-"""Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
-
-BREAK_EVEN, HALF = "$g_1$", "$g_{A/2}$"
-
-Curve = NDArray[np.float64]
-
-
-def curve(label: str, y: Curve, *, floor: float, dashed: bool = False) -> Series:
-    """Return a curve over `SIZES` without what lies below `floor`."""
-    kept = y >= floor
-    return Series(label=label, x=SIZES[kept], y=y[kept], style="dashed" if dashed else "line")
-
-
-def level(label: str, y: float) -> Series:
-    """Return a horizontal line across all granularities."""
-    return Series(label=label, x=SIZES[[0, -1]], y=(y, y), style="dashed")
-
-
-def panel(title: str, series: Sequence[Series], marks: Sequence[Mark] = ()) -> Panel:
-    """Return axes of speedup against granularity."""
-    return Panel(
-        title=title,
-        x_label="granularity [B]",
-        y_label="speedup [times]",
-        series=tuple(series),
-        marks=tuple(marks),
-        x_scale="log2",
-        y_scale="log",
-    )
-
-
-def milestones(device: LogCA, suffix: str = "") -> tuple[Mark, ...]:
-    """Return marks at g_1 and g_A/2, where they exist and are drawn."""
-    places = ((BREAK_EVEN, device.break_even()), (HALF, device.half_acceleration()))
-    return tuple(
-        Mark(label=label + suffix, x=float(place))
-        for label, place in places
-        if SIZES[0] <= place <= SIZES[-1]
-    )
-
-
-def bounds_panel(device: LogCA, *, floor: float) -> tuple[Series, ...]:
-    """Return the acceleration and, with latency per byte, the computational intensity (eq 9)."""
-    limits = [level("acceleration A", device.acceleration)]
-    if device.latency_per_byte:
-        intensity = device.intensity_bound(SIZES)
-        limits.append(curve("intensity C/L · gᵝ⁻¹", intensity, floor=floor, dashed=True))
-    return tuple(limits)
-
-
-def device_panel(title: str, device: LogCA) -> Panel:
-    """Return one device's speedup with its bounds, g_1 and g_A/2."""
-    speedup = device.speedup(SIZES)
-    floor = 1e-4 * float(speedup.max())
-    series = (curve("speedup", speedup, floor=max(floor, 0.01)), *bounds_panel(device, floor=floor))
-    return panel(title, series, milestones(device))
-
-
-SHADES = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
-"""Regions that share a colour in all figures."""
-
-
-def optimisation_panel(title: str, device: LogCA) -> Panel:
-    """Return one device's speedup over its optimisation regions, cut at powers of two."""
-    found = power_of_two_cutoffs(device)
-    ends = {end for intervals in found.values() for interval in intervals for end in interval}
-    inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
-    edges = (float(SIZES[0]), *inside, float(SIZES[-1]))
-    shaded = []
-    for low, high in pairwise(edges):
-        middle = np.sqrt(low * high)
-        label = "".join(
-            letter
-            for name, letter in PARAMETERS.items()
-            if any(first <= middle < last for first, last in found[name])
-        )
-        shade = SHADES.index(label) if label in SHADES else None
-        shaded.append(Region(label=label, low=low, high=high, shade=shade))
-    plain = device_panel(title, device)
-    return replace(plain, regions=tuple(shaded))
-
-
-def _figure_3(_: Laboratory) -> tuple[Panel, ...]:
-    """Speedup, g_1 and g<sub>A/2</sub> of one device."""
-    series = (
-        curve("speedup", AES_ON_T2.speedup(SIZES), floor=0.01),
-        level("acceleration A", AES_ON_T2.acceleration),
-        level("A/2", AES_ON_T2.acceleration / 2),
-        level("break-even", 1.0),
-    )
-    return (panel("AES on UltraSPARC T2", series, milestones(AES_ON_T2)),)
-
-
-def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
-    """Bounds of a compute-bound and of a latency-bound kernel."""
-    latency = replace(AES_ON_T2, latency=15.0, latency_per_byte=True, exponent=1.0)
-    panels = []
-    for title, device in (("(a) compute-bound", AES_ON_T2), ("(b) latency-bound", latency)):
-        base = replace(device, acceleration=np.inf)
-        if device.latency_per_byte:
-            base = replace(base, latency=0.0)
-        ideal = base.speedup(SIZES)
-        overhead = curve("overhead C · gᵝ / (o + fixed L)", ideal, floor=0.01, dashed=True)
-        series = (
-            curve("speedup", device.speedup(SIZES), floor=0.01),
-            *bounds_panel(device, floor=0.01),
-            overhead,
-        )
-        panels.append(panel(title, series))
-    return tuple(panels)
-
-
-def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
-    """Each parameter improved tenfold."""
-    titles = (
-        "(a) latency L / 10",
-        "(b) overhead o / 10",
-        "(c) computational index C · 10",
-        "(d) acceleration A · 10",
-    )
-    panels = []
-    for title, name in zip(titles, PARAMETERS, strict=True):
-        change = 0.1 if name in ("latency", "overhead") else 10.0
-        improved = replace(AES_ON_T2, **{name: getattr(AES_ON_T2, name) * change})
-        series = (
-            curve("base", AES_ON_T2.speedup(SIZES), floor=0.01),
-            curve("improved tenfold", improved.speedup(SIZES), floor=0.01),
-        )
-        panels.append(panel(title, series))
-    return tuple(panels)
-
-
-def _on_devices(benchmark: str) -> tuple[Panel, ...]:
-    """Return a kernel on each device that Table 5 has it on."""
-    return tuple(
-        device_panel(title, table5.logca(name, benchmark))
-        for name, title in DEVICES.items()
-        if (name, benchmark) in table5.rows
-    )
-
-
-def _figure_9(_: Laboratory) -> tuple[Panel, ...]:
-    """Four kernels of other complexity on discrete and integrated GPU."""
-    panels = []
-    for letter, (kernel, title) in zip("abcd", KERNELS.items(), strict=True):
-        series: list[Series] = []
-        marks: list[Mark] = []
-        for name in ("discrete_gpu", "apu"):
-            device = table5.logca(name, kernel)
-            speedup = device.speedup(SIZES)
-            series.append(curve(DEVICES[name], speedup, floor=1e-4 * float(speedup.max())))
-            marks += milestones(device, f" {DEVICES[name].rpartition(' ')[2]}")
-        panels.append(panel(f"({letter}) {title}, β = {device.exponent:g}", series, marks))
-    return tuple(panels)
-
-
-def _regions(benchmark: str, names: Mapping[str, str]) -> tuple[Panel, ...]:
-    """Return the optimisation regions of a kernel on some devices, by the letters of panels."""
-    return tuple(
-        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, benchmark))
-        for letter, name in names.items()
-    )
-
-
 _EVEN, _HALF = "g<sub>1</sub>", "g<sub>A/2</sub>"
 _REGIONS = (
     "A letter names a parameter whose tenfold improvement gives 20 % more speedup or better: "
     "latency L, overhead o, computational index C, acceleration A. Regions are cut at powers of "
     "two, as in the paper."
 )
+drawn = PaperFigures("logca", "Altaf and Wood, LogCA, ISCA 2017")
 
-figures: tuple[Figure, ...] = (
-    Figure(
-        name="logca-3",
-        source=f"{PAPER}, figure 3",
-        caption="Speedup rises with granularity towards the acceleration A; it is 1 at "
-        f"{_EVEN} and A/2 at {_HALF}. The paper sketches the curve without numbers; these are "
-        "AES on the UltraSPARC T2 (Table 5).",
-        draw=_figure_3,
-    ),
-    Figure(
-        name="logca-4",
-        source=f"{PAPER}, figure 4",
-        caption="What bounds a kernel: (a) overhead, then acceleration, with latency per call; "
-        "(b) overhead, then computational intensity C/L, with latency per byte. The paper gives "
-        "no numbers: (a) is AES on the UltraSPARC T2, (b) the same but linear and with the APU's "
-        "15 cycles per byte (Table 5).",
-        draw=_figure_4,
-    ),
-    Figure(
-        name="logca-5",
-        source=f"{PAPER}, figure 5",
-        caption="Speedup of AES on the UltraSPARC T2 with one parameter improved tenfold: latency "
-        "hardly matters, overhead and computational index matter for small offloads, acceleration "
-        "for large ones.",
-        draw=_figure_5,
-    ),
-    Figure(
-        name="logca-6",
-        source=f"{PAPER}, figure 6",
-        caption=f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}",
-        draw=lambda _: (optimisation_panel("AES on UltraSPARC T2", AES_ON_T2),),
-    ),
-    Figure(
-        name="logca-7",
-        source=f"{PAPER}, figure 7",
-        caption=f"Speedup of AES on each device of Table 5, with {_EVEN} and {_HALF}. {UNMEASURED} "
-        f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
-        f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
-        "and Sandy Bridge break even below 16 B, outside the picture.",
-        draw=lambda _: _on_devices("aes"),
-    ),
-    Figure(
-        name="logca-8",
-        source=f"{PAPER}, figure 8",
-        caption=f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. "
-        f"{UNMEASURED}",
-        draw=lambda _: _on_devices("sha"),
-    ),
-    Figure(
-        name="logca-9",
-        source=f"{PAPER}, figure 9",
-        caption=f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
-        f"and {_HALF} where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
-        "largest speedup.",
-        draw=_figure_9,
-    ),
-    Figure(
-        name="logca-10",
-        source=f"{PAPER}, figure 10",
-        caption=f"Optimisation regions of AES as the accelerator moves closer to the host: the "
-        f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
-        "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
-        "matters on the SPARC T4 engine, where the paper shows three regions without it.",
-        draw=lambda _: _regions("aes", dict(zip("bcde", SPARC, strict=True))),
-    ),
-    Figure(
-        name="logca-11",
-        source=f"{PAPER}, figure 11",
-        caption=f"Optimisation regions of matrix multiplication on GPUs. {_REGIONS} Panel (c), "
-        "the GPU with HSA, is missing, because Table 5 gives no parameters of it. The discrete "
-        "GPU's latency is drawn as printed, 3000 cycles per byte. The cut-offs that the paper "
-        "names (overhead to 32 KB, acceleration from 256 KB; on the APU acceleration from 64 KB) "
-        "do not follow from Table 5.",
-        draw=lambda _: _regions("gemm", {"a": "discrete_gpu", "b": "apu"}),
-    ),
+SIZES = np.geomspace(2.0**4, 2.0**25, 169)
+"""Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
+
+SHADED = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
+"""Regions, each with one of `SHADES` in all figures."""
+
+LEAST = 0.01
+"""Where curves end below."""
+
+
+def _panels(sheet: Sheet, titles: Iterable[str]) -> list[Axes]:
+    return panels(sheet, titles, "granularity [B]", "speedup [times]", x=2, y=10)
+
+
+def _curve(
+    axes: Axes, label: str, y: NDArray[np.float64], *, floor: float = LEAST, look: str = "-"
+) -> None:
+    """Draw a curve over `SIZES` without what lies below `floor`."""
+    axes.plot(SIZES[y >= floor], y[y >= floor], look, label=label)
+
+
+def _level(axes: Axes, label: str, y: float) -> None:
+    """Draw a horizontal line across all granularities."""
+    axes.plot(SIZES[[0, -1]], (y, y), "--", label=label)
+
+
+def _milestones(axes: Axes, device: LogCA, suffix: str = "") -> None:
+    """Mark g_1 and g_A/2, where they exist and are drawn."""
+    for label, place in (("$g_1$", device.break_even()), ("$g_{A/2}$", device.half_acceleration())):
+        if SIZES[0] <= place <= SIZES[-1]:
+            axes.axvline(float(place), color="0.3", linewidth=1)
+            bottom = axes.get_xaxis_transform()
+            note(axes, label + suffix, float(place), 0.0, xycoords=bottom, parse_math=True)
+
+
+def _bounds(axes: Axes, device: LogCA, floor: float) -> None:
+    """Draw the acceleration and, with latency per byte, the computational intensity (eq 9)."""
+    _level(axes, "acceleration A", device.acceleration)
+    if device.latency_per_byte:
+        bound = device.intensity_bound(SIZES)
+        _curve(axes, "intensity C/L · gᵝ⁻¹", bound, floor=floor, look="--")
+
+
+def _device(axes: Axes, device: LogCA) -> None:
+    """Draw one device's speedup with its bounds, g_1 and g_A/2."""
+    speedup = device.speedup(SIZES)
+    floor = 1e-4 * float(speedup.max())
+    _curve(axes, "speedup", speedup, floor=max(floor, LEAST))
+    _bounds(axes, device, floor)
+    _milestones(axes, device)
+
+
+def _regions(axes: Axes, device: LogCA) -> None:
+    """Draw one device's speedup over its optimisation regions, cut at powers of two."""
+    _device(axes, device)
+    found = power_of_two_cutoffs(device)
+    ends = {end for intervals in found.values() for interval in intervals for end in interval}
+    inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
+    for low, high in pairwise((float(SIZES[0]), *inside, float(SIZES[-1]))):
+        label = "".join(
+            letter
+            for name, letter in PARAMETERS.items()
+            if any(first <= np.sqrt(low * high) < last for first, last in found[name])
+        )
+        if label:
+            shade_range(axes, low, high, label, SHADES[SHADED.index(label)])
+
+
+@drawn(
+    3,
+    f"Speedup rises with granularity towards the acceleration A; it is 1 at {_EVEN} and A/2 at "
+    f"{_HALF}. The paper sketches the curve without numbers; these are AES on the UltraSPARC T2 "
+    "(Table 5).",
 )
+def _speedup(sheet: Sheet, _: Laboratory) -> None:
+    (axes,) = _panels(sheet, ["AES on UltraSPARC T2"])
+    _curve(axes, "speedup", AES_ON_T2.speedup(SIZES))
+    _level(axes, "acceleration A", AES_ON_T2.acceleration)
+    _level(axes, "A/2", AES_ON_T2.acceleration / 2)
+    _level(axes, "break-even", 1.0)
+    _milestones(axes, AES_ON_T2)
+
+
+@drawn(
+    4,
+    "What bounds a kernel: (a) overhead, then acceleration, with latency per call; "
+    "(b) overhead, then computational intensity C/L, with latency per byte. The paper gives "
+    "no numbers: (a) is AES on the UltraSPARC T2, (b) the same but linear and with the APU's "
+    "15 cycles per byte (Table 5).",
+)
+def _bound(sheet: Sheet, _: Laboratory) -> None:
+    bound = replace(AES_ON_T2, latency=15.0, latency_per_byte=True, exponent=1.0)
+    ideals = {
+        AES_ON_T2: replace(AES_ON_T2, acceleration=np.inf),
+        bound: replace(bound, acceleration=np.inf, latency=0.0),
+    }
+    cells = _panels(sheet, ("(a) compute-bound", "(b) latency-bound"))
+    for axes, (device, ideal) in zip(cells, ideals.items(), strict=True):
+        _curve(axes, "speedup", device.speedup(SIZES))
+        _bounds(axes, device, LEAST)
+        _curve(axes, "overhead C · gᵝ / (o + fixed L)", ideal.speedup(SIZES), look="--")
+
+
+@drawn(
+    5,
+    "Speedup of AES on the UltraSPARC T2 with one parameter improved tenfold: latency "
+    "hardly matters, overhead and computational index matter for small offloads, acceleration "
+    "for large ones.",
+)
+def _improved(sheet: Sheet, _: Laboratory) -> None:
+    changes: dict[str, dict[str, Any]] = {
+        "(a) latency L / 10": {"latency": AES_ON_T2.latency / 10},
+        "(b) overhead o / 10": {"overhead": AES_ON_T2.overhead / 10},
+        "(c) computational index C · 10": {"index": AES_ON_T2.index * 10},
+        "(d) acceleration A · 10": {"acceleration": AES_ON_T2.acceleration * 10},
+    }
+    for axes, change in zip(_panels(sheet, changes), changes.values(), strict=True):
+        _curve(axes, "base", AES_ON_T2.speedup(SIZES))
+        _curve(axes, "improved tenfold", replace(AES_ON_T2, **change).speedup(SIZES))
+
+
+@drawn(6, f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}")
+def _aes_regions(sheet: Sheet, _: Laboratory) -> None:
+    (axes,) = _panels(sheet, ["AES on UltraSPARC T2"])
+    _regions(axes, AES_ON_T2)
+
+
+def _on_devices(sheet: Sheet, benchmark: str) -> None:
+    """Draw a kernel on each device that Table 5 has it on."""
+    shown = [name for name in DEVICES if (name, benchmark) in table5.rows]
+    cells = _panels(sheet, [DEVICES[name] for name in shown])
+    for axes, name in zip(cells, shown, strict=True):
+        _device(axes, table5.logca(name, benchmark))
+
+
+@drawn(
+    7,
+    f"Speedup of AES on each device of Table 5, with {_EVEN} and {_HALF}. {UNMEASURED} "
+    f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
+    f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
+    "and Sandy Bridge break even below 16 B, outside the picture.",
+)
+def _aes(sheet: Sheet, _: Laboratory) -> None:
+    _on_devices(sheet, "aes")
+
+
+@drawn(
+    8,
+    f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. {UNMEASURED}",
+)
+def _sha(sheet: Sheet, _: Laboratory) -> None:
+    _on_devices(sheet, "sha")
+
+
+@drawn(
+    9,
+    f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
+    f"and {_HALF} where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
+    "largest speedup.",
+)
+def _gpus(sheet: Sheet, _: Laboratory) -> None:
+    titles = [
+        f"({letter}) {title}, β = {table5.logca('apu', kernel).exponent:g}"
+        for letter, (kernel, title) in zip("abcd", KERNELS.items(), strict=True)
+    ]
+    for axes, kernel in zip(_panels(sheet, titles), KERNELS, strict=True):
+        for name in ("discrete_gpu", "apu"):
+            device = table5.logca(name, kernel)
+            speedup = device.speedup(SIZES)
+            _curve(axes, DEVICES[name], speedup, floor=1e-4 * float(speedup.max()))
+            _milestones(axes, device, f" {DEVICES[name].rpartition(' ')[2]}")
+
+
+def _regions_on(sheet: Sheet, benchmark: str, names: dict[str, str]) -> None:
+    """Draw the optimisation regions of a kernel on some devices, by the letters of panels."""
+    cells = _panels(sheet, [f"({letter}) {DEVICES[name]}" for letter, name in names.items()])
+    for axes, name in zip(cells, names.values(), strict=True):
+        _regions(axes, table5.logca(name, benchmark))
+
+
+@drawn(
+    10,
+    f"Optimisation regions of AES as the accelerator moves closer to the host: the "
+    f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
+    "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
+    "matters on the SPARC T4 engine, where the paper shows three regions without it.",
+)
+def _sparc_regions(sheet: Sheet, _: Laboratory) -> None:
+    _regions_on(sheet, "aes", dict(zip("bcde", SPARC, strict=True)))
+
+
+@drawn(
+    11,
+    f"Optimisation regions of matrix multiplication on GPUs. {_REGIONS} Panel (c), "
+    "the GPU with HSA, is missing, because Table 5 gives no parameters of it. The discrete "
+    "GPU's latency is drawn as printed, 3000 cycles per byte. The cut-offs that the paper "
+    "names (overhead to 32 KB, acceleration from 256 KB; on the APU acceleration from 64 KB) "
+    "do not follow from Table 5.",
+)
+def _gpu_regions(sheet: Sheet, _: Laboratory) -> None:
+    _regions_on(sheet, "gemm", {"a": "discrete_gpu", "b": "apu"})
+
+
+figures = tuple(drawn)

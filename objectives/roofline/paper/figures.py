@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dse.contract import Column
-from dse.contract.papers import Figure, Laboratory, Panel, Series
+from dse.contract.papers import Laboratory, PaperFigures, panels
 from dse.objectives.catalogue import platforms
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
 
 INTENSITIES = 2.0 ** np.linspace(-3, 9, 97)
 """Operational intensities of the figures, in flop per byte, 8 per doubling."""
@@ -34,13 +38,12 @@ TITLES = {
     "arndale_cpu": "Arndale CPU",
     "arndale_gpu": "Arndale GPU",
 }
-_panel = partial(Panel, x_label="intensity [flop/B]", x_scale="log2")
-_curve = partial(Series, x=INTENSITIES)
-PAPER = "Choi, Dukhan, Liu and Vuduc, IPDPS 2014"
+INTENSITY = "intensity [flop/B]"
 UNMEASURED = (
     "Model curves in single precision from Table I; the measured points are not in the text of "
     "the paper."
 )
+drawn = PaperFigures("roofline", "Choi, Dukhan, Liu and Vuduc, IPDPS 2014")
 
 Quantity = Callable[[EnergyRoofline, Column], Column]
 """A method that takes intensities."""
@@ -52,138 +55,105 @@ def rooflines() -> dict[str, EnergyRoofline]:
     return dict(sorted(found.items(), key=lambda item: -float(item[1].peak_efficiency)))
 
 
-def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
-    """One desktop GPU, one mobile GPU, and as many mobile GPUs as draw its power."""
+@drawn(
+    1,
+    f"A desktop GPU compared with a mobile one and with {BOARDS} of them, which draw "
+    "about its peak power: side by side they are up to 1.6 times as fast at low intensity and "
+    f"less than half as fast at high intensity. {UNMEASURED}",
+)
+def _gpus(sheet: Sheet, _: Laboratory) -> None:
     known = rooflines()
     titan, arndale = known["GTX Titan"], known["Arndale GPU"]
-    compared = {
-        "GTX Titan": titan,
-        f"{BOARDS} Arndale GPUs": arndale.times(BOARDS),
-        "Arndale GPU": arndale,
+    many = {f"{BOARDS} Arndale GPUs": arndale.times(BOARDS)}
+    compared = {"GTX Titan": titan} | many | {"Arndale GPU": arndale}
+    quantities: Mapping[str, Quantity] = {
+        "performance": EnergyRoofline.performance,
+        "energy efficiency": EnergyRoofline.efficiency,
+        "power": EnergyRoofline.power,
     }
-    quantities: tuple[tuple[str, Quantity], ...] = (
-        ("performance", EnergyRoofline.performance),
-        ("energy efficiency", EnergyRoofline.efficiency),
-        ("power", EnergyRoofline.power),
-    )
-    return tuple(
-        _panel(
-            title=title,
-            y_label="over largest of GTX Titan [times]",
-            series=tuple(
-                _curve(label=label, y=of(one, INTENSITIES) / of(titan, INTENSITIES).max())
-                for label, one in compared.items()
-            ),
-            y_scale="log2",
-        )
-        for title, of in quantities
-    )
+    cells = panels(sheet, quantities, INTENSITY, "over largest of GTX Titan [times]", x=2, y=2)
+    for axes, of in zip(cells, quantities.values(), strict=True):
+        for label, one in compared.items():
+            share = of(one, INTENSITIES) / of(titan, INTENSITIES).max()
+            axes.plot(INTENSITIES, share, label=label)
 
 
-def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
-    """Power of each platform over intensity, in segments of one regime each."""
-    return tuple(
-        _panel(title=title, y_label="power / (π₁ + Δπ) [times]", series=_segments(roofline))
-        for title, roofline in rooflines().items()
-    )
+@drawn(
+    5,
+    "Power over intensity, as a share of constant power and cap together, in up to "
+    "three segments: bound by memory, by the power cap, by compute. Platforms in falling order "
+    f"of peak energy efficiency. {UNMEASURED}",
+)
+def _regimes(sheet: Sheet, _: Laboratory) -> None:
+    known = rooflines()
+    cells = panels(sheet, known, INTENSITY, "power / (π₁ + Δπ) [times]", x=2)
+    for axes, roofline in zip(cells, known.values(), strict=True):
+        ends = (roofline.lower_balance, roofline.upper_balance)
+        inside = [float(end) for end in ends if INTENSITIES[0] < end < INTENSITIES[-1]]
+        edges = sorted({float(INTENSITIES[0]), *inside, float(INTENSITIES[-1])})
+        for low, high in pairwise(edges):
+            between = [one for one in INTENSITIES if low < one < high]
+            x = np.concatenate([[low], between, [high]])
+            regime = REGIMES[int(roofline.regime(np.sqrt(low * high)))]
+            share = roofline.power(x) / (roofline.constant_power + roofline.power_cap)
+            axes.plot(x, share, label=f"bound by {regime}")
 
 
-def _segments(roofline: EnergyRoofline) -> tuple[Series, ...]:
-    """Return power over the most it may be, one series per regime that occurs."""
-    ends = (roofline.lower_balance, roofline.upper_balance)
-    inside = [float(end) for end in ends if INTENSITIES[0] < end < INTENSITIES[-1]]
-    edges = sorted({float(INTENSITIES[0]), *inside, float(INTENSITIES[-1])})
-    series = []
-    for low, high in pairwise(edges):
-        between = [one for one in INTENSITIES if low < one < high]
-        x = np.concatenate([[low], between, [high]])
-        regime = REGIMES[int(roofline.regime(np.sqrt(low * high)))]
-        share = roofline.power(x) / (roofline.constant_power + roofline.power_cap)
-        series.append(Series(label=f"bound by {regime}", x=x, y=share))
-    return tuple(series)
+@drawn(
+    6,
+    "Power when the usable power Δπ is divided by 2, 4 and 8: constant power remains, "
+    "so that it falls by less. Between B⁻ and B⁺ the cap binds; a curve without B⁻ is nowhere "
+    "in the picture bound by memory, one without B⁺ nowhere by compute. A hypothesis of the "
+    "paper, not measured there either.",
+)
+def _power(sheet: Sheet, _: Laboratory) -> None:
+    _capped(sheet, {"": EnergyRoofline.power})
 
 
-def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
-    """Performance and energy efficiency of each platform as the cap falls."""
-    return (
-        *_capped(": performance", EnergyRoofline.performance),
-        *_capped(": efficiency", EnergyRoofline.efficiency),
-    )
+@drawn(
+    7,
+    "Performance (first two rows; figure 7a) and energy efficiency (last two; figure "
+    "7b) when the usable power Δπ is divided by 2, 4 and 8, over the largest with the full "
+    "cap. Between B⁻ and B⁺ the cap binds. A hypothesis of the paper, not measured there "
+    "either.",
+)
+def _rates(sheet: Sheet, _: Laboratory) -> None:
+    rates = {": performance": EnergyRoofline.performance, ": efficiency": EnergyRoofline.efficiency}
+    _capped(sheet, rates)
 
 
-def _capped(suffix: str, of: Quantity) -> tuple[Panel, ...]:
-    """Return a panel per platform with a curve per cap and points where the regime changes."""
-    return tuple(
-        _panel(
-            title=title + suffix,
-            y_label="over largest [times]",
-            series=_caps(roofline, of),
-            y_scale="log2",
-        )
-        for title, roofline in rooflines().items()
-    )
+def _capped(sheet: Sheet, quantities: Mapping[str, Quantity]) -> None:
+    """Draw panels by suffix of their titles, one per platform."""
+    known = rooflines()
+    shown = {
+        title + suffix: (one, of)
+        for suffix, of in quantities.items()
+        for title, one in known.items()
+    }
+    cells = panels(sheet, shown, INTENSITY, "over largest [times]", x=2, y=2)
+    for axes, (roofline, of) in zip(cells, shown.values(), strict=True):
+        _caps(axes, roofline, of)
 
 
-def _caps(roofline: EnergyRoofline, of: Quantity) -> tuple[Series, ...]:
+def _caps(axes: Axes, roofline: EnergyRoofline, of: Quantity) -> None:
+    """Draw a curve per cap, and points where the regime changes."""
+    capped = [(divisor, roofline.capped(divisor)) for divisor in DIVISORS]
     largest = of(roofline, INTENSITIES).max()
-    capped = {divisor: roofline.capped(divisor) for divisor in DIVISORS}
-    curves = [
-        _curve(
-            label="full cap Δπ" if divisor == 1 else f"Δπ/{divisor}",
-            y=of(one, INTENSITIES) / largest,
-        )
-        for divisor, one in capped.items()
-    ]
+    curves = [of(one, INTENSITIES) / largest for _, one in capped]
+    for (divisor, _), curve in zip(capped, curves, strict=True):
+        axes.plot(INTENSITIES, curve, label=f"Δπ/{divisor}" if divisor > 1 else "full cap Δπ")
     ends = {
-        "B⁻: memory-bound on the left": [float(one.lower_balance) for one in capped.values()],
-        "B⁺: compute-bound on the right": [float(one.upper_balance) for one in capped.values()],
+        "B⁻: memory-bound on the left": [float(one.lower_balance) for _, one in capped],
+        "B⁺: compute-bound on the right": [float(one.upper_balance) for _, one in capped],
     }
-    changes = []
     for label, places in ends.items():
         points = [
-            (place, float(np.interp(np.log(place), np.log(INTENSITIES), curve.y)))
+            (place, np.interp(np.log(place), np.log(INTENSITIES), curve))
             for place, curve in zip(places, curves, strict=True)
             if INTENSITIES[0] < place < INTENSITIES[-1]
         ]
         if points:
-            x, y = zip(*points, strict=True)
-            changes.append(Series(label=label, x=x, y=y, style="points"))
-    return (*curves, *changes)
+            axes.plot(*zip(*points, strict=True), "o", label=label)
 
 
-figures: tuple[Figure, ...] = (
-    Figure(
-        name="roofline-1",
-        source=f"{PAPER}, figure 1",
-        caption=f"A desktop GPU compared with a mobile one and with {BOARDS} of them, which draw "
-        "about its peak power: side by side they are up to 1.6 times as fast at low intensity and "
-        f"less than half as fast at high intensity. {UNMEASURED}",
-        draw=_figure_1,
-    ),
-    Figure(
-        name="roofline-5",
-        source=f"{PAPER}, figure 5",
-        caption="Power over intensity, as a share of constant power and cap together, in up to "
-        "three segments: bound by memory, by the power cap, by compute. Platforms in falling order "
-        f"of peak energy efficiency. {UNMEASURED}",
-        draw=_figure_5,
-    ),
-    Figure(
-        name="roofline-6",
-        source=f"{PAPER}, figure 6",
-        caption="Power when the usable power Δπ is divided by 2, 4 and 8: constant power remains, "
-        "so that it falls by less. Between B⁻ and B⁺ the cap binds; a curve without B⁻ is nowhere "
-        "in the picture bound by memory, one without B⁺ nowhere by compute. A hypothesis of the "
-        "paper, not measured there either.",
-        draw=lambda _: _capped("", EnergyRoofline.power),
-    ),
-    Figure(
-        name="roofline-7",
-        source=f"{PAPER}, figure 7",
-        caption="Performance (first two rows; figure 7a) and energy efficiency (last two; figure "
-        "7b) when the usable power Δπ is divided by 2, 4 and 8, over the largest with the full "
-        "cap. Between B⁻ and B⁺ the cap binds. A hypothesis of the paper, not measured there "
-        "either.",
-        draw=_figure_7,
-    ),
-)
+figures = tuple(drawn)
