@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,186 @@ def test_an_endless_exponent_says_nothing_of_what_may_have_either_sign() -> None
     assert np.isnan(found.low).all()
     known = np.power(Enclosure(np.array([0.25]), np.array([0.5])), np.inf)
     assert (known.low.item(), known.high.item()) == (0.0, 0.0)
+
+
+# No wider than must be: the extremes lie at ends of small whole ranges, of all pairs, or at 0.
+inf, nan = np.inf, np.nan
+ENDS = [(a, b) for a in range(-2, 4) for b in range(-2, 4) if a <= b]
+PAIRS = [*product(ENDS, ENDS)]
+
+
+def samples(low: float, high: float) -> list[float]:
+    """The ends, what lies between them, and 0."""
+    return [float(low), float(high), (low + high) / 2, *([0.0] if low <= 0 <= high else [])]
+
+
+def enclosed(pairs) -> Enclosure:
+    low, high = np.array(pairs, dtype=float).T
+    return Enclosure(low, high)
+
+
+ONE = (np.negative, np.positive, np.absolute, np.square, np.sign, np.ceil, np.floor, np.trunc)
+TWO = (np.add, np.subtract, np.multiply, np.minimum, np.maximum)
+
+
+@pytest.mark.parametrize("ufunc", [*ONE, np.rint, np.exp, np.exp2, np.expm1, np.cbrt])
+def test_a_function_of_a_range_reaches_both_ends(ufunc) -> None:
+    found = ufunc(enclosed(ENDS))
+    values = [[ufunc(x) for x in samples(*ends)] for ends in ENDS]
+    np.testing.assert_allclose(found.low, [min(row) for row in values], rtol=1e-13)
+    np.testing.assert_allclose(found.high, [max(row) for row in values], rtol=1e-13)
+
+
+@pytest.mark.parametrize("ufunc", [np.sqrt, np.log, np.log2, np.log10, np.log1p])
+def test_a_function_of_a_positive_range_reaches_both_ends(ufunc) -> None:
+    ends = [(a, b) for a, b in ENDS if a > 0]
+    found = ufunc(enclosed(ends))
+    np.testing.assert_allclose(found.low, [ufunc(low) for low, _ in ends], rtol=1e-13)
+    np.testing.assert_allclose(found.high, [ufunc(high) for _, high in ends], rtol=1e-13)
+    with np.errstate(all="ignore"):
+        outside = ufunc(Enclosure(np.array([-2.0, 1.0]), np.array([1.0, 1.0])))
+    assert np.isnan(outside.low).tolist() == np.isnan(outside.high).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("ufunc", [*TWO, np.true_divide, np.power])
+def test_a_function_of_two_ranges_reaches_both_ends(ufunc) -> None:
+    first, second = ([pair[side] for pair in PAIRS] for side in (0, 1))
+    with np.errstate(all="ignore"):
+        found = ufunc(enclosed(first), enclosed(second))
+        grids = [product(samples(*one), samples(*other)) for one, other in PAIRS]
+        values = [[float(ufunc(x, y)) for x, y in grid] for grid in grids]
+    for row, ((a, b), (c, d)) in enumerate(PAIRS):
+        if (ufunc is np.true_divide and c <= 0 <= d) or (ufunc is np.power and a <= 0):
+            assert np.isnan(found.low[row])
+            assert np.isnan(found.high[row])
+        else:
+            assert found.low[row] == pytest.approx(min(values[row]), rel=1e-13), ((a, b), (c, d))
+            assert found.high[row] == pytest.approx(max(values[row]), rel=1e-13), ((a, b), (c, d))
+
+
+@pytest.mark.parametrize(
+    ("found", "low", "high"),
+    [
+        (lambda x, y: x + y, nan, nan),
+        (lambda x, y: x - x, nan, nan),
+        (lambda x, y: x + 1.0, 1, inf),
+        (lambda x, y: x * 2.0, 0, inf),
+        (lambda x, y: x * y, nan, nan),
+        (lambda x, y: x * np.array([0.0]), nan, nan),
+        (lambda x, y: np.array([0.0]) * x, nan, nan),
+        (lambda x, y: 1.0 / (x + 1.0), 0, 1),
+        (lambda x, y: (x + 1.0) / (x + 1.0), nan, nan),
+        (lambda x, y: (x + 1.0) / 2.0, 0.5, inf),
+        (lambda x, y: np.reciprocal(x + 2.0), 0, 0.5),
+        (lambda x, y: (-1.0 - x) / 2.0, -inf, -0.5),
+        (lambda x, y: np.array([inf]) + np.array([inf]) + x, inf, inf),
+    ],
+)
+def test_endless_ranges_are_known_as_far_as_they_can_be(found, low, high) -> None:
+    x = Enclosure(np.array([0.0]), np.array([inf]))
+    with np.errstate(all="ignore"):
+        got = found(x, -x)
+    np.testing.assert_equal([got.low[0], got.high[0]], [low, high])
+
+
+@pytest.mark.parametrize("ufunc", COMPARISONS)
+def test_a_comparison_holds_or_fails_where_it_does_for_all(ufunc) -> None:
+    first, second = ([pair[side] for pair in PAIRS] for side in (0, 1))
+    found = ufunc(enclosed(first), enclosed(second))
+    for row, (one, other) in enumerate(PAIRS):
+        common = {*range(one[0], one[1] + 1)} & {*range(other[0], other[1] + 1)}
+        points = [{*samples(*ends), *common} for ends in (one, other)]
+        seen = {bool(ufunc(x, y)) for x, y in product(*points)}
+        assert (found.holds[row], found.fails[row]) == (seen == {True}, seen == {False})
+
+
+@pytest.mark.parametrize(
+    ("ends", "finite", "infinite", "number"),
+    [
+        ((1, 2), "holds", "fails", "fails"),
+        ((1, inf), "open", "open", "fails"),
+        ((-inf, 1), "open", "open", "fails"),
+        ((inf, inf), "fails", "holds", "fails"),
+        ((-inf, -inf), "fails", "holds", "fails"),
+        ((-inf, inf), "open", "open", "fails"),
+        ((nan, nan), "open", "open", "open"),
+        ((1, nan), "open", "open", "open"),
+        ((nan, 1), "open", "open", "open"),
+    ],
+)
+def test_what_is_known_of_being_a_number(ends, finite, infinite, number) -> None:
+    x = enclosed([ends])
+    for ufunc, wanted in ((np.isfinite, finite), (np.isinf, infinite), (np.isnan, number)):
+        found = ufunc(x)
+        assert (found.holds[0], found.fails[0]) == (wanted == "holds", wanted == "fails")
+
+
+STATES = {True: (True, False), False: (False, True), None: (False, False)}
+"""Certain, certainly not, and open."""
+
+
+def condition(*states: bool | None) -> Condition:
+    holds, fails = np.array([STATES[state] for state in states]).T
+    return Condition(holds, fails)
+
+
+def states_of(found: Condition) -> list[bool | None]:
+    told = {(True, False): True, (False, True): False, (False, False): None}
+    return [told[bool(h), bool(f)] for h, f in zip(found.holds, found.fails, strict=True)]
+
+
+def test_conditions_join_with_three_values() -> None:
+    one, other = (list(states) for states in zip(*product(STATES, STATES), strict=True))
+    both = [
+        False if False in pair else None if None in pair else True
+        for pair in zip(one, other, strict=True)
+    ]
+    some = [
+        True if True in pair else None if None in pair else False
+        for pair in zip(one, other, strict=True)
+    ]
+    assert states_of(condition(*one) & condition(*other)) == both
+    assert states_of(condition(*one) | condition(*other)) == some
+    assert states_of(~condition(True, False, None)) == [False, True, None]
+    plain = np.array([True, False])
+    for state in STATES:
+        pair = condition(state, state)
+        assert states_of(pair & plain) == states_of(plain & pair) == [state, False]
+        joined = [True, state]
+        assert states_of(pair | plain) == states_of(plain | pair) == joined
+    with pytest.raises(TypeError):
+        condition(True) & enclosed([(0, 1)])
+
+
+def test_a_choice_takes_what_is_certain_and_else_both() -> None:
+    yes, no = enclosed([(1, 2)] * 3), enclosed([(5, 7)] * 3)
+    found = np.where(condition(True, False, None), yes, no)
+    assert found.low.tolist() == [1, 5, 1]
+    assert found.high.tolist() == [2, 7, 7]
+    found = np.where(condition(None), no[:1], yes[:1])
+    assert (found.low, found.high) == (1, 7)
+    plain = np.where(np.array([True, False, True]), yes, no)
+    assert plain.low.tolist() == [1, 5, 1]
+    assert plain.high.tolist() == [2, 7, 2]
+
+
+def test_rows_and_shapes_of_a_range() -> None:
+    x = enclosed([(1, 2), (3, 4), (5, 6), (7, 8)])
+    assert x.shape == (4,)
+    assert np.ndim(x) == 1
+    assert (x[1].low, x[1].high) == (3, 4)
+    assert x.reshape((2, 2)).shape == (2, 2)
+    assert x.reshape((2, 2)).high.tolist() == [[2, 4], [6, 8]]
+    wide = Enclosure(np.zeros(1), np.ones(3))
+    assert wide.low.shape == wide.high.shape == (3,)
+    clipped = np.clip(enclosed([(0, 9)]), 2.0, 4.0)
+    assert (clipped.low, clipped.high) == (2, 4)
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4])
+def test_whole_powers_reach_both_ends(exponent: int) -> None:
+    found = enclosed(ENDS) ** float(exponent)
+    values = [[x**exponent for x in samples(*ends)] for ends in ENDS]
+    np.testing.assert_allclose(found.low, [min(row) for row in values], rtol=1e-13)
+    np.testing.assert_allclose(found.high, [max(row) for row in values], rtol=1e-13)
+    assert np.isnan((Enclosure(np.array([-inf]), np.array([1.0])) ** float(exponent)).low)
