@@ -204,16 +204,3 @@ def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float
 )
 def test_what_is_not_given_neither_limits_nor_costs(name, given, value) -> None:
     assert QUANTITIES[name](**dict.fromkeys(given, np.array([3.0]))) == value
-
-
-def test_without_a_power_limit_nothing_is_throttled() -> None:
-    stage = {
-        "stage_latency_s": (np.ones(1),),
-        "stage_capacity_bit_per_s": (np.array([1e9]),),
-        "stage_common": (np.zeros(1),),
-    }
-    assert QUANTITIES["throttled_s"](**stage) == 0
-    own = QUANTITIES["clocked_rate_bit_per_s"](
-        stream_rate_bit_per_s=np.array([1e9]), clocks_common=np.zeros(1)
-    )
-    assert own == np.inf
