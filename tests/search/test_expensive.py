@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
+from scipy.stats import multivariate_normal, norm
 
 from dse.contract import Method
 from dse.model.front import nondominated
@@ -17,10 +18,16 @@ from dse.plugins import registry
 from dse.search import run_method
 from dse.search.archive import Archive
 from dse.search.expensive import process as processes
-from dse.search.expensive.choosing import boxes, expected_improvement, goals
-from dse.search.expensive.features import straight
-from dse.search.expensive.process import Process, fitted
-from dse.search.expensive.search import Chances, between, extremes
+from dse.search.expensive.choosing import (
+    Believer,
+    boxes,
+    expected_improvement,
+    explore,
+    goals,
+)
+from dse.search.expensive.features import Features, straight
+from dse.search.expensive.process import ModelledLosses, Process, fitted
+from dse.search.expensive.search import Chances, between, extremes, improve
 from tests.search.test_search import Synthetic, everything, oracle_front
 
 
@@ -276,3 +283,162 @@ def test_a_space_is_searched_to_its_last_design():
     archive, _ = searched(problem, budget=12)
     assert archive.room == 0
     assert nondominated(archive.front[1]).all()
+
+
+def generator(seed=1):
+    return np.random.default_rng(seed)
+
+
+# Scales ----------------------------------------------------------------------------------------
+
+
+def test_a_choice_is_a_point_of_a_simplex_and_many_values_are_a_line():
+    sizes, ordered = (3, 1, 4, 33, 32), (True, True, False, False, False)
+    features = Features(Synthetic(sizes, lambda i: i[:, :1], ordered=ordered))
+    (found,) = features.of(np.array([[1, 0, 2, 8, 31]]))
+    assert found[:5].tolist() == [0.5, 0.0, 1.0, 0.0, 8 / 32]
+    assert found[5:].tolist() == [0.0] * 30 + [1.0]
+    alone = Features(Synthetic((1, 1), lambda i: i[:, :1]))
+    assert alone.of(np.zeros((3, 2), dtype=int)).tolist() == [[0.0]] * 3
+
+
+# The process -----------------------------------------------------------------------------------
+
+
+def test_the_loss_of_parameters_is_the_posterior_of_the_textbook():
+    """Rasmussen and Williams 2006, eqs. 4.17 and 5.8, with a log-normal prior of the lengths."""
+    features, values = data(12)
+
+    def oracle(at):
+        lengths, s = np.exp(at[:3]), math.exp(at[3])
+        r = [
+            [math.sqrt(5) * math.dist(a / lengths, b / lengths) for b in features] for a in features
+        ]
+        kernel = [[s * (1 + x + x * x / 3) * math.exp(-x) for x in row] for row in r]
+        noise = (math.exp(at[4]) + 1e-8 * s) * np.eye(12)
+        likely = multivariate_normal.logpdf(values, cov=np.array(kernel) + noise)
+        return -likely - norm.logpdf(at[:3], math.log(0.7), 1.5).sum()
+
+    one, two = np.array([-0.3, 0.2, 0.9, -0.5, -3.0]), np.array([0.6, -0.9, 0.1, 0.4, -2.0])
+    squares = (features[:, None] - features[None]) ** 2
+    found = [processes._loss(at, squares, values)[0] for at in (one, two)]
+    assert found[0] - found[1] == pytest.approx(oracle(one) - oracle(two), rel=1e-9)
+
+
+def test_means_are_those_of_the_textbook_however_many_are_asked_for():
+    features, values = data()
+    process = fitted(features, values)
+    others = generator().random((2 * processes.BLOCK + 3, 3))
+    at = [0, processes.BLOCK - 1, processes.BLOCK, len(others) - 1]
+    kernel = process.between(others[at], features)
+    covariance = process.between(features, features) + process.noise * np.eye(25)
+    exact = values.mean() + kernel @ np.linalg.solve(covariance, values - values.mean())
+    assert process.mean(others)[at] == pytest.approx(exact, rel=1e-6)
+    assert process.mean(others[:0]).shape == (0,)
+
+
+# What is expected --------------------------------------------------------------------------------
+
+
+def test_a_chance_is_that_of_errors_as_large_as_when_a_design_is_left_out():
+    features, values = data()
+    rough = 3.0 * generator().standard_normal(25)
+    met = -generator().integers(0, 2, 25).astype(float)
+    violation = np.stack([values - values.mean(), rough, met], axis=1)
+    chances = Chances()
+    chances.learn(features, violation)
+    asked, expected, errors = data(9, seed=5)[0], np.ones(9), []
+    for column in violation[:, :2].T:
+        scaled = np.arcsinh(column / np.median(np.abs(column)))
+        process = fitted(features, scaled, noise=0.02)
+        missed = []
+        for row in range(25):
+            rest = np.arange(25) != row
+            without = conditioned(process, features[rest], scaled[rest])
+            without = Process(**{**vars(without), "constant": process.constant})
+            missed.append(scaled[row] - without.mean(features[row : row + 1])[0])
+        errors.append(max(math.sqrt(np.mean(np.square(missed))), 0.2))
+        expected *= norm.cdf(-process.mean(asked) / errors[-1])
+    assert min(errors) == 0.2 < max(errors)
+    assert chances.of(asked) == pytest.approx(expected, rel=1e-4)
+    assert len(chances._parts) == 2  # what every design meets tells nothing
+
+
+# What is chosen ----------------------------------------------------------------------------------
+
+
+def batch(observed, mean, span, count):
+    """Return what a batch holds and what it should: each the best, were those before it seen."""
+    features, values = data()
+    loss = np.stack([np.exp(values), np.exp(features[:, 2] - features[:, 0])], axis=1)
+    objectives = ModelledLosses()
+    objectives.learn(features, loss)
+    pool, chance = data(len(mean), seed=5)[0], generator().uniform(0.2, 1.0, len(mean))
+    found = (
+        Believer(objectives, pool, mean, span, chance).choose(observed, count, generator()).tolist()
+    )
+    expected, front = [], observed
+    while len(expected) < count:
+        seen = np.concatenate([features, pool[expected]])
+        known = [conditioned(o.process, seen, np.zeros(len(seen))) for o in objectives.known]
+        variance = [one.variance - (one.whitened(pool) ** 2).sum(axis=0) for one in known]
+        deviation = np.sqrt(np.stack(variance, axis=1))
+        merit = chance * expected_improvement(mean, deviation / span, front, np.full(2, 1.1))
+        if not merit.any():
+            merit = chance * deviation[:, 0] * deviation[:, 1]
+        merit[expected] = -1
+        expected.append(int(merit.argmax()))
+        front = np.vstack([front, mean[expected[-1]]])
+    return found, expected
+
+
+def test_a_batch_is_chosen_as_if_each_design_of_it_had_been_seen():
+    observed = np.array([[0.0, 1.0], [0.3, 0.5], [1.0, 0.0]])
+    mean = generator(2).uniform(0.1, 1.0, (30, 2))
+    found, expected = batch(observed, mean, np.array([0.5, 2.0]), 6)
+    assert found == expected
+    assert len({*found}) == 6
+
+
+def test_where_no_design_is_expected_to_gain_the_least_known_is_tried():
+    found, expected = batch(np.full((1, 2), -1e4), np.zeros((12, 2)), np.ones(2), 4)
+    assert found == expected
+    assert len({*found}) == 4
+
+
+def test_exploring_goes_where_a_design_is_likely_and_far_from_what_was_seen():
+    features, chance = generator().random((60, 3)), generator(2).random(60)
+    seen = generator(3).random((4, 3))
+    found = explore(features, seen, chance, generator(), 60)
+    left, near = [*range(60)], [*seen]
+    for row in found.tolist():
+        merit = {one: chance[one] * min(math.dist(features[one], p) for p in near) for one in left}
+        assert merit[row] == pytest.approx(max(merit.values()), rel=1e-9)
+        left.remove(row)
+        near.append(features[row])
+    assert not left
+    assert len(explore(features, seen, chance, generator(), 99)) == 60
+    first, second = explore(features, seen[:0], chance, generator(), 2)
+    assert first == chance.argmax() != second
+
+
+def test_the_unit_of_a_loss_makes_no_difference_nor_does_its_power():
+    designs = []
+    for factor, power in ((1.0, 1), (1e6, 1), (1e-9, 2)):
+        problem = smooth()
+        losses = problem.losses
+        problem.losses = lambda i, f=factor, p=power, of=losses: f * of(i) ** p
+        designs.append(searched(problem, budget=40)[1].tolist())
+    assert designs[0] == designs[1] == designs[2]
+
+
+def test_batches_are_no_larger_than_asked_for():
+    class Counting(Archive):
+        def evaluate(self, index):
+            counts.append(len(index))
+            return super().evaluate(index)
+
+    counts = []
+    archive = Counting(smooth(), total=22)
+    improve(archive, seed=1, population=4, candidates=500)
+    assert counts == [4, 4, 3, 4, 4, 3]  # half of them first
