@@ -11,10 +11,8 @@ from dse.errors import ArgumentError, StudyError
 from dse.silicon.netlists import simulate
 from dse.silicon.netlists.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
 from dse.silicon.netlists.simulate import Activity, simulate_gates
-from dse.silicon.netlists.timing import Delay, Timing, analyse
+from dse.silicon.netlists.timing import Delay, Timing
 from tests.silicon.netlists import LIBRARY
-from tests.silicon.toy import netlist as toy_netlist
-from tests.silicon.toy import toy
 
 CLOCK, A, B = 2, 3, 4
 PS = 1e-12
@@ -183,20 +181,6 @@ def test_a_path_that_ends_after_the_period_is_told() -> None:
         assert found.toggles[5] == 4
         assert note in found.notes
     assert note not in run(drawn, [100.0, 1.0]).notes
-
-
-def test_a_path_may_be_longer_than_that_of_the_timing() -> None:
-    """XOR2 rises 10 ps later where A rises: the simulation takes that for both edges of A."""
-    cells = {"start": "DFF CK=clk D=d Q=n0"}
-    for stage in range(8):
-        cells[f"i{stage}"] = f"INV A=n{stage} Y=m{stage}"
-        cells[f"x{stage}"] = f"XOR2 A=m{stage} B=b Y=n{stage + 1}"
-    drawn = toy_netlist(("clk", "d", "b"), ("q",), {**cells, "end": "DFF CK=clk D=n8 Q=q"})
-    least = analyse(drawn, toy(), clock="clk")
-    toggled = (np.arange(8) % 2 == 1)[:, None]
-    given = {"clock": "clk", "stimulus": {"d": toggled, "b": np.ones((8, 1), bool)}, "warm_up": 3}
-    found = simulate_gates(drawn, toy(), least, **given)
-    assert "% longer than the period: a delay is the worst of both edges" in found.notes[0]
 
 
 def test_a_netlist_must_have_cells_one_clock_delays_and_no_loop() -> None:
