@@ -695,3 +695,21 @@ def test_gate_equivalents_never_mix_with_square_metres(write) -> None:
     for rule in ("area <= 30 um2", "area + core <= 30 kGE", "core <= 30 kGE"):
         (told,) = faults(write(text.replace("RULE", rule)))
         assert {"GE", "m2"} <= {*re.findall(r"\w+", told)}, told
+
+
+def test_columns_of_evaluated_designs_are_checked(write) -> None:
+    table = RESULTS.replace("accuracy", "length [furlong]").replace("0.93", "o.93")
+    write(table.replace("variant", "power_uw"), "results.csv")
+    told = faults(write(OVER_RESULTS))
+    assert told[0] == (
+        "results.csv:1:28: 'power_mw'; two columns are called 'power_w'; "
+        "rename or remove one of them"
+    )
+    assert told[1].startswith("results.csv:1:48: 'length [furlong]'; 'furlong' is not a known unit")
+    assert told[2].startswith("results.csv:2:3: power_uw: 'iter'; it is not a number")
+
+
+def test_an_empty_cell_of_an_objective_is_told_as_empty(write) -> None:
+    write("name,err,c\nx,1,2\ny,,3\n", "e.csv")
+    (told,) = faults(write("designs: e.csv\nobjectives: {err: minimise}\n"))
+    assert "e.csv:3:3: err: ''; the cell is empty" in told
