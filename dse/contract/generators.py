@@ -186,12 +186,3 @@ def bits_of(values: ArrayLike, width: int) -> Bits:
     """
     whole = np.asarray(values)[..., None]
     return np.asarray((whole >> np.arange(width, dtype=whole.dtype)) & whole.dtype.type(1), bool)
-
-
-def numbers_of(bits: Bits, *, signed: bool = False) -> NDArray[np.int64]:
-    """Return the whole numbers of bits (..., width), at most 63: the inverse of `bits_of`."""
-    width = bits.shape[-1]
-    weights = np.left_shift(np.int64(1), np.arange(width, dtype=np.int64))
-    if signed:
-        weights[-1] = -weights[-1]
-    return np.asarray(bits.astype(np.int64) @ weights)

@@ -344,13 +344,12 @@ def unit_names_of(axes: Sequence[Axis]) -> dict[str, str]:
 
 def design_text(design: Mapping[str, Value], unit_names: Mapping[str, str]) -> str:
     """Return a design as ``name = value`` pairs, numbers in the units of `unit_names`."""
-    return ", ".join(
-        f"{name} = {axis_value_text(v, unit_names.get(name))}" for name, v in design.items()
-    )
 
+    def shown(name: str, value: Value) -> str:
+        if isinstance(value, str):
+            return value
+        return (
+            units.show_exactly(value, unit_names[name]) if name in unit_names else f"{value:.12g}"
+        )
 
-def axis_value_text(value: Value, unit_name: str | None) -> str:
-    """Return the value of an axis, a number in the unit of `unit_name` if there is one."""
-    if isinstance(value, str):
-        return value
-    return f"{value:.12g}" if unit_name is None else units.show_exactly(value, unit_name)
+    return ", ".join(f"{name} = {shown(name, value)}" for name, value in design.items())

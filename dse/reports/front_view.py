@@ -364,15 +364,3 @@ def power_text(value: float) -> str:
     exponent = int(np.floor(np.log10(value) + 1e-9))
     factor = round(value / 10.0**exponent)
     return (f"{factor}·" if factor > 1 else "") + power_of_ten(exponent)
-
-
-def legend_columns(lengths: Sequence[int], inches: float) -> int:
-    """Return how many columns of a legend fit; it fills them from top to bottom.
-
-    `lengths` are the characters of its entries, in order.
-    """
-    for across in range(len(lengths), 1, -1):
-        columns = np.array_split(lengths, across)  # as matplotlib does it
-        if sum(0.076 * max(column) + 0.5 for column in columns) < inches:
-            return across
-    return 1

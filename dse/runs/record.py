@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dse import search
 from dse.errors import OutputError
-from dse.files.document import EVALUATE, IN_MEMORY, Document, parse_document
+from dse.files.document import EVALUATE, IN_MEMORY, Document
 from dse.files.json import jsonable
 from dse.model.measured import MeasuredColumns
 from dse.model.problem import Problem
@@ -22,7 +22,7 @@ from dse.reports.text import plural
 from dse.runs.measurements import changed_fields, parsed
 from dse.runs.solved import inputs_of
 from dse.study import study
-from dse.study.overrides import Sweep, at_value, override, sweep_of
+from dse.study.overrides import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.solved import Options
@@ -92,13 +92,6 @@ def _arguments(options: Options) -> Iterator[str]:
             yield from (f"--{name}", str(value))
     for folder in options.reuse:
         yield from ("--reuse", os.path.abspath(folder))
-
-
-def described_study(facts: Facts) -> Document:
-    """Return the study of a run, to which nothing that measures belongs."""
-    run = facts["run"]
-    pairs = [(path, str(value)) for path, value in run["overrides"]]
-    return override(parse_document(run["text"], run["file"]), pairs)
 
 
 def resume_command(facts: Facts, folder: Path) -> str:

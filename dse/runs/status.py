@@ -16,7 +16,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.whole_folders import under_way
-from dse.model.evaluation import ENTRY, Ledger, ledger_of
+from dse.model.evaluation import ENTRY, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.space import design_text
 from dse.model.volume import hypervolume, reference_point
@@ -152,10 +152,12 @@ def _state_section(
         "left_s": left * max(times) / len(times) if times and left >= 0 else None,
         "process": watch.get("process") if running else None,
     }
+    infeasible = f", {ledger.infeasible:,} of them infeasible" * bool(ledger.infeasible)
+    done = f"{len(designs):,} of at most {planned:,}{infeasible}, {ledger.failed:,} of them failed"
     pairs = [
         ("state", _state_text(state, _who(watch))),
         ("search", f"{settings['method']}, seed {settings['seed']}"),
-        ("measured", f"{len(designs):,} of at most {planned:,}{_states(ledger)}"),
+        ("measured", done),
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(settings, facts),
     ]
@@ -176,11 +178,6 @@ def _state_text(state: str, who: str) -> str:
 
 def _front(manifest: Mapping[str, Any]) -> tuple[str, str]:
     return "front", f"{plural(int(manifest['front']), 'design')}, {ledger_of(manifest).proof}"
-
-
-def _states(ledger: Ledger) -> str:
-    infeasible = f", {ledger.infeasible:,} of them infeasible" if ledger.infeasible else ""
-    return f"{infeasible}, {ledger.failed:,} of them failed"
 
 
 def _spent(settings: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

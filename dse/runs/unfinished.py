@@ -16,7 +16,7 @@ import numpy as np
 from dse import search
 from dse.contract.evaluators import RecordedEvaluator
 from dse.errors import NothingFoundError, OutputError, StoreError
-from dse.files.document import Document
+from dse.files.document import Document, parse_document
 from dse.files.whole_folders import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
@@ -29,7 +29,7 @@ from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.store.rows import STORE
 from dse.study import study
-from dse.study.overrides import Sweep, sweep_of
+from dse.study.overrides import override, sweep_of
 from dse.study.study import Study
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class StoredRun:
     @property
     def document(self) -> Document:
         """The study, with what was measured of it; nothing measures any more."""
-        from dse.runs.record import described_study
-
-        identity = self.facts["run"]["identity"]
+        run = self.facts["run"]
+        identity, pairs = run["identity"], [(path, str(to)) for path, to in run["overrides"]]
         own = [(one.design, one.measurement) for one in self.rows if one.identity == identity]
-        return replace(described_study(self.facts), recorded=RecordedEvaluator(identity, own))
+        found = override(parse_document(run["text"], run["file"]), pairs)
+        return replace(found, recorded=RecordedEvaluator(identity, own))
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
         """Return what numbers of a design are in; nothing where another run measured it."""
@@ -89,13 +89,6 @@ def read_store(folder: Path) -> StoredRun:
         return StoredRun(folder, facts, tuple(store.rows()))
 
 
-def _prepared(document: Document, sweep: Sweep | None) -> list[Study]:
-    """Return a study at each value of its sweep."""
-    first, *points = points_of(document, sweep)
-    prepared = study.prepare(first)
-    return [prepared, *(study.prepare(point, prepared) for point in points)]
-
-
 def run_so_far(kept: StoredRun) -> Run:
     """Return what is known of a run so far, as if it had been interrupted.
 
@@ -106,9 +99,11 @@ def run_so_far(kept: StoredRun) -> Run:
     """
     begin, document = time.perf_counter(), kept.document
     sweep = sweep_of(document)
-    prepared, settings = _prepared(document, sweep), kept.facts["search"]
-    settings = replace(prepared[0].settings, **{name: settings[name] for name in settings})
-    answers = [_answer(each, settings, kept.folder) for each in prepared]
+    first, *points = points_of(document, sweep)
+    prepared = study.prepare(first)
+    settings = replace(prepared.settings, **kept.facts["search"])
+    every = [prepared, *(study.prepare(point, prepared) for point in points)]
+    answers = [_answer(each, settings, kept.folder) for each in every]
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
 
 

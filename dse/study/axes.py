@@ -235,17 +235,12 @@ def free_axis(name: str, written: Any, taken: Collection[str], reader: Reader) -
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             rule = "an axis of its own name is letters, digits and _, and no word of Python"
             raise UnitError(rule, "rename it")
-        axis = written_axis(name, written)
+        axis = _texts(name, written) or _numbers(name, written)
         for column in axis.columns:
             if column in taken:
                 raise UnitError(f"{column} is a column of this study already", "rename the axis")
         return [axis]
     return []
-
-
-def written_axis(name: str, written: Any) -> Axis:
-    """Return the axis of values."""
-    return _texts(name, written) or _numbers(name, written)
 
 
 def written_unit(written: Any) -> str:
@@ -266,10 +261,6 @@ def _texts(name: str, written: Any) -> Axis | None:
         return None
     labels = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
     expand(labels, lambda label: label, integer=False)
-    return _chosen(name, labels)
-
-
-def _chosen(name: str, labels: Sequence[str]) -> Axis:
     return choices(name, {name: np.arange(len(labels), dtype=np.float64)}, labels)
 
 

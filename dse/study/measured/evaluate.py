@@ -361,18 +361,15 @@ def measured_of(
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
         here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
-    axis_units = written_units(written.axes, axes)
+    axis_units = {
+        axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
+    }
     evaluator = evaluator_of(section, outputs, axis_units, here)
     pool = rows_of(written, space.axes, reader) if axes else None
     if evaluator is None or len(reader.faults) > before:
         return None
     bench = bench_of(evaluator, section.on_failure, reader.document, axes, outputs.ranges)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), pool=pool)
-
-
-def written_units(written: Mapping[str, Any], axes: Sequence[Axis]) -> AxisUnits:
-    """Return the unit in which each axis is written, None for choices."""
-    return {axis.name: written_unit(written[axis.name]) if axis.ordered else None for axis in axes}
 
 
 def bench_of(
@@ -468,18 +465,13 @@ def measuring_lines(
         left = problem.size - before.count
         yield f"rules on axes alone leave {left:,} of {problem.size:,} designs"
     most = min(settings.budget or before.most, before.most)
-    up_to = f"up to {most:,} designs{each}, chosen by {settings.method}"
-    yield from _measured_by("measured", measured.bench, up_to)
-    yield from _most_spent(section, settings, most, each)
-
-
-def _measured_by(what: str, bench: Bench, most: str) -> Iterator[str]:
-    """Yield what a bench measures, of how many designs at most, and how."""
-    outputs = bench.evaluator.outputs.items()
+    evaluator = measured.bench.evaluator
+    outputs = evaluator.outputs.items()
     named = ", ".join(f"{units.stem(name) or name} [{unit or '1'}]" for name, unit in outputs)
-    parts = json.loads(bench.evaluator.identity).items()
-    yield f"{what}: {named}; {most}"
-    yield f"{what} by: {'; '.join(f'{name} {json.dumps(part)}' for name, part in parts)}"
+    yield f"measured: {named}; up to {most:,} designs{each}, chosen by {settings.method}"
+    parts = json.loads(evaluator.identity).items()
+    yield f"measured by: {'; '.join(f'{name} {json.dumps(part)}' for name, part in parts)}"
+    yield from _most_spent(section, settings, most, each)
 
 
 PATH: Path = ("designs",)
