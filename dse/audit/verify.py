@@ -29,6 +29,7 @@ from dse.runs.manifest import UNMET, front_facts, study_facts
 from dse.runs.notes import Counts, FrontOfPart
 from dse.runs.runner import measure_front
 from dse.search import Progress
+from dse.study.reader import MISSING, lookup
 
 MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
@@ -196,7 +197,7 @@ def check_summary(run: Finished, every: Points) -> Check:
     unmet = run.manifest.get(UNMET)
     unmet = [str(text) for text in unmet] if isinstance(unmet, list) else ()
     counts = Counts(evaluated, failed, failure, interrupted, unmet)
-    parts = [_measured(point, run) for point in every]
+    parts = [_measured(point, run, place) for place, point in enumerate(every)]
     facts = front_facts(run.document, run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)
     volume = f"hypervolume (estimated, ± {error:.2g})" if error else "hypervolume"
@@ -208,14 +209,16 @@ def _whole(said: object) -> int:
     return said if isinstance(said, int) else 0
 
 
-def _measured(point: WrittenFront, run: Finished) -> FrontOfPart:
+def _measured(point: WrittenFront, run: Finished, place: int) -> FrontOfPart:
     """Return a front as a manifest is made of it; another check reports what is infeasible."""
     index, loss = point.index[point.feasible], point.loss[point.feasible]
-    certificate = run.manifest.get("certificate")
-    unfinished = isinstance(certificate, dict) and bool(certificate.get("unfinished"))
-    exact = bool(run.manifest.get("exact"))
-    quality = measure_front(point.problem, loss, exact=exact, compare=not unfinished)
-    return FrontOfPart(point.study, index, quality)
+    said = lookup(run.manifest, () if run.sweep is None else ("points", place))
+    said = said if isinstance(said, dict) else {}
+    unfinished = lookup(run.manifest, ("certificate", "unfinished"))
+    compare = unfinished in (MISSING, []) or said.get("hypervolume_share_of_exact") is not None
+    exact = bool(said.get("exact"))
+    quality = measure_front(point.problem, loss, exact=exact, compare=compare)
+    return FrontOfPart(point.study, index, quality, exact)
 
 
 def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) -> Check:

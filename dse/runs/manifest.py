@@ -50,7 +50,9 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
 
     With a sweep, counts are those of all its values together, but that of designs.
     """
-    parts = [FrontOfPart(a.study, a.outcome.front_index, a.quality) for a in run.answers]
+    parts = [
+        FrontOfPart(a.study, a.outcome.front_index, a.quality, a.outcome.exact) for a in run.answers
+    ]
     counts = Counts(
         sum(answer.outcome.evaluated for answer in run.answers),
         sum(answer.outcome.failed for answer in run.answers),
@@ -171,6 +173,7 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
     return {
         "front": len(part.front),
+        "exact": part.exact,
         "reference_point": objective_values(study.problem, reference) if len(reference) else {},
         "hypervolume": quality.hypervolume.value,
         "hypervolume_error": quality.hypervolume.error,

@@ -28,11 +28,15 @@ INSTANCES = "instances"
 
 @dataclass(frozen=True)
 class FrontOfPart:
-    """One study, or that of one value of a sweep, with its front and how good that is."""
+    """One study, or that of one value of a sweep, with its front and how good that is.
+
+    `exact` says that it is the exact front.
+    """
 
     study: Study
     front: Index
     quality: Quality
+    exact: bool
 
 
 Parts = Sequence[FrontOfPart]

@@ -105,6 +105,24 @@ def test_facts_prove_a_front(write: Callable[..., Path], tmp_path: Path) -> None
     assert "an exact front" in str(dse.verify(tmp_path / "run"))
 
 
+def test_one_value_of_a_sweep_is_exact_and_the_other_is_not(tmp_path: Path) -> None:
+    study = {
+        "axes": {"unroll": [1, 2, 4], "clock": ["100 MHz", "400 MHz"]},
+        "evaluate": {"outputs": {"area": "um2"}, "retries": 0},
+        "sweep": {"clock": ["100 MHz", "400 MHz"]},
+        "objectives": {"area": "minimise"},
+    }
+
+    def failing(unroll: float, clock: float) -> dict[str, float]:
+        if unroll * clock > 1e9:
+            raise ValueError("no timing")
+        return {"area": 1000 * unroll}
+
+    found = dse.run(study, evaluate=failing, out=tmp_path / "run", plots=False)
+    assert [point["exact"] for point in found.manifest["points"]] == [True, False]
+    assert dse.verify(tmp_path / "run").holds
+
+
 def measured(number: float) -> dict[str, float]:
     """Measure a design; those that 3 divides end the process of the worker."""
     if number % 3 == 0:
