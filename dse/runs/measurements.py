@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -155,14 +154,6 @@ def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
     ['study.seed: not set -> 7']
     """
     return [f"{path}: {_beside(old, new)}" for path, old, new in _changes("", before, after)]
-
-
-def parsed(identity: str) -> Any:
-    """Return the fields of what identifies an evaluator, or the text of one that has none."""
-    try:
-        return json.loads(identity)
-    except ValueError:
-        return identity
 
 
 def _changes(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:

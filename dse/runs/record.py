@@ -19,7 +19,7 @@ from dse.files.json import jsonable
 from dse.model.measured import MeasuredColumns
 from dse.model.problem import Problem
 from dse.reports.text import plural
-from dse.runs.measurements import changed_fields, parsed
+from dse.runs.measurements import changed_fields
 from dse.runs.solved import inputs_of
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, sweep_of
@@ -53,7 +53,7 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
             "options": dict(settings.options),
             **({} if settings.time_s is None else {"time_s": settings.time_s}),
         },
-        "identity": {EVALUATE: parsed(measured.bench.evaluator.identity)},
+        "identity": json.loads(measured.bench.evaluator.identity),
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
@@ -97,8 +97,7 @@ def _arguments(options: Options) -> Iterator[str]:
 def resume_command(facts: Facts, folder: Path) -> str:
     """Return the command that goes on with a run."""
     run = facts["run"]
-    measuring = facts["identity"][EVALUATE]
-    function = isinstance(measuring, Mapping) and "function" in measuring
+    function = "function" in facts["identity"]
     if function or run["file"] == IN_MEMORY:
         source = "STUDY" if run["file"] == IN_MEMORY else repr(run["file"])
         given = ["evaluate=FUNCTION"] if function else []

@@ -59,7 +59,8 @@ def run_study(
         document = with_shelves(document)
     with limited(stop=stop):
         answers = [*_answers(document, sweep, options, progress, stop)]
-    _require_any_measured(answers, may_measure=options.measures)
+    if not options.measures:
+        _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
     if document.measures:
         from dse.runs.measurements import recorded_of
@@ -68,18 +69,10 @@ def run_study(
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
-def _require_any_measured(answers: Sequence[SolvedStudy], *, may_measure: bool) -> None:
-    """Raise `MeasurementError` where not a single design is measured: the budget was too small."""
+def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
+    """Raise `MeasurementError` where not a single design is measured, and none may be."""
     measured = [one.outcome for one in answers if one.study.problem.measured is not None]
-    if measured and not any(
-        one.evaluated or one.certificate.way != search.UNFINISHED for one in measured
-    ):
-        raise MeasurementError(
-            f"no design is measured: {measured[0].certificate.reason}; raise search.budget"
-        )
-    unknown = [one.ledger.unknown and not one.evaluated for one in measured]
-    finished = all(one.certificate.finished for one in measured)
-    if measured and not may_measure and finished and all(unknown):
+    if measured and all(one.ledger.unknown and not one.evaluated for one in measured):
         raise MeasurementError(
             "none of these designs has been measured, and only `dse run` measures designs"
         )

@@ -29,7 +29,7 @@ from dse.store.rows import (
 APPLICATION = 0x44534531
 """Marks an SQLite file as a store (``DSE1`` in ASCII)."""
 
-VERSION = 3
+VERSION = 4
 """Of the schema."""
 
 SCHEMA = {

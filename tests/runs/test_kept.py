@@ -133,7 +133,7 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
     )
     with pytest.raises(
         OutputError,
-        match=r"identity.evaluate.*\n.* its 6 measurements no longer h.* own: --out NEW, .*--fr",
+        match=r"identity.function.*\n.* its 6 measurements no longer h.* own: --out NEW, .*--fr",
     ):
         dse.run(study(), evaluate=figures, out=run, resume=True, method="random", budget=8)
     many = {f"u{number}": [1, 2] for number in range(20)}
@@ -317,7 +317,7 @@ def test_status_of_what_was_killed_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "f.sh").write_text("#!/bin/sh\necho area = $1\n")
     changed = run_dse(*shlex.split(last)[4:], cwd=tmp_path)
     assert changed.returncode == 2
-    assert "identity.evaluate" in changed.stderr
+    assert "identity.files" in changed.stderr
     assert "no longer hold" in changed.stderr
 
 

@@ -51,7 +51,7 @@ EDITS = {
     ),
     "DELETE FROM evaluations WHERE number = 3": f"is damaged: row 3 is missing; {COPY}",
     "PRAGMA user_version = 2": (
-        "has version 2 of the schema, and this program knows 3; "
+        "has version 2 of the schema, and this program knows 4; "
         "use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
     ),
     "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM evaluations; END": (
