@@ -322,8 +322,3 @@ def test_no_text_escapes_as_another_error(text, unit):
 )
 def test_one_scale_suits_a_column(values, name, expected):
     assert units.scale(values, name) == expected
-
-
-def test_label_is_the_si_unit():
-    labels = [units.label(unit) for unit in ("bit_per_s", "byte", "cycles_per_byte", "m2", "")]
-    assert labels == ["bit/s", "B", "cycles/B", "m2", ""]

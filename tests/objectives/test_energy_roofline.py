@@ -64,14 +64,6 @@ def test_by_hand(operations: float, traffic: float, time: float, energy: float, 
     assert REGIMES[int(BY_HAND.regime(intensity))] == regime
 
 
-def test_balances_by_hand():
-    assert BY_HAND.time_balance == 2.0
-    assert BY_HAND.lower_balance == pytest.approx(2 * (4 - 2) / 3)
-    assert BY_HAND.upper_balance == pytest.approx(2 * 2 / (4 - 3))
-    # 5 W are just enough for both at once, so the cap never slows anything down
-    assert REGIMES[int(roofline(1.0, 2.0, 3.0, 4.0, 5.0, 5.0).regime(2.0))] == "compute"
-
-
 # --- laws ---
 
 

@@ -111,13 +111,6 @@ def test_what_a_study_leaves_out_costs_and_limits_nothing() -> None:
     assert "offload_latency_s" not in got
 
 
-def test_clocks_that_meet_a_demand_run_no_faster() -> None:
-    one = {"stages": [PLAIN | {"common": 1.0}], "workload_rate_bit_per_s": 1e9}
-    assert evaluated(columns_of(one))["stream_rate_bit_per_s"] == 1e9
-    free = {**one, "stages": [PLAIN]}
-    assert evaluated(columns_of(free))["stream_rate_bit_per_s"] == 4e9
-
-
 INTERFACE = {
     "workload_granularity_byte": 1000.0,
     "interface_overhead_cycles": 0.0,
@@ -161,23 +154,6 @@ def test_an_empty_fleet_carries_nothing_and_takes_forever() -> None:
     assert got["host_cores"] == 0.0
     assert got["energy_j_per_bit"] == inf
     assert got["power_limit_bit_per_s"] == inf
-
-
-LIMITS = ("peak", "link_limit", "power_limit", "offload_limit", "dependence_limit")
-
-
-@pytest.mark.parametrize("least", LIMITS)
-def test_a_design_is_bound_by_its_least_limit(least: str) -> None:
-    """Whichever limit is the least one, a design is said to be bound by it and by no other."""
-    given = {f"{name}_bit_per_s": np.array([2e9]) for name in LIMITS}
-    given["memory_limit_bit_per_s"] = np.array([3e9])
-    given[f"{least}_bit_per_s"] = np.array([1e9])
-    bound = QUANTITIES["bound"]
-    assert [*bound(**given)] == [LIMITS.index(least)]
-    if least != "peak":  # at most one needs to be given
-        only = {name: given[name] for name in ("peak_bit_per_s", f"{least}_bit_per_s")}
-        assert [*bound(**only)] == [LIMITS.index(least)]
-        assert [*bound(peak_bit_per_s=given["peak_bit_per_s"])] == [0]
 
 
 @pytest.mark.parametrize("cap", [1.0, 1e-3])
