@@ -163,24 +163,6 @@ def off_a_line(over: Sequence[float], values: Sequence[float]) -> float:
     return float(np.abs(columns @ found - 1).max())
 
 
-def test_energy_of_rounds_in_a_cycle_goes_with_their_square() -> None:
-    """Of Ascon, within 2.4 %; area is a line within 0.1 %, and the period within 1 %."""
-    rows = [*fastest_of("ascon_aead_asap7").values()]
-    rounds = [float(row["unroll"]) for row in rows]
-    of_cycle = [float(row["energy_pj"]) / float(row["cycles_per_task"]) for row in rows]
-    squares = [number**2 for number in rounds]
-    assert off_a_line(squares, of_cycle) == pytest.approx(0.023, abs=0.001)
-    assert off_a_line(rounds, [float(row["area_um2"]) for row in rows]) < 0.001
-    periods = [1 / float(row["clock_mhz"]) for row in rows]
-    assert off_a_line(rounds, periods) == pytest.approx(0.008, abs=0.001)
-
-
-def test_no_line_goes_through_the_areas_of_checksums() -> None:
-    rows = [*fastest_of("crc32_asap7").values()]
-    bits, areas = ([float(row[name]) for row in rows] for name in ("word_bit", "area_um2"))
-    assert off_a_line(bits, areas) > 0.2
-
-
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_lines_are_those_that_fit_core_finds(library: str) -> None:
     found = dse.fit.core(
@@ -224,16 +206,6 @@ def test_without_glitches_a_larger_radix_takes_less_energy(library: str) -> None
     )
     assert settled == sorted(settled, reverse=True)
     assert max(energy) == energy[2]
-
-
-@pytest.mark.parametrize("name", ["settop_116mbps", "crypto_interface_100gbps"])
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_a_study_of_des_takes_our_core_by_its_name(name: str, library: str, tmp_path: Path) -> None:
-    text = (STUDIES / f"{name}.yaml").read_text("utf-8")
-    path = tmp_path / "study.yaml"
-    path.write_text(text.replace("core: des\n", f"core: des_{library}\n"))
-    assert f"des_{library}" in path.read_text()
-    assert len(dse.run(path).front) > 0
 
 
 def test_aes_at_100_gbit_per_s_by_hand() -> None:

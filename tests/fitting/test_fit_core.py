@@ -331,15 +331,6 @@ def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> N
     assert metrics.tasks_in_flight.tolist() == [2, 3, 5]
 
 
-@pytest.mark.parametrize("form", ["power", "affine"])
-def test_a_fit_is_plain_data(form: str) -> None:
-    settings = {"values.payload": "64 bit", "parameters.partition": "1"}
-    found = dse.fit.core(
-        TABLES / "des.csv", over=["unroll"], settings=settings, forms={"area": form}
-    )
-    assert json.loads(json.dumps(found.to_dict()))["laws"]["area_m2"]["form"] == form
-
-
 def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Path) -> None:
     folder = tmp_path / "my work"
     folder.mkdir()

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dse
 from dse.errors import DseError
 from dse.fitting.platform import fit_platform, platform_record
 from dse.objectives.roofline.model import EnergyRoofline
@@ -149,11 +148,6 @@ def test_no_cap_is_found_where_none_shows(tmp_path: Path, seed: int) -> None:
     assert found.unidentified.keys() == {"usable_power_w"}
     assert 123.0 < found.platform.constant_power_w + found.intervals["usable_power_w"][0] < 400
     assert found.intervals["usable_power_w"][1] == np.inf
-
-
-def test_a_fit_is_plain_data(tmp_path: Path) -> None:
-    facts = dse.fit.platform(runs(tmp_path / "runs.csv")).to_dict()
-    assert json.loads(json.dumps(facts)) == facts
 
 
 def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:

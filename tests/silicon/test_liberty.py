@@ -12,7 +12,6 @@ import pytest
 from dse.errors import StudyError
 from dse.silicon.cells import liberty
 from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.liberty_cells import unateness
 from dse.silicon.cells.library import FlipFlop, LookupTable, TableStack
 from tests.silicon.toy import TOY, toy
 
@@ -82,14 +81,6 @@ def test_a_stack_reads_tables_of_any_shape() -> None:
     assert found == pytest.approx(np.array(single))
     on_entries = tables[4].at(np.array([0.0, 1.5, 3.0]), np.array([2.5, 0.5, 1.5]))
     assert on_entries == pytest.approx(tables[4].values[[0, 1, 2], [2, 0, 1]])
-
-
-def test_unateness() -> None:
-    pins = ["A", "B", "S"]
-    assert unateness("A B", "A", pins) == "positive_unate"
-    assert unateness("!(A + B)", "B", pins) == "negative_unate"
-    assert unateness("(A !S) | (B S)", "S", pins) == "non_unate"
-    assert unateness(None, "A", pins) == "non_unate"
 
 
 def test_packed_and_split_files_are_the_same_library(tmp_path: Path) -> None:
