@@ -12,14 +12,15 @@ import dse
 from dse import search
 from dse.answers import alternatives
 from dse.cli.app import application
-from dse.errors import TooLargeError, UnitError
+from dse.errors import ContractError, TooLargeError, UnitError
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.parametric import flip_search, sweep_search
 from dse.parametric.flip_search import find_flips
 from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
 from dse.parametric.sweep_search import find_crossovers
-from dse.parametric.track import Track
+from dse.parametric.track import Track, in_step
+from dse.parametric.tracked_answer import TrackedAnswer
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study
@@ -256,3 +257,30 @@ def test_a_sweep_without_time_is_refused() -> None:
     document = study.read_study(SETTOP)
     with pytest.raises(TooLargeError, match="not even the answer at one end is known"):
         find_crossovers(document, "rate=0.1..60Gbps", budget=Budget(seconds=1e-9))
+
+
+def test_what_cannot_be_evaluated_disturbs_nothing_in_step_with_it(write, monkeypatch) -> None:
+    found = prepared(MIXED, write, 11)
+    moved = assumptions_of(found)[0]
+    settings = search.SearchSettings()
+    one, other = (
+        Track(moved, TrackedAnswer(found.preference), settings, (1e9, k)) for k in (2e9, 3e9)
+    )
+
+    def compared(problem, space, asks):
+        if any(3e9 in ask.values for ask in asks):
+            raise ContractError("it overflows")
+        return [ask.values for ask in asks]
+
+    def asking(track):
+        found = []
+        for value in (1e9, track.limits[1], 1e9):
+            try:
+                found += yield track.ask(track.rows, [value])
+            except ContractError as error:
+                found.append(str(error))
+        return found
+
+    monkeypatch.setattr("dse.parametric.track.compare_together", compared)
+    found = dict(in_step([one, other], [asking(one), asking(other)]))
+    assert found == {one: [1e9, 2e9, 1e9], other: [1e9, "it overflows", 1e9]}

@@ -15,7 +15,7 @@ import dse
 from dse.errors import OutputError
 from dse.model import volume
 from dse.runs import run_files
-from dse.runs.result import FILES, PICTURES, Result
+from dse.runs.result import FILES, PICTURES
 from dse.study import study
 from dse.study.schema import json_schema
 from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
@@ -120,12 +120,6 @@ def test_feasible_is_of_those_evaluated_whatever_the_method(method: str, write: 
         assert manifest["feasible"] == found.evaluations["feasible"].sum()
 
 
-def test_a_budget_that_covers_the_space_counts_all_of_it(write: Write) -> None:
-    manifest = dse.run(write(SMALL), method="nsga2", budget=10_000).manifest
-    truth = int(everything(problem_of(write(SMALL))).feasible.sum())
-    assert manifest["feasible"] == manifest["feasible_in_space"] == truth
-
-
 def test_the_front_is_what_brute_force_finds(write: Write) -> None:
     """An oracle written apart: compare every feasible design with every other."""
     problem = problem_of(write(SMALL))
@@ -136,15 +130,6 @@ def test_the_front_is_what_brute_force_finds(write: Write) -> None:
     found = solved(write(SMALL)).answers[0].outcome.front_loss
     assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
     assert 3 <= len(expected) < len(loss)
-
-
-def test_the_same_study_in_other_words_gives_the_same_front(write: Write) -> None:
-    lines = SMALL.splitlines()
-    axes = lines[6:8]
-    other = "\n".join([*lines[:6], *reversed(axes), *lines[8:]])
-    other = other.replace("20 Gbit/s", "20e3 Mbps").replace("4 KiB", "4096 B")
-    first, second = dse.run(write(SMALL)).front, dse.run(write(other)).front
-    pd.testing.assert_frame_equal(first, second[first.columns])
 
 
 def test_a_tighter_constraint_only_removes_designs(write: Write) -> None:
@@ -196,23 +181,6 @@ def test_a_sweep_says_which_constraint_the_least_instances_miss(write: Write) ->
     ) in swept.manifest["notes"]
 
 
-def test_a_sweep_over_choices_of_a_stage(write: Write, tmp_path: Path) -> None:
-    text = SMALL + "sweep: {des.clock: [meet, 1]}\n"
-    front = dse.run(write(text), out=tmp_path / "out").front
-    assert set(front["des.clock"]) == {"meet", "1"}
-
-
-def test_a_study_without_axes_is_one_design(write: Write) -> None:
-    text = """
-workload: {intensity: 16 flop/B}
-budget: {platform: gtx_titan}
-objectives: {platform_performance: maximise}
-"""
-    result = dse.run(write(text))
-    assert result.manifest["designs"] == len(result.front) == 1
-    assert "performance" in result.text()
-
-
 def test_options_of_a_table_multiply_its_designs(write: Write) -> None:
     """Twice the cell width is twice the payload, and the names tell the designs apart."""
     text = """
@@ -248,13 +216,6 @@ objectives: {platform_performance: maximise}
     assert done.returncode == 3
     assert "platform_performance_op_per_s exists: violated" in done.stdout
     assert "Traceback" not in done.stderr
-
-
-def test_set_fixes_an_axis_and_replaces_a_field(write: Write) -> None:
-    overrides = {"interface.device": "sparc_t4_engine", "workload.rate": "1 Gbps"}
-    front = dse.run(write(SMALL), overrides=overrides).front
-    assert set(front["interface.device"]) == {"sparc_t4_engine"}
-    assert set(front["throughput_bit_per_s"]) == {1e9}
 
 
 class TestNothingFits:
@@ -358,14 +319,6 @@ class TestCommand:
 
 
 class TestFolder:
-    @pytest.mark.usefixtures("drawn")
-    def test_an_earlier_run_is_replaced(self, write: Write, tmp_path: Path) -> None:
-        result = Result(solved(write(SMALL)))
-        result.save(tmp_path / "out")
-        (tmp_path / "out" / "front.svg").write_text("old")
-        result.save(tmp_path / "out")
-        assert (tmp_path / "out" / "front.svg").read_text(encoding="utf-8") != "old"
-
     def test_anything_else_is_left_alone(self, write: Write, tmp_path: Path) -> None:
         folder = tmp_path / "mine"
         folder.mkdir()

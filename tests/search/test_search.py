@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dse import search
 from dse.contract import Method
-from dse.errors import ContractError, StudyError, TooLargeError, UnknownPluginError
+from dse.errors import ContractError, StudyError, TooLargeError
 from dse.model.evaluation import Evaluation
 from dse.model.space import Block
 from dse.model.volume import hypervolume, reference_point
@@ -386,12 +386,6 @@ def test_a_feasible_loss_that_is_not_finite_is_refused():
 
 
 # --- settings -------------------------------------------------------------------------------
-
-
-def test_an_unknown_method_is_told_with_the_nearest_one():
-    with pytest.raises(UnknownPluginError) as caught:
-        SearchSettings(method="nsga-2")
-    assert str(caught.value) == ("'nsga-2' is not a known method; did you mean 'nsga2' or 'nsga3'?")
 
 
 @pytest.mark.parametrize(

@@ -217,16 +217,6 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
     ] == pytest.approx(0.07)
 
 
-def test_text_and_json_carry_the_same_numbers(write: Callable[[str], Path]) -> None:
-    found = dse.answer(write(TINY), samples=100, uncertainty={"power": "20 %"})
-    facts = found.to_dict()["certainty"]
-    assert facts["samples"] == 100
-    assert facts["candidates"][0]["answer"] == found.certainty.pick.answer
-    assert facts["candidates"][0]["largest_regret_w"] == found.certainty.pick.worst
-    shown = f"is the answer in {100 * found.certainty.pick.answer:.1f} % of the samples"
-    assert shown in " ".join(found.text(all=True).split())
-
-
 def test_without_an_uncertainty_the_answer_says_how_to_give_one(
     write: Callable[[str], Path],
 ) -> None:
