@@ -15,7 +15,6 @@ from dse import search
 from dse.contract import Guard
 from dse.errors import ContractError
 from dse.model import invariants
-from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
 from dse.model.problem import Problem
 from dse.plugins import registry
@@ -135,13 +134,6 @@ def test_a_quantity_that_fails_is_named(problem: Problem) -> None:
 
     with pytest.raises(ContractError, match=r"^area_m2 fails: ZeroDivisionError: by a careless"):
         check(broken(problem, "area_m2", fail))
-
-
-def test_a_core_without_leakage_figures_is_no_broken_core(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(STAGE_COLUMNS, "stage_leakage_power_w", lambda fleet: np.zeros(1))
-    check(problem)
 
 
 @pytest.mark.parametrize("instances", ["least", "9", "{from: 1, to: 3}"])

@@ -31,7 +31,6 @@ from tests.conftest import STUDIES, problem_of, solved
 
 METHODS = registry.names(Method)
 PROVING = tuple(name for name in METHODS if registry.get(Method, name).proves)
-HEURISTICS = tuple(name for name in METHODS if name not in PROVING)
 
 STUDY = """\
 # How large should an offload be, at any clock?
