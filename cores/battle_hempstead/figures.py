@@ -12,11 +12,11 @@ from dse.contract.papers import SHADES, Laboratory, PaperFigures, note, panels, 
 from dse.cores import des, fft, jacobi
 from dse.cores._table import PAPER, full_power_w, full_rate_task_per_s
 from dse.cores.battle_hempstead.fleets_of_cores import (
-    DES_FFT_FLEETS,
     DES_FLEETS,
     ROUTER,
     SET_TOP_BOX,
     Fleets,
+    chains_by_rate,
     designs_of_fleets,
 )
 from dse.cores.battle_hempstead.single_cores import QUANTITIES
@@ -197,15 +197,13 @@ def _depths(sheet: Sheet, _: Laboratory) -> None:
     "pair that is best in the other quantity. Computed by the engine every 2 Gbit/s.",
 )
 def _chains(sheet: Sheet, laboratory: Laboratory) -> None:
-    found = [
-        laboratory.designs(DES_FFT_FLEETS.format(rate=f"{rate} Gbit/s"))
-        for rate in RATES_GBIT_PER_S
-    ]
+    every = chains_by_rate(laboratory)
+    found = [every[rate] for rate in RATES_GBIT_PER_S]
     area, power = panels(sheet, ["least area", "least power"], "rate [Gbit/s]")
     area.set_ylabel("area [mm2]")
     power.set_ylabel("power [mW]")
-    _over_rates(area, found, "area_m2", "power_w", 1e6)
-    _over_rates(power, found, "power_w", "area_m2", 1e3)
+    _over_rates(area, found, "area", "power", 1e6)
+    _over_rates(power, found, "power", "area", 1e3)
 
 
 def _over_rates(axes: Axes, found: list[Fleets], least: str, other: str, scale: float) -> None:
@@ -219,9 +217,8 @@ def _over_rates(axes: Axes, found: list[Fleets], least: str, other: str, scale: 
     label = "pair that is best in the other quantity"
     axes.plot(rates, values[each, rival], "--", label=label)
     axes.plot(rates, of_best, label="best pair")
-    pairs = [*zip(found, best, strict=True)]
     first, second = (
-        np.array([designs_of_fleets(columns, stage)[row] for columns, row in pairs])
+        np.array([columns[stage][row] for columns, row in zip(found, best, strict=True)])
         for stage in ("des", "fft")
     )
     marked = _begins(first) | (rates % MARKED_GBIT_PER_S == 0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract.papers import Laboratory
+from dse.contract.papers import ORDERS, Laboratory
 from dse.cores.battle_hempstead import single_cores
 
 functions = single_cores.functions
@@ -30,20 +30,18 @@ stages:
     instances: least
 objectives: {{area: minimise, power: minimise}}
 """
-DES_FFT_FLEETS = """
-workload: {{rate: {rate}}}
+_LAST = 240
+_SWEEP = f"""
+workload: {{rate: 1 Gbit/s}}
 stages:
   - core: des
     instances: least
   - core: fft
     instances: least
 objectives: {{area: minimise, power: minimise}}
+axes:
+  workload.rate: {{from: 1 Gbit/s, to: {_LAST} Gbit/s, points: {_LAST}}}
 """
-_LAST = 240
-_SWEEP = (
-    DES_FFT_FLEETS.format(rate="1 Gbit/s")
-    + f"axes:\n  workload.rate: {{from: 1 Gbit/s, to: {_LAST} Gbit/s, points: {_LAST}}}\n"
-)
 
 Fleets = Mapping[str, NDArray[Any]]
 """Columns of a study, one row per fleet or chain of fleets."""
@@ -96,7 +94,7 @@ def fleet_order(
     laboratory: Laboratory, use_case: str, quantity: str, order: str, bound: float
 ) -> bool:
     """Return whether a quantity of the fleet of each design stands in an order to a number."""
-    values, holds = _values_of(laboratory, use_case, quantity), single_cores.ORDERS[order]
+    values, holds = _values_of(laboratory, use_case, quantity), ORDERS[order]
     return all(holds(value, bound) for value in values.values())
 
 
@@ -106,7 +104,7 @@ def rate_of_streams(count: float, rate: float) -> float:
     return count * rate
 
 
-def _sweep(laboratory: Laboratory) -> dict[int, Fleets]:
+def chains_by_rate(laboratory: Laboratory) -> dict[int, Fleets]:
     """Return all chains of a DES and an FFT stage by rate in Gbit/s: designs, area and power."""
     found = laboratory.designs(_SWEEP)
     rates = np.rint(np.asarray(found["workload.rate_bit_per_s"]) / 1e9)
@@ -127,12 +125,14 @@ def _best(chains: Fleets, quantity: str) -> tuple[str, str]:
 @functions
 def best_chain(laboratory: Laboratory, quantity: str, rate: float) -> str:
     """Return the chain with the least area or power at one rate in Gbit/s."""
-    return " and ".join(_best(_sweep(laboratory)[int(rate)], quantity))
+    return " and ".join(_best(chains_by_rate(laboratory)[int(rate)], quantity))
 
 
 def _coincide(laboratory: Laboratory) -> list[bool]:
     """Return by rate whether the chain with the least area has the least power, too."""
-    return [_best(one, "area") == _best(one, "power") for one in _sweep(laboratory).values()]
+    return [
+        _best(one, "area") == _best(one, "power") for one in chains_by_rate(laboratory).values()
+    ]
 
 
 @functions
@@ -152,7 +152,7 @@ def runs_with_one_best_chain(laboratory: Laboratory) -> float:
 @functions
 def widest_spread(laboratory: Laboratory, quantity: str, step: float) -> float:
     """Return most over least area or power, at the rate where it is largest; rates in steps."""
-    sweep = _sweep(laboratory)
+    sweep = chains_by_rate(laboratory)
     values = (sweep[rate][quantity] for rate in range(int(step), _LAST + 1, int(step)))
     return max(float(one.max() / one.min()) for one in values)
 
@@ -160,7 +160,7 @@ def widest_spread(laboratory: Laboratory, quantity: str, step: float) -> float:
 @functions
 def rates_won(laboratory: Laboratory, design: str, quantity: str, first: float) -> float:
     """Return at how many rates from the first on a design has the least area or power."""
-    sweep = _sweep(laboratory)
+    sweep = chains_by_rate(laboratory)
     rates = range(int(first), _LAST + 1)
     return float(sum(design in _best(sweep[rate], quantity) for rate in rates))
 

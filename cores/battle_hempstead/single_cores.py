@@ -8,7 +8,6 @@ or per task and second.  Every printed cell is read within its rounding.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -17,7 +16,7 @@ import numpy as np
 
 from dse.contract import Column, CoreMetrics
 from dse.contract.claim_table import ClaimFunctions
-from dse.contract.papers import PrintedNumbers
+from dse.contract.papers import ORDERS, PrintedNumbers
 from dse.contract.published import read_published
 from dse.cores import des, fft, jacobi
 from dse.cores._table import TABLES, full_power_w, full_rate_task_per_s
@@ -66,7 +65,6 @@ QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
 }
 
 _ENDS: Mapping[str, Callable[..., str]] = {"least": min, "most": max}
-ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 _EQUATIONS: Mapping[int, Callable[[Callable[[str], float], float], float]] = {
     2: lambda number, n: number("3500") * n + number("4600"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -98,6 +99,9 @@ ClaimAnswer = Callable[[Laboratory, PrintedNumbers], ClaimValue]
 
 Draw = Callable[["Sheet", Laboratory], None]
 
+ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
+    {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+)
 CONTRADICTION = "contradicts itself"
 RESIDUAL = "residual of a fit"
 READING = "depends on a reading"

@@ -10,7 +10,6 @@ each input.
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy as np
 from dse.contract.papers import (
     CONTRADICTION,
     DOES_NOT_EXIST,
+    ORDERS,
     READING,
     RESIDUAL,
     Claim,
@@ -42,7 +42,6 @@ Agreement = Literal["agrees", "agrees within the inputs' rounding", "does not ag
 Question = Callable[[PrintedNumbers], ClaimValue]
 
 BOUND = re.compile(r"(<=|>=|<|>) *(\S+)")
-_HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _TIE = 1e-9
 """A value half-way between two printed ones may have been rounded to either."""
 
@@ -104,7 +103,7 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
         The claim fails to compute; with its file and line.
     """
     compared = _compare(claim, claim.ours, laboratory)
-    readings = _read(claim, laboratory)
+    readings = {words: _compare(claim, one, laboratory) for words, one in claim.readings.items()}
     numbers = is_numeric(claim.printed) and is_numeric(compared.value)
     error = _error(claim, compared.value) if numbers else None
     return CheckedClaim(
@@ -113,18 +112,11 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
         ours_within=compared.within,
         relative_error=error,
         verdict=claim.verdict or compared.agreement or UNCHECKED,
-        readings=readings,
+        readings=tuple(
+            ClaimReading(words=words, ours=found.value, agreement=found.agreement)
+            for words, found in readings.items()
+        ),
     )
-
-
-def _read(claim: Claim, laboratory: Laboratory) -> tuple[ClaimReading, ...]:
-    """Return what each reading of a claim gives."""
-    readings = []
-    for words, answer in claim.readings.items():
-        found = _compare(claim, answer, laboratory)
-        reading = ClaimReading(words=words, ours=found.value, agreement=found.agreement)
-        readings.append(reading)
-    return tuple(readings)
 
 
 @dataclass(frozen=True)
@@ -199,7 +191,7 @@ def _agrees(claim: Claim, low: ClaimValue, high: ClaimValue) -> bool:
     """Return whether an answer anywhere from `low` to `high` is what is printed."""
     bound = BOUND.fullmatch(claim.printed) if isinstance(claim.printed, str) else None
     if bound and is_numeric(low):
-        return any(_HOLDS[bound[1]](value, float(bound[2])) for value in (low, high))
+        return any(ORDERS[bound[1]](value, float(bound[2])) for value in (low, high))
     if is_numeric(claim.printed) and is_numeric(low):
         least, most = claim.rounding or (float(claim.printed), float(claim.printed))
         tie = _TIE * (most - least)

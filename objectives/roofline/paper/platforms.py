@@ -258,13 +258,6 @@ def one_board_is_slower(printed: PrintedNumbers) -> bool:
 
 
 @functions
-def boards_of_titans_power(printed: PrintedNumbers) -> float:
-    """Return how many Arndale GPUs draw the Titan's most power."""
-    titan, board = _both(printed)
-    return float(titan.peak_power / board.peak_power)
-
-
-@functions
 def power_over_most(printed: PrintedNumbers, power_w: float, platform: str) -> float:
     """Return some watts over the most power of a platform."""
     return power_w / float(platform_within(printed, platform).peak_power)
@@ -285,10 +278,10 @@ def efficiencies_match(printed: PrintedNumbers, least: float, share: float) -> b
 
 
 @functions
-def titan_peak_efficiency_over_board(printed: PrintedNumbers) -> float:
-    """Return peak operations per joule of the Titan over those of the Arndale GPU."""
-    titan, board = _both(printed)
-    return float(titan.peak_efficiency / board.peak_efficiency)
+def titan_over_board(printed: PrintedNumbers, figure: str) -> float:
+    """Return ``peak_power`` or ``peak_efficiency`` of the Titan over that of the Arndale GPU."""
+    titan, board = (float(getattr(one, figure)) for one in _both(printed))
+    return titan / board
 
 
 @functions
