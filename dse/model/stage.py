@@ -60,11 +60,6 @@ class Stage:
     common: bool = False
     alone: bool = False
 
-    @property
-    def decided_by(self) -> tuple[str, ...]:
-        """Columns besides those of its axes that decide what its fleets are."""
-        return (*(CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS), self.policy)
-
     def with_metrics(self, **columns: Column) -> Stage:
         """Return the stage with other values of some metrics of its designs."""
         metrics = replace(self.designs.metrics, **columns)
@@ -77,7 +72,8 @@ class Stage:
 
     def reads(self, column: str) -> bool:
         """Tell whether its fleets depend on a column."""
-        return column.startswith(f"{self.name}.") or column in self.decided_by
+        shared = CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS
+        return column.startswith(f"{self.name}.") or column in shared
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design of a mixed fleet, as in `designs`."""
