@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dse.api.changes import decision_map as decision_map
     from dse.api.changes import flips as flips
     from dse.api.changes import sweep as sweep
+    from dse.api.pages import report as report
     from dse.api.papers import reproduce as reproduce
-    from dse.api.reports import report as report
     from dse.api.results import Answer as Answer
     from dse.api.silicon import characterise as characterise
     from dse.api.silicon import verilog as verilog
@@ -58,7 +58,7 @@ _FROM = {
     "dse.api.changes": ("decision_map", "flips", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
-    "dse.api.reports": ("report",),
+    "dse.api.pages": ("report",),
     "dse.api.silicon": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run", "status"),

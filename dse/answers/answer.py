@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,40 +15,269 @@ from numpy.typing import NDArray
 from dse import contract
 from dse.algebra import units
 from dse.answers import sections
-from dse.answers.alternatives import (
-    MOST_CHOICES,
-    Alternative,
-    alternatives,
-    alternatives_section,
-    host_sections,
-    staying_sections,
-)
-from dse.answers.design import Pick, pick
+from dse.answers.design import Pick, amount, bought_section, pick, telling_columns
 from dse.answers.roofs import roofs_section
-from dse.answers.shortfall import margins_section, undemanded_section
-from dse.answers.trade import bought_section
+from dse.answers.shortfall import (
+    Shortfall,
+    margins_section,
+    shortfall,
+    shortfalls,
+    undemanded_section,
+)
+from dse.contract import SIZE
 from dse.model.graph import explain_missing
+from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
 from dse.model.preference import Preference
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index
+from dse.model.space import ALONE, Axis, Index
 from dse.plugins import registry
 from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
 from dse.reports.sections import OneScreen, Section
-from dse.reports.text import ROUNDING, in_words, listed
+from dse.reports.text import ROUNDING, change, in_words, listed, percent
+from dse.runs import runner
 from dse.runs.notes import implausible
 from dse.runs.solved import KnownFront, Options
+from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
-from dse.study.workload_interface_budget import FIELDS
+from dse.study.workload_interface_budget import FIELDS, SECTIONS
 from dse.study.written import stages_of
 
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""
+
+MOST_CHOICES = 60
+"""Choices by name of one axis beyond this number are not tried one by one."""
+
+MOST_ROWS = 15
+"""Rows of a table of alternatives; the cheapest stand first."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The best design with one choice made otherwise: ``interface.device`` as ``apu``.
+
+    Attributes
+    ----------
+    design, merit
+        The best such design and what the preference minimises for it, None when none is feasible.
+    shortfalls, together
+        Then: the least violations of one constraint alone, or of several `together`.
+    """
+
+    axis: str
+    choice: str
+    design: Pick | None
+    merit: float | None = None
+    shortfalls: tuple[Shortfall, ...] = ()
+    together: bool = False
+
+    @property
+    def closest(self) -> Pick | None:
+        """The design, or the one that comes closest to being feasible."""
+        return self.design or (self.shortfalls[0].design if self.shortfalls else None)
+
+    @property
+    def meets_demand(self) -> bool:
+        """Whether `closest` meets every lower limit, whatever else it violates."""
+        shown = self.shortfalls if self.together else self.shortfalls[:1]
+        return not any(entry.at_least for entry in shown)
+
+    @property
+    def why_infeasible(self) -> str:
+        """What nothing feasible has, in words."""
+        texts = [entry.text(together=self.together) for entry in self.shortfalls]
+        return listed(texts, "and" if self.together else "or") or "no design was found"
+
+    def to_dict(self, pick: Pick, goals: Sequence[str]) -> dict[str, Any]:
+        """Return plain data, for JSON, compared with the recommended design."""
+        facts: dict[str, Any] = {"choice": self.choice, "feasible": self.design is not None}
+        if self.design is not None:
+            facts |= self.design.to_dict()
+        if self.shortfalls:
+            violations = [entry.to_dict() for entry in self.shortfalls]
+            facts |= {"together": self.together, "violations": violations}
+        if self.closest is not None:
+            facts["differences"] = pick.differences(self.closest, goals)
+        return facts
+
+
+Cut = Mapping[int, Sequence[int]]
+"""Index of an axis -> the indices of the values that stay."""
+
+
+def alternatives(
+    study: Study, options: Options, preference: Preference, answer: Pick, budget: Budget
+) -> tuple[tuple[Alternative, ...], str]:
+    """Return the best design for every other choice by name, and with or without each design.
+
+    Each search has its share of what is left of a budget.  Also return what that cut short, in a
+    sentence, empty for nothing.
+    """
+    found, short, missing = [], 0, 0
+    cuts = [*_cuts(study.problem, answer)]
+    for place, (axis, choice, cut) in enumerate(cuts):
+        best, share = None, budget.left_s / (len(cuts) - place)
+        with suppress(EffortError), limited(seconds=share, byte=budget.byte) as work:
+            space = study.problem.space.restricted(cut)
+            problem = replace(study.problem, space=space, beside=False)
+            best = _best(study, axis, choice, problem, options, preference)
+        short += bool(work.ended)
+        if best is None or (work.ended and best.design is None):
+            missing += 1  # that it is infeasible is not known
+        else:
+            found.append(best)
+    words = f"The time (--time) ended {short} of {len(cuts)} searches for other choices early"
+    words += ", whose designs may be beaten" * (missing < short)
+    words += f"; {missing} found no design" * bool(missing)
+    return tuple(found), f"{words}." * bool(short)
+
+
+def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
+    """Yield every other way to make one choice: axis, choice, and what stays of the space.
+
+    A design that the answer does not use changes nothing when it is omitted.
+    """
+    axes = problem.space.axes
+    for number, axis in enumerate(axes):
+        if not axis.ordered and 1 < axis.size <= MOST_CHOICES:
+            for choice, label in enumerate(axis.labels):
+                if not _chosen(axis, label, answer):
+                    yield axis.name, label, {number: [choice]}
+    for stage in problem.stages:
+        names = [f"{stage.name}.{design}" for design in stage.designs.names]
+        counts = {axis.name: number for number, axis in enumerate(axes) if axis.name in names}
+        if not stage.mixed or not 1 < len(counts) <= MOST_CHOICES:
+            continue
+        used = [name for name in answer.counts if name.startswith(f"{stage.name}.")]
+        none = {name: _zero(axes[number]) for name, number in counts.items()}
+        for name, number in counts.items():
+            design = name.removeprefix(f"{stage.name}.")
+            if none[name] and name in answer.counts:
+                yield stage.name, f"without {design}", {number: none[name]}
+            others = {counts[other]: none[other] for other in counts if other != name}
+            if all(others.values()) and used != [name]:
+                yield stage.name, f"only {design}", others
+
+
+def _chosen(axis: Axis, label: str, answer: Pick) -> bool:
+    stage, _, _ = axis.name.partition(".")
+    return answer.choices.get(axis.name) == label or f"{stage}.{label}" in answer.counts
+
+
+def _zero(axis: Axis) -> list[int]:
+    return np.flatnonzero(axis.columns[axis.unit_name] == 0).tolist()
+
+
+def _best(
+    study: Study, axis: str, choice: str, problem: Problem, options: Options, preference: Preference
+) -> Alternative:
+    outcome = runner.solve_study(replace(study, problem=problem), options, partial=True).outcome
+    front = outcome.front_index
+    if not len(front):
+        found, together = shortfalls(problem, outcome, preference)
+        return Alternative(axis, choice, None, shortfalls=found, together=together)
+    point = preference.first(problem, front)
+    merit = float(preference.merit(problem, point)[0]) if preference.is_quantity else None
+    return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
+
+
+def host_sections(problem: Problem, preference: Preference, answer: Pick) -> Iterator[Section]:
+    """Yield what the host alone would cost, where it is a design and not the answer."""
+    if not len(problem.hosts) or answer.name == ALONE:
+        return
+    found = problem.evaluate(problem.hosts)
+    missed = np.maximum(found.violation, 0.0)
+    merit = preference.merit(problem, problem.hosts, found.loss)
+    row = int(np.lexsort((merit, missed.max(axis=1)))[0])
+    point, rules = problem.hosts[row], np.flatnonzero(missed[row] > 0)
+    design = pick(problem, point, preference.quantity)
+    preferred = preference.quantity
+    name = preferred if preferred in answer.quantities and preferred else problem.goals[0].name
+    value = design.quantities[name]
+    by = change(value, answer.quantities[name])
+    line = f"The host alone: {in_words(name)} {units.show(value, name)}{f' ({by})' if by else ''}"
+    differences = answer.differences(design, [goal.name for goal in problem.goals])
+    facts = design.to_dict() | {"feasible": not len(rules), "differences": differences}
+    if len(rules):
+        first = shortfall(problem, preference, int(rules[0]), point, float(missed[row, rules[0]]))
+        line += f"; infeasible: {first.text(together=True)}"
+    yield Section("host", "The host alone", (f"{line}.",), facts=facts, brief=(f"{line}.",))
+
+
+def staying_sections(problem: Problem, point: Index) -> Iterator[Section]:
+    """Yield a section for the design at `point`, (1, d); none where every size is offloaded."""
+    mixed = problem.graph.quantities
+    columns = {name: float(column[0]) for name, column in problem.describe(point).items()}
+    share = columns.get(TASKS_OFFLOADED, 1.0)
+    if not isinstance(mixed, Mixed) or share == 1.0:
+        return
+    (parted,) = (one for one in mixed.parts if one.share == share)
+    sizes = [size for size, _ in parted.staying]
+    takes = {q.name: columns[q.name] for q in problem.quantities if q.staying}
+    shares = {"tasks": 1.0 - share, "payload": 1.0 - columns[PAYLOAD_OFFLOADED]}
+    known = [amount(value, name) for name, value in takes.items() if value > 0]
+    parts = listed([f"{percent(part)} of the {what}" for what, part in shares.items()])
+    verb = "stays" if len(sizes) == 1 else "stay"
+    line = f"{listed([units.show(size, SIZE) for size in sizes])} {verb}, {parts}: "
+    facts = {"sizes_byte": sizes, "shares": shares, "takes": takes}
+    yield Section("staying", "On the host", (f"{line}{listed(known)}.",), facts=facts)
+
+
+def alternatives_section(
+    axis: str,
+    found: Sequence[Alternative],
+    answer: Pick,
+    goals: Sequence[str],
+    preferred: str | None,
+) -> Section:
+    """Return what every other choice on one axis would cost, one line each.
+
+    `preferred` is the quantity that decides, None where several do.
+    """
+    found = sorted(found, key=lambda entry: (entry.design is None, entry.merit or 0.0))
+    designs = [entry.closest for entry in found if entry.closest is not None]
+    columns = telling_columns(designs, goals, axis)
+    with_names = not {design.name for design in designs} <= {entry.choice for entry in found}
+    compared = preferred if preferred in answer.quantities else None
+    rows = []
+    for entry in found[:MOST_ROWS]:
+        if (other := entry.closest) is None:
+            continue
+        cells = [entry.choice if entry.design else f"{entry.choice} (!)"]
+        cells += [other.name] if with_names else []
+        cells += map(other.shown, columns)
+        if compared:
+            cost = change(other.quantities[compared], answer.quantities[compared])
+            cells.append(cost if entry.meets_demand else "")
+        rows.append(tuple(cells))
+    remarks = [
+        f"(!) {entry.choice} is infeasible: {entry.why_infeasible}."
+        for entry in found[:MOST_ROWS]
+        if entry.design is None
+    ]
+    left = max(len(found) - MOST_ROWS, 0)
+    if left:
+        remarks.append(f"... and {left} more, which --json lists.")
+    headers = ("instead", *["design"] * with_names, *map(in_words, columns))
+    section, _, name = axis.partition(".")
+    what = in_words(name) if section in SECTIONS else f"{section} {in_words(name) or 'fleet'}"
+    if axis in answer.choices and not name:
+        what = in_words(axis)  # of a table of designs, or of what is measured: no stage
+    return Section(
+        f"instead.{axis}",
+        f"Any other {what}",
+        headers=(*headers, "change") if compared else headers,
+        rows=tuple(rows),
+        remarks=tuple(remarks),
+        facts={"choices": [entry.to_dict(answer, goals) for entry in found], "not_shown": left},
+        brief=(),
+    )
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.answers.design import Bottlenecks, Pick, allowed, pick
+from dse.answers.design import Bottlenecks, Pick, Trade, allowed, pick
 from dse.answers.sections import headroom
-from dse.answers.trade import Trade
 from dse.contract import SIZE, Column, Objective
 from dse.model.evaluation import full_column
 from dse.model.preference import Preference

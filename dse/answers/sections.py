@@ -8,8 +8,16 @@ from itertools import groupby
 from typing import Any
 
 from dse.algebra import units
-from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, pick, telling_columns
-from dse.answers.trade import Trade
+from dse.answers.design import (
+    Advice,
+    Bottleneck,
+    Bottlenecks,
+    Pick,
+    Trade,
+    amount,
+    pick,
+    telling_columns,
+)
 from dse.files.document import Document
 from dse.model.evaluation import Goal, ledger_of
 from dse.model.preference import Preference

@@ -150,8 +150,9 @@ def answer(
     budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
     later = chain(_simulated(first, preference), _ranges(first, preference, share, budget))
     if flips is not False:
-        near = time is None and not flips
-        later = chain(later, _changing(first, preference, budget, near, bool(flips), progress))
+        if time is None and not flips:
+            budget = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte)
+        later = chain(later, _changing(first, preference, budget, bool(flips), progress))
     for section in later:
         reporter.report([section])
         found = found.with_section(section)
@@ -210,20 +211,16 @@ def _changing(
     solved: KnownFront,
     preference: Preference,
     budget: Budget,
-    near: bool,
     full: bool,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
-    """Yield what would change an answer; only what is near at once."""
+    """Yield what would change an answer; without `full` what is near."""
     from dse.parametric.flip_search import flips_section
-    from dse.search.settings import Budget
 
     def step(_: str, number: int, total: int) -> None:
         if progress is not None:
             progress(number, total)
 
-    if near:
-        budget = Budget(seconds=min(budget.seconds, NEAR_S), byte=budget.byte)
     study, front, exact = solved.study, solved.front, bool(solved.found["exact"])
     found = flips_section(
         study, front, preference, exact=exact, full=full, budget=budget, progress=step

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.api.answers import answer
-from dse.api.arguments import Limit, Percent
+from dse.api.arguments import Duration, Limit, Percent, Size, folder_of, public
 from dse.errors import InfeasibleError
 from dse.files.json import write_text
 
 if TYPE_CHECKING:
-    from dse.page.page_run import PageRun
+    from dse.page.contents import PageRun
     from dse.reports.sections import Readable, Section
+    from dse.runs.result import Result
     from dse.study.study import Study
 
 CONSTRAINTS = "constraints"
@@ -46,8 +47,7 @@ def page_text(
     `changing` are arguments of `answer`.
     """
     from dse.page import document
-    from dse.page.contents import contents, remarks
-    from dse.page.page_run import read_page_run
+    from dse.page.contents import contents, read_page_run, remarks
     from dse.reports.sections import Section
     from dse.runs.unfinished import readable
 
@@ -128,3 +128,63 @@ def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, An
     words = "The run goes on. Its front is shown when it ends, or is stopped."
     parts = {"answer": [Section("running", lines=(words,))], "more": status}
     return document.page_html(folder.name, parts, None, live=live)
+
+
+@public
+def report(
+    run: str | Path | Result,
+    *,
+    out: str | Path | None = None,
+    prefer: str | None = None,
+    tolerance: Percent | None = None,
+    flips: bool = False,
+    time: Duration | None = None,
+    memory: Size | None = None,
+    cloud: Limit = 100_000,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Write a finished run as a web page, which needs no network and no other file.
+
+    >>> dse.report("runs/settop", out="settop.html")
+
+    Parameters
+    ----------
+    run
+        Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
+    out
+        Page to write (default: report.html in the folder).
+    prefer, tolerance, memory
+        As in `answer`.
+    flips
+        Include flip points: what would change the answer.
+    time
+        Most CPU time for other choices and flip points: "1 min" (default: 10 s).
+    cloud
+        Most feasible designs to draw.
+    progress
+        Called with how many assumptions were checked, and how many there are.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When the folder is no run or was changed since, or when the page cannot be written.
+    """
+    from dse.search.settings import budget_of
+
+    budget_of(time, memory)  # what makes no sense is refused before anything is read
+    return write_page(
+        folder_of(run),
+        out,
+        prefer=prefer,
+        tolerance=tolerance,
+        flips=flips,
+        time=time,
+        memory=memory,
+        cloud=cloud,
+        progress=progress,
+    )

@@ -232,7 +232,7 @@ def plot(run: str | Path, *, out: str | Path | None = None) -> None:
         write(str(picture))
 
 
-@command("dse.api.reports:report")
+@command("dse.api.pages:report")
 def report(call: Call) -> None:
     """Write a run as a web page that works offline."""
     with bar("assumptions", "reading the run") as progress:

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.algebra.base_units import BINARY
 from dse.algebra.thresholds import thresholds_of
+from dse.errors import OutputError
 from dse.model.evaluation import KNEE
 from dse.model.preference import Preference
-from dse.page.columns import column_facts, packed, single, unit_facts
-from dse.page.page_run import PageRun, drawn
+from dse.model.space import Index
 from dse.reports import front_view
+from dse.reports.designs import described, parts
 from dse.reports.front_text import RULE, representative_rows
-from dse.reports.front_view import FrontView
+from dse.reports.front_view import ARROW, FrontView, axis_scale, kind_of, thinned
 from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
+from dse.runs import finished
 from dse.runs.design_names import exact_name
+from dse.runs.finished import Finished, read_view
 from dse.runs.manifest import GROWTH
 from dse.study.scenario import field_path
+from dse.study.study import Study
 
 MOST_LINES = 2_000
 """Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
@@ -41,6 +50,180 @@ FLIPS, ROOFS = "flips", "roofs"
 
 OWN = "own"
 """The study's preference, where it is neither an objective nor the knee."""
+
+POWERS = range(-30, 31)
+"""Powers of ten that are tried to find from where on which prefix is used."""
+
+COUNTED = re.compile(r"(?<!\S)(\d+) (?=\S)")
+"""How many of a core, in the name of a fleet."""
+
+
+@dataclass(frozen=True)
+class PageRun:
+    """A run as a page shows it.
+
+    Attributes
+    ----------
+    name
+        What the page calls it.
+    view
+        Its front, and the feasible designs around it.
+    run
+        The run as it was written.
+    points
+        The study and its front, for every value of the sweep, or the one study.
+    """
+
+    name: str
+    view: FrontView
+    run: Finished
+    points: tuple[tuple[Study, Index], ...]
+
+    @property
+    def study(self) -> Study:
+        """The study, at the first value of a sweep."""
+        return self.points[0][0]
+
+    @property
+    def recommended(self) -> Index:
+        """The recommended design (1, d); none, (0, d), for a sweep."""
+        index = self.points[0][1]
+        found = self.view.recommended
+        return index[:0] if found is None else index[found.row : found.row + 1]
+
+    @property
+    def designs(self) -> list[str]:
+        """What was chosen for each design of the front, in a line."""
+        return [name for study, index in self.points for name in described(study.problem, index)]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The same without numbers of instances that follow from the rate."""
+        return [
+            ", ".join(chosen)
+            for study, index in self.points
+            for chosen in parts(study.problem, index, counts=False)
+        ]
+
+
+def read_page_run(folder: Path) -> PageRun:
+    """Return the run in a folder.
+
+    Raises
+    ------
+    OutputError
+        When it is no run, or was changed after it was written.
+    """
+    run = finished.read_run(folder)
+    points = run.points()
+    view = read_view(folder)
+    if run.sweep is not None and run.choices:
+        order = [number for choice in run.choices for number in run.row_numbers(choice)]
+        if order != list(range(len(run.rows))):
+            raise OutputError(f"{folder}: front.csv is not in the order of the sweep")
+    return PageRun(folder.resolve().name, view, run, tuple(points))
+
+
+def with_fleets(view: FrontView) -> FrontView:
+    """Return a front with what its fleets are made of as choices: the cores, and their number.
+
+    Of a chain each stage has its own two; what is the same for every design is no choice.
+    """
+    stages = [name.split(ARROW) for name in view.names]
+    if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(view.names[0]):
+        return view
+    columns: dict[str, NDArray[Any]] = {}
+    for fleets in zip(*stages, strict=True):
+        stage = fleets[0].split()[-1].partition(".")[0] if len(stages[0]) > 1 else ""
+        cores = [kind_of(fleet).replace(f"{stage}.", "") for fleet in fleets]
+        counts = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
+        columns[f"{stage} core".strip()] = np.array(cores, dtype=str)
+        columns[f"{stage} instances".strip()] = np.array(counts, dtype=np.float64)
+    varying = {name: values for name, values in columns.items() if len(np.unique(values)) > 1}
+    return replace(view, front={**view.front, **varying}, axes=(*varying, *view.axes))
+
+
+def drawn(run: PageRun, most: int) -> FrontView:
+    """Return the front of a run as its page draws it, and at most `most` designs of its cloud."""
+    view = with_fleets(run.view)
+    goals = [name for name, _ in view.objectives]
+    names = dict.fromkeys(name for name in (view.sweep, *view.axes, *goals, view.category) if name)
+    cloud = thinned(view.cloud, most)
+    return replace(
+        view,
+        front={name: view.front[name] for name in names},
+        cloud={name: cloud[name] for name in (view.sweep, *goals) if name},
+        names=run.designs,
+    )
+
+
+def column_facts(view: FrontView, name: str) -> dict[str, Any]:
+    """Return what a page has to know of a column to draw it and to write its values.
+
+    ``axis`` is as pictures have it: `factor` is what values in SI are divided by, `low` and `high`
+    are divided already.
+    """
+    scale = axis_scale(view, name, view.cloud)
+    number = not scale.ticks
+    varies = len(np.unique(_plain(view.front[name]))) > 1
+    if number and name in view.cloud and len(view.cloud[name]):
+        every = np.concatenate([view.cloud[name], view.front[name]])
+        varies = varies or np.fmin.reduce(every) < np.fmax.reduce(every)
+    facts: dict[str, Any] = {
+        "words": view.words(name),
+        "number": number,
+        "varies": bool(varies),
+        "sense": dict(view.objectives).get(name),
+        **(unit_facts(name) if number else {}),
+    }
+    if number:
+        label = " ".join(scale.label.split())
+        beyond = bool(len(scale.cloud) and not scale.inside.all())
+        drawn = {name: getattr(scale, name) for name in ("low", "high", "log", "factor")}
+        facts["axis"] = {"label": label} | drawn | {"beyond": beyond}
+    return facts
+
+
+def unit_facts(name: str) -> dict[str, Any]:
+    """Return how a number of a column is written: with which unit, by its size."""
+    zero = units.scale([0.0], name)[1]
+    return {"steps": unit_steps(name), "binary": binary_steps(name), "zero": zero}
+
+
+def unit_steps(name: str) -> list[tuple[float, float, str]]:
+    """Return from which size on a quantity is written in which unit: least, factor, label."""
+    steps: list[tuple[float, float, str]] = []
+    for power in POWERS:
+        factor, label = units.scale([float(f"1e{power}")], name)
+        if not steps or steps[-1][2] != label:
+            steps.append((float(f"1e{power}") if steps else 0.0, factor, label))
+    return steps
+
+
+def binary_steps(name: str) -> list[tuple[float, str]]:
+    """Return the binary units of a quantity: factor and label; most have none."""
+    found = [units.scale([1024.0**power], name) for power in (1, 2, 3, 4)]
+    return [(factor, label) for factor, label in found if label[:2] in BINARY]
+
+
+def packed(values: NDArray[Any]) -> Any:
+    """Return a column as plain data: numbers as they are, texts as codes of `labels`."""
+    plain = _plain(values)
+    if plain.dtype.kind in "fi":
+        return plain.tolist()
+    labels, codes = np.unique(plain, return_inverse=True)
+    return {"labels": labels.tolist(), "codes": codes.tolist()}
+
+
+def single(values: NDArray[np.float64]) -> str:
+    """Return numbers in single precision, little-endian, in base 64."""
+    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode("ascii")
+
+
+def _plain(values: Iterable[Any]) -> NDArray[Any]:
+    """Return numbers as numbers, all else as texts."""
+    found = np.asarray(values)
+    return found.astype(float) if found.dtype.kind in "fiub" else found.astype(str)
 
 
 def contents(
@@ -149,9 +332,9 @@ def _marked(view: FrontView) -> NDArray[np.str_] | None:
     """Return what the marks of a sweep tell besides its shades; None where they tell all."""
     if view.sweep is None or not view.names:
         return None
-    from dse.reports import sweep_plots  # matplotlib, only now
+    from dse.reports import plots  # matplotlib, only now
 
-    return sweep_plots.shading(view, front_view.axis_scale(view, view.sweep, view.cloud)).rest
+    return plots.shading(view, front_view.axis_scale(view, view.sweep, view.cloud)).rest
 
 
 def _bounds(run: PageRun) -> list[dict[str, Any]]:

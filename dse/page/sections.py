@@ -11,9 +11,9 @@ from dse.errors import dotted
 from dse.files.document import Document, parse_document
 from dse.files.memory import texts_of
 from dse.model.evaluation import ledger_of
-from dse.page.page_run import PageRun, with_fleets
+from dse.page.contents import PageRun, with_fleets
 from dse.plugins import registry
-from dse.reports.front_table import front_table
+from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
 from dse.runs.manifest import is_so_far

@@ -19,9 +19,8 @@ from dse.files.document import Document
 from dse.files.json import json_text, read_json
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
-from dse.parametric.number_range import read_range
 from dse.parametric.scale import LogScale, log_distance
-from dse.parametric.sweep_search import axis_of, intervals_of
+from dse.parametric.sweep_search import axis_of, intervals_of, read_range
 from dse.parametric.track import Track
 from dse.parametric.tracked_answer import TrackedAnswer
 from dse.reports.text import Printable, plural, table_text, unit_suffix

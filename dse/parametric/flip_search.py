@@ -13,7 +13,6 @@ import numpy as np
 from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
-from dse.parametric.breakpoints import breakpoints_of
 from dse.parametric.flips import (
     FACTOR,
     HARDLY,
@@ -31,7 +30,7 @@ from dse.parametric.perturbed import (
     same_space,
     widest,
 )
-from dse.parametric.proven import EFFORT, screened_answers
+from dse.parametric.proven import EFFORT, breakpoints_of, screened_answers
 from dse.parametric.repairs.required import require_feasible
 from dse.parametric.scale import NARROW, LogScale, limits_of
 from dse.parametric.screen import Screen, composes, screened

@@ -18,8 +18,18 @@ from dse.files.csv import inert
 from dse.parametric.crossovers import Crossovers
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
-from dse.reports import bands
-from dse.reports.drawing import FILLS, Picture, log_ticks, number_ticks, save_drawn, settle
+from dse.reports.drawing import (
+    FILLS,
+    Band,
+    Picture,
+    log_ticks,
+    name_bands,
+    number_ticks,
+    save_drawn,
+    settle,
+    shade,
+    without_repeats,
+)
 from dse.reports.front_view import MOST_CHARACTERS, elided_apart
 from dse.reports.text import in_words, plural, unit_suffix
 
@@ -160,13 +170,13 @@ def crossovers_figure(found: Crossovers) -> Figure:
     label(f"{titled(found.assumption.name, unit)}{said}")
     settle(figure)
     if len(found.curve):
-        unnamed = bands.name_bands(panels[0], _bands(found, factor))
+        unnamed = name_bands(panels[0], _bands(found, factor))
         rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
         label(f"{titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
     return figure
 
 
-def _bands(found: Crossovers, factor: float) -> list[bands.Band]:
+def _bands(found: Crossovers, factor: float) -> list[Band]:
     """Return the intervals of the answer, and what of the range has none."""
     spans = [
         (one.low / factor, one.high / factor, ", ".join(one.designs) or NOTHING_FITS)
@@ -175,7 +185,7 @@ def _bands(found: Crossovers, factor: float) -> list[bands.Band]:
     last = spans[-1][1] if spans else found.low / factor
     if last < found.high / factor:
         spans.append((last, found.high / factor, "not searched"))
-    return bands.without_repeats(spans)
+    return without_repeats(spans)
 
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
@@ -187,7 +197,7 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
         values = found.curve[:, 1 + column]
         known = values[np.isfinite(values)]
         scale, unit = units.scale(known, name) if len(known) else (1.0, "")
-        bands.shade(axes, spans, names)
+        shade(axes, spans, names)
         axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
         low, high = axes.get_ylim()
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():

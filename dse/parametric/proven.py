@@ -10,16 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import ContractError, DseError, UnitError
+from dse.errors import ContractError, DseError, NotFiniteError, TooLargeError, UnitError
 from dse.model.evaluation import distinct
 from dse.model.front import nondominated
 from dse.model.space import Index
-from dse.parametric import rivals
+from dse.parametric import screen
 from dse.parametric.perturbed import Compared
 from dse.parametric.scale import NARROW, log_distance
 from dse.parametric.screen import Screen, screened
@@ -54,6 +55,16 @@ SHORTEST = 1e-3
 
 AT_ONCE = 128
 """Designs times values evaluated in about the time that a few take."""
+
+PROBES = 8
+"""Values of exact searches on each side, where an interval is not proven."""
+
+EXAMINED = 2**16
+"""Designs times values that are examined where nothing fits, along what moves in steps."""
+
+TOO_MANY = "the design space is too large for an exact search"
+OVERFLOW = "a quantity overflows"
+"""Why a range ends early."""
 
 
 class ProvenAnswer:
@@ -299,7 +310,7 @@ class ProvenAnswer:
         """Return which designs may win between two values, by those there and in the middle."""
         loss, violation = seen.loss[three], seen.violation[three]
         ours, distance = loss[:, : self._own], log_distance(one, other)
-        return rivals.may_replace(loss, violation, ours, self._track.column, distance)
+        return screen.may_replace(loss, violation, ours, self._track.column, distance)
 
     def _held(self, seen: Compared) -> NDArray[np.bool_]:
         """Return at which values the first of some designs are the answer."""
@@ -309,7 +320,7 @@ class ProvenAnswer:
             held &= (seen.counts[:, :own] == self._counts).all(axis=(1, 2))
         if column is not None:
             keys = np.concatenate([seen.loss[:, :, [column]], seen.loss], axis=2)
-            return np.asarray(held & ~(rivals.beats(keys, keys[:, :1]) & seen.feasible).any(axis=1))
+            return np.asarray(held & ~(screen.beats(keys, keys[:, :1]) & seen.feasible).any(axis=1))
         for at in np.flatnonzero(held).tolist():
             rows = np.flatnonzero(seen.feasible[at])
             best = rows[nondominated(seen.loss[at, rows])]
@@ -397,3 +408,117 @@ def _halvings(count: int) -> int:
 def _without(rows: Index, others: Index) -> Index:
     known = {row.tobytes() for row in others}
     return rows[[row.tobytes() not in known for row in rows]]
+
+
+def breakpoints_of(
+    track: Track, answer: AnswerDesigns, proven: ProvenAnswer | None
+) -> Asking[tuple[Breakpoint, Breakpoint]]:
+    """Return how far the answer at today's value holds to both sides."""
+    low, high = track.limits
+    below = yield from _breakpoint(track, answer, track.entry.value, low, proven)
+    return below, (yield from _breakpoint(track, answer, track.entry.value, high, proven))
+
+
+def breakpoint_of(track: Track, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
+    """Return how far the answer at `start` holds up to `limit`, or to where models fail."""
+    return next(in_step([track], [_breakpoint(track, answer, start, limit, None)]))[1]
+
+
+def _breakpoint(
+    track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
+) -> Asking[Breakpoint]:
+    limited = ""
+    while True:
+        try:
+            found = yield from _end(track, answer, start, limit, proven)
+            return found if found.flips_at is not None else replace(found, limited=limited)
+        except EffortError:
+            raise
+        except (ContractError, TooLargeError, UnitError) as error:
+            if limit == start:
+                raise
+            limited = OVERFLOW if isinstance(error, NotFiniteError) else TOO_MANY
+            limit = _shortened(track, answer, start, limit)
+
+
+def _end(
+    track: Track, answer: AnswerDesigns, start: float, limit: float, proven: ProvenAnswer | None
+) -> Asking[Breakpoint]:
+    if not track.proves(answer):
+        if not len(answer.rows):
+            if in_steps(track.entry.quantity):
+                limit = yield from _first_fit(track, start, limit)
+            elif _nothing_fits(track, start, limit):
+                return Breakpoint(holds_to=limit)
+        return _searched_end(track, answer, start, limit)
+    now, complete = proven or ProvenAnswer(track, answer, start), True
+    while True:  # a design may follow another that counts as the same answer
+        found = yield from now.end(limit)
+        complete &= found.complete
+        if found.beyond is None or found.beyond.keys != answer.keys:
+            return replace(found, complete=complete)
+        now = ProvenAnswer(track, found.beyond, found.flips_at or limit)
+
+
+def _nothing_fits(track: Track, low: float, high: float) -> bool:
+    """Whether bounds at both values prove that no design is feasible between them."""
+    problem = track.entry.problem
+    if problem.tolerant or low == high:
+        return low == high
+    anything = np.full((1, len(problem.goals)), np.inf)
+    (found,) = screened(problem, [Screen(track.entry, low, high, anything, None, EFFORT)], 0)
+    return found is not None and not len(found)
+
+
+def _first_fit(track: Track, start: float, limit: float) -> Asking[float]:
+    """Return the first of some values at which one of some designs fits, the limit for none."""
+    rows = track.near(track.rows)
+    values = track.scale.dense(start, limit, NARROW, max(2, EXAMINED // len(rows)))
+    seen = yield track.ask(rows, values)
+    fits = seen.feasible.any(axis=1)
+    if not fits[1:].any():
+        return limit
+    first = int(fits[1:].argmax()) + 1
+    track.rows = distinct(np.vstack([track.rows, rows[seen.feasible[first]]]))
+    return values[first]
+
+
+def _shortened(track: Track, answer: AnswerDesigns, start: float, limit: float) -> float:
+    """Return a limit nearer to `start`, where known designs can be evaluated up to it."""
+
+    def is_defined(value: float) -> bool:
+        with suppress(ContractError, TooLargeError, UnitError):
+            track.compare(np.vstack([answer.rows, track.rows]), [value])
+            return True
+        return False
+
+    if not is_defined(limit):
+        return track.scale.bisected(start, limit, NARROW, is_defined)[0]
+    middle = track.scale.middle(start, limit)
+    return start if track.scale.is_close(start, middle, NARROW) else middle
+
+
+def _searched_end(track: Track, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
+    """Return how far an answer holds by exact searches at some values."""
+    inside, outside = start, None
+    for value in track.scale.grid(start, limit, PROBES, NARROW):
+        track.pick(value)
+        if not track.holds(answer, value):
+            outside = value
+            break
+        inside = value
+    while outside is not None:
+        known = len(track.rows)
+        low, high = track.scale.bisected(
+            inside, outside, PRECISE, lambda value: track.holds(answer, value)
+        )
+        track.pick(low)  # designs that nobody knows may win there already
+        if len(track.rows) == known or track.holds(answer, low):
+            inside, outside = low, high
+            break
+        outside = low
+    beyond = None
+    if outside is not None:
+        rows = np.vstack([track.pick(outside).rows, track.rows])
+        beyond = answer_instead(track.at(outside), distinct(rows), track.tracked, answer)
+    return Breakpoint(holds_to=inside, flips_at=outside, beyond=beyond, complete=False)

@@ -17,7 +17,7 @@ from dse.model.evaluation import distinct
 from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, Space, as_index, blocks
-from dse.parametric import rivals
+from dse.parametric import screen
 from dse.parametric.perturbed import (
     Compared,
     PerturbedDesigns,
@@ -155,7 +155,7 @@ class Track:
         preference = tracked.preference
         keys = np.column_stack(preference.keys(problem, preference.merit(problem, rows), loss))
         own = keys[same][np.lexsort(keys[same].T[::-1])[:1]]
-        return not rivals.beats(keys[~same], own).any()
+        return not screen.beats(keys[~same], own).any()
 
 
 Found = TypeVar("Found")

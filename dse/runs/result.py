@@ -20,8 +20,7 @@ from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.tables import Table
-from dse.reports.front_table import front_html, in_units
-from dse.reports.front_text import MOST_ROWS, front_text
+from dse.reports.front_text import MOST_ROWS, front_html, front_text, in_units
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
 from dse.runs import measurements, run_files

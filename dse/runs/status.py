@@ -20,7 +20,7 @@ from dse.model.evaluation import ENTRY, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.space import design_text
 from dse.model.volume import hypervolume, reference_point
-from dse.reports.front_table import front_table
+from dse.reports.front_text import front_table
 from dse.reports.front_view import plain_axes
 from dse.reports.sections import Readable, Section
 from dse.reports.text import plural

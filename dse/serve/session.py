@@ -7,30 +7,38 @@ import os
 import platform
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
+from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
+from dse.answers.design import Pick
+from dse.api.answers import answer
 from dse.api.arguments import known, study_of
-from dse.api.changes import decision_map
-from dse.api.moving import Moving
+from dse.api.changes import decision_map, flips
 from dse.api.pages import begun_page, infeasible_page, page_text
-from dse.api.studies import load, run, status
+from dse.api.results import Answer
+from dse.api.studies import evaluate, load, run, status
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
+from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml
-from dse.page.sliders import Slider
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import NOTHING_FITS
 from dse.reports import sections
 from dse.reports.drawing import FILLS
+from dse.reports.text import change, in_words, listed
 from dse.runs.finished import read_manifest
 from dse.runs.run_files import begun_manifest
+from dse.study.assumptions import assumptions_of
 from dse.study.overrides import override
+from dse.study.scenario import field_path
+from dse.study.study import Study, ready
 
 SPAN = 4.0
 """Each number of a map goes from its value divided by this to that multiplied by it."""
@@ -42,6 +50,194 @@ MOST_MAPS = 8
 
 HOW = ("prefer", "within")
 """What of a question says how designs are compared."""
+
+FIRST = ("workload.rate", "workload.granularity")
+"""What most questions turn on stands before the rest."""
+
+BRIEF = ("answer", "undemanded", "plausible", "limits", "constraints", "bought")
+"""Sections of an answer that a move shows."""
+
+
+class Moving:
+    """A study of which numbers move.
+
+    Attributes
+    ----------
+    study
+        The study as it was read.
+    sliders
+        What moves, by the path that ``--set`` takes.
+    """
+
+    def __init__(self, document: Document, *, time: str | None) -> None:
+        """Find what moves; `time` is the most CPU time of one answer."""
+        self.study = ready(document)
+        self.sliders: dict[str, Slider] = {one.path: one for one in sliders_of(self.study)}
+        self._goals = [goal.name for goal in self.study.problem.goals]
+        self._time = time
+        self._today: Pick | None = None
+
+    def overrides(self, moved: Mapping[str, Any]) -> dict[str, str]:
+        """Return what was moved, numbers in SI or texts by path, as ``--set`` takes it.
+
+        Raises
+        ------
+        ArgumentError
+            Something is moved that this study does not have.
+        """
+        unknown = [path for path in moved if path not in self.sliders]
+        if unknown:
+            raise ArgumentError(f"{unknown[0]}: this study has nothing of that name to move")
+        return {path: self.sliders[path].written(value) for path, value in moved.items()}
+
+    def answer(
+        self, moved: Mapping[str, Any], prefer: str | None = None, within: str | None = None
+    ) -> dict[str, Any]:
+        """Return the answer with what was moved, as HTML.
+
+        Raises
+        ------
+        DseError
+            When what was moved makes no sense, or there was no time; not where nothing fits.
+        """
+        pairs = self.overrides(moved)
+        said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
+        try:
+            study = load(self.study, overrides=pairs) if pairs else self.study
+            found = self._answered(study, prefer, within)
+        except InfeasibleError as error:
+            lines = tuple(str(error).split("\n"))
+            shown = sections.html("", [sections.Section("infeasible", "", lines)])
+            found = {"html": shown}
+        numbers = {path: self.sliders[path].number(value) for path, value in moved.items()}
+        return said | {"numbers": numbers} | found
+
+    def _answered(self, study: Study, prefer: str | None, within: str | None) -> dict[str, Any]:
+        found = answer(
+            study, prefer=prefer, tolerance=within, all=False, flips=False, time=self._time
+        )
+        shown = [one for one in found.sections if one.key in BRIEF or not isinstance(found, Answer)]
+        brief = [sections.Section(one.key, lines=one.brief or one.lines) for one in shown]
+        facts: dict[str, Any] = {"html": sections.html("", brief)}
+        if isinstance(found, Answer):
+            facts["pick"] = found.pick.line
+            if self._today is None and study.document.overrides == self.study.document.overrides:
+                self._today = found.pick
+            if self._today is not None and self._today.line != found.pick.line:
+                facts["regret"] = self._regret(study, self._today, found.pick)
+        return facts
+
+    def _regret(self, study: Study, today: Pick, best: Pick) -> str:
+        """Say what the design that the study recommends as it stands would cost instead."""
+        choices = {
+            field_path(name): value if isinstance(value, str) else units.exact_text(value, name)
+            for name, value in today.choices.items()
+        }
+        try:
+            terms = evaluate(study, {**today.counts, **choices})
+        except DseError:
+            return f"{today.line}, the answer of the study, is no design with these numbers."
+        if not terms.feasible:
+            return f"{today.line}, the answer of the study, does not meet the constraints here."
+        values = {t.name: t.value for t in terms.terms if isinstance(t.value, float)}
+        changes = [
+            f"{in_words(name)} {units.show(values[name], name)} "
+            f"({change(values[name], best.quantities[name])})"
+            for name in self._goals
+            if name in values
+        ]
+        return f"{today.line}, the answer of the study, would have {listed(changes)}."
+
+    def flips(self, path: str) -> list[dict[str, Any]]:
+        """Return where, in SI, the answer changes as one number moves alone, either way."""
+        try:
+            found = flips(self.study, only=[self.sliders[path].name], time=self._time)
+            (entry,) = found.to_dict()["assumptions"]
+        except (DseError, KeyError, ValueError):  # none, or a name that several have
+            return []
+        sides = []
+        for facts in (entry["below"], entry["above"]):
+            at = next((value for key, value in facts.items() if key.startswith("flips_at")), None)
+            if at is not None:
+                becomes = facts["becomes"] or "no feasible design"
+                sides.append({"at": at, "becomes": becomes})
+        return sides
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A number of a study that ``--set`` changes.
+
+    Attributes
+    ----------
+    path
+        What ``--set`` takes.
+    name
+        What it is called: the path, or the constraint.
+    quantity
+        A name whose suffix is the unit of `value`, which is in SI.
+    bound
+        The bound that it is, of a constraint.
+    first
+        Whether it stands before the rest.
+    whole
+        Whether only whole numbers make sense.
+    """
+
+    path: str
+    name: str
+    quantity: str
+    value: float
+    bound: ConstraintThreshold | None = None
+    first: bool = False
+    whole: bool = False
+
+    def written(self, value: float | str) -> str:
+        """Return what ``--set`` gives the path: of a number in SI, or of a text as typed."""
+        text = value if isinstance(value, str) else units.exact_text(value, self.quantity)
+        return text if self.bound is None else self.bound.text(text)
+
+    def number(self, value: float | str) -> float:
+        """Return in SI what was moved to."""
+        return units.parse(value, self.quantity) if isinstance(value, str) else value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for the page."""
+        factor, unit = units.scale([self.value], self.quantity)
+        return {
+            "path": self.path,
+            "words": self.name,
+            "value": self.value,
+            "factor": factor,
+            "unit": unit,
+            "first": self.first,
+            "whole": self.whole,
+        }
+
+
+def sliders_of(study: Study) -> Iterator[Slider]:
+    """Yield what may move: numbers that the study itself writes, and bounds of its constraints."""
+    written = study.document.data
+    for entry in assumptions_of(study):
+        section, _, field = entry.name.partition(".")
+        fields = written.get(section)
+        plain = entry.touched is None and entry.metric is None and entry.bound is None
+        if plain and isinstance(fields, Mapping) and field in fields and entry.value > 0:
+            first = entry.name in FIRST
+            yield Slider(
+                entry.name,
+                entry.name,
+                entry.quantity,
+                entry.value,
+                first=first,
+                whole=entry.integer,
+            )
+    for place, constraint in enumerate(study.problem.constraints):
+        bounds = thresholds_of(constraint)
+        if len(bounds) == 1 and bounds[0].up != bounds[0].down and bounds[0].value > 0:
+            path = f"constraints.{place}"
+            (bound,) = bounds
+            yield Slider(path, constraint.text, bound.name, bound.value, bound, first=True)
 
 
 class Session:

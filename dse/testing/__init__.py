@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dse.testing.cores import check_core
 from dse.testing.methods import check_method
-from dse.testing.quantities import check_objective
-from dse.testing.requirements import check_requirement
+from dse.testing.quantities import check_objective, check_requirement
 
 __all__ = ["check_core", "check_method", "check_objective", "check_requirement"]

@@ -9,7 +9,7 @@ import pytest
 
 import dse
 from dse import contract
-from dse.answers.trade import LITTLE
+from dse.answers.design import LITTLE
 from dse.plugins import registry
 from tests.conftest import STUDIES, run_dse
 

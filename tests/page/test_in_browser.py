@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.page.page_run import read_page_run
+from dse.page.contents import read_page_run
 from dse.page.sections import front_section
 from tests.conftest import STUDIES
 from tests.page.browser import PROGRAM, Browser, browser

@@ -18,8 +18,7 @@ import dse
 from dse.algebra import units
 from dse.errors import OutputError
 from dse.page import document
-from dse.page.columns import binary_steps, unit_steps
-from dse.page.contents import MOST_GROUPS, MOST_LINES
+from dse.page.contents import MOST_GROUPS, MOST_LINES, binary_steps, unit_steps
 from dse.reports import front_view
 from dse.runs.finished import read_view
 from tests.conftest import ROOT, STUDIES, run_dse

@@ -10,7 +10,7 @@ import pytest
 
 import dse
 from dse import search
-from dse.answers import alternatives
+from dse.answers import answer
 from dse.cli.app import application
 from dse.errors import ContractError, TooLargeError, UnitError
 from dse.model.host import hosts_among, with_hosts
@@ -139,12 +139,12 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
 
     monkeypatch.setattr(
         "dse.answers.answer.alternatives",
-        noted("alternatives", alternatives.alternatives),
+        noted("alternatives", answer.alternatives),
     )
     monkeypatch.setattr(flip_search, "find_flips", noted("flips", flip_search.find_flips))
-    answer = dse.answer(SETTOP, callback=lambda text: events.append(text))
+    found = dse.answer(SETTOP, callback=lambda text: events.append(text))
     told = [event for event in events if event not in ("alternatives", "flips")]
-    assert "\n\n".join(told) == answer.text(all=True)
+    assert "\n\n".join(told) == found.text(all=True)
     assert [event if event in ("alternatives", "flips") else "text" for event in events] == [
         *("text", "alternatives", "text", "flips", "text"),
         *["text"] * (len(told) - 3),

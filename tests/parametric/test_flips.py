@@ -13,7 +13,7 @@ import pytest
 import dse
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
-from dse.parametric import breakpoints
+from dse.parametric import proven
 from dse.parametric.flip_search import _FlipSearch, find_flips
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
@@ -510,7 +510,7 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     chosen = prepared(OVERFLOWING, write)
     result = find_flips(chosen, preference=chosen.preferring("speedup"), only=["exponent"])
     (exponent,) = result.found
-    assert exponent.high.limited == breakpoints.OVERFLOW
+    assert exponent.high.limited == proven.OVERFLOW
     assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
     assert exponent.low.limited == ""
     assert "Some ranges stop early: a quantity overflows" in result.text()

@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse.errors import InfeasibleError
 from dse.parametric.repairs import attempt
-from dse.parametric.repairs.change import NUMBER, PART, RUN
+from dse.parametric.repairs.attempt import NUMBER, PART, RUN
 from dse.parametric.repairs.remedies import remedies_of
 from dse.study import study
 from tests.parametric.test_repair import refused

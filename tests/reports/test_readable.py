@@ -13,8 +13,17 @@ from matplotlib.text import Text
 
 from dse.api import answers, changes
 from dse.parametric import plots as curves
-from dse.reports import bands, front_view, plots, sweep_plots
-from dse.reports.drawing import DPI, PALETTE, drawing, log_ticks, settle, shown_labels
+from dse.reports import front_view, plots
+from dse.reports.drawing import (
+    DPI,
+    PALETTE,
+    PLAIN,
+    drawing,
+    log_ticks,
+    name_bands,
+    settle,
+    shown_labels,
+)
 from dse.runs import infeasible_plot
 from dse.uncertainty.plots import tornado
 from tests.conftest import STUDIES
@@ -107,7 +116,7 @@ def test_an_upright_name_is_cut_in_its_middle_not_at_its_ends() -> None:
     name = "4 aes128_gcm_asap7_u10_d128_half, dsa_async, in flight 8"
     with drawing():
         settle(figure)
-        assert bands.name_bands(axes, [(0.0, 1.0, name)]) == 0
+        assert name_bands(axes, [(0.0, 1.0, name)]) == 0
     (text,) = axes.texts
     assert text.get_rotation() == 90
     assert (text.get_text()[:2], text.get_text()[-2:]) == ("4 ", " 8")
@@ -186,7 +195,7 @@ def test_a_chain_is_shaded_by_the_stage_that_changes_least_often() -> None:
     view = chain()
     scale = front_view.axis_scale(view, str(view.sweep), {})
     assert not scale.log  # even steps
-    shades = sweep_plots.shading(view, scale)
+    shades = plots.shading(view, scale)
     assert shades.words == "fft of the best design"
     assert [[name for *_, name in panel] for panel in shades.bands] == [["fft.r0", "fft.r1"]] * 2
     assert shades.rest is not None
@@ -229,5 +238,5 @@ def test_colours_stay_apart_for_deuteranopes() -> None:
     apart = [np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)]
     assert min(apart) > 10
     assert len({marker for _, marker in PALETTE}) == len(PALETTE)
-    plain = [lab(colour) for colour in bands.PLAIN]
+    plain = [lab(colour) for colour in PLAIN]
     assert np.linalg.norm(plain[0] - plain[1]) > 5

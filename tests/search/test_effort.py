@@ -16,8 +16,8 @@ from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
-from dse.parametric.breakpoints import TOO_MANY
 from dse.parametric.flip_search import find_flips
+from dse.parametric.proven import TOO_MANY
 from dse.search.exact import closing, compose, enumeration, partial, work
 from dse.study import study
 from tests.conftest import problem_of, solved

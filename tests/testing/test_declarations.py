@@ -10,12 +10,18 @@ import pytest
 
 from dse.contract import Objective, Requirement, objective, requirement
 from dse.plugins import registry
-from dse.testing import check_objective, check_requirement, requirements
-from dse.testing.directions import check_directions
-from dse.testing.probe import SEED, Ranges
-from dse.testing.quantities import check_at_most, check_growth, check_settled, check_stages
-from dse.testing.requirements import check_bounds, check_implied
-from dse.testing.systems import Systems, drawn_systems
+from dse.testing import check_objective, check_requirement, quantities
+from dse.testing.probe import SEED, Ranges, check_directions
+from dse.testing.quantities import (
+    Systems,
+    check_at_most,
+    check_bounds,
+    check_growth,
+    check_implied,
+    check_settled,
+    check_stages,
+    drawn_systems,
+)
 
 OBJECTIVES = registry.records(Objective)
 REQUIREMENTS = registry.records(Requirement)
@@ -289,9 +295,9 @@ def test_no_declaration_of_a_requirement_can_be_left_out_or_turned_round(
     name: str, doubts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many further systems are drawn: they refute nothing of what is proposed."""
-    seeds = requirements.SEEDS_OF_DOUBT
+    seeds = quantities.SEEDS_OF_DOUBT
     assert len(seeds) == 10
-    monkeypatch.setattr(requirements, "SEEDS_OF_DOUBT", seeds[:doubts])
+    monkeypatch.setattr(quantities, "SEEDS_OF_DOUBT", seeds[:doubts])
     plugin = REQUIREMENTS[name]
     for quantity in plugin.implies:
         wrong = without(plugin.implies, quantity)

@@ -19,8 +19,7 @@ from dse.files.document import Document
 from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
-from dse.parametric.repairs.attempt import MOST_SEARCHED
-from dse.parametric.repairs.change import Repair
+from dse.parametric.repairs.attempt import MOST_SEARCHED, Repair
 from dse.parametric.repairs.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violation_text
