@@ -30,7 +30,6 @@ SPELLED = {
     "overrides": ("--set",),
     "settings": ("--set",),
     "forms": ("--form",),
-    "constraints": ("--constraint",),
     "from_": ("--from",),
     "out": ("--out", "-o"),
     "include": ("--include", "-I"),

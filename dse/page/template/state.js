@@ -3,7 +3,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const size = data.design.codes.length;
 const allRows = Array.from({ length: size }, (_, row) => row);
-const SECOND_OF = { minimise: "at most", maximise: "at least" };
 
 function unpacked(packed) {
   if (Array.isArray(packed)) return packed.map((value) => (value === null ? NaN : Number(value)));
