@@ -4,32 +4,333 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.audit import challenge, checks
-from dse.audit.checks import Points, WrittenFront
+from dse.audit import challenge
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
-from dse.errors import DseError, shortened
+from dse.errors import DseError, OutputError, shortened
 from dse.files.json import jsonable
-from dse.model.evaluation import Ledger, ledger_of
+from dse.model import tables
+from dse.model.evaluation import ENTRY, Ledger, ledger_of
 from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.model.tables import Table
 from dse.reports.designs import objective_values
+from dse.reports.text import listed, plural, rule_text
 from dse.runs import finished, run_files
 from dse.runs.design_names import exact_name
-from dse.runs.finished import Finished
+from dse.runs.finished import Finished, stands_for
 from dse.runs.limits import TOLERANCE
 from dse.runs.manifest import UNMET, front_facts, study_facts
 from dse.runs.notes import Counts, FrontOfPart
+from dse.runs.run_files import evaluations_file, read_evaluations
 from dse.runs.runner import measure_front
 from dse.search import Progress
+from dse.study import study
 from dse.study.reader import MISSING, lookup
+from dse.study.study import Study
+
+ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
+"""Where a certificate says that designs went."""
+
+
+@dataclass(frozen=True)
+class WrittenFront:
+    """The front of one value of a sweep (`where`, as an assignment), or of the one study.
+
+    `numbers` are its rows of front.csv, counted from 0; `index`, `loss` and `feasible` its designs,
+    evaluated again.
+    """
+
+    where: str
+    study: Study
+    numbers: NDArray[np.int64]
+    index: Index
+    loss: NDArray[np.float64]
+    feasible: NDArray[np.bool_]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the study."""
+        return self.study.problem
+
+
+Rows = NDArray[np.intp]
+
+
+class NoDesignError(OutputError):
+    """A row of front.csv that is no design of its study."""
+
+
+Points = tuple[WrittenFront, ...]
+
+
+def written_fronts(run: Finished) -> Iterator[WrittenFront]:
+    """Yield the front of a run at every value of its sweep, evaluated again.
+
+    Raises
+    ------
+    NoDesignError
+        When a row of front.csv is no design of the study.
+    """
+    for number, row in enumerate(run.rows, start=1):
+        if None in row or None in row.values():
+            raise NoDesignError(f"row {number} of the front has more or fewer cells than columns")
+    for choice in run.choices:
+        prepared, numbers = study.prepare(run.document_at(choice)), run.row_numbers(choice)
+        where, rows = run.where(choice), tuple(run.rows[number] for number in numbers)
+        try:
+            index = finished.find_designs(prepared.problem, rows)
+        except OutputError as error:
+            raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
+        found, places = prepared.problem.evaluate(index), np.array(numbers, dtype=np.int64)
+        yield WrittenFront(where, prepared, places, index, found.loss, found.feasible)
+
+
+def check_accounting(run: Finished, every: Points) -> Check:
+    """Check that the counts of the manifest add up, and are those of its study and rows."""
+    certificate = run.manifest.get("certificate")
+    if not isinstance(certificate, dict):
+        return check_of("accounting", ["the manifest has no certificate; run the study again"], "")
+    designs = sum(point.problem.whole_size for point in every)
+    evaluated, *pruned = (_whole_count(certificate, name) for name in ACCOUNTS)
+    accounted = evaluated + sum(pruned)
+    shown = (
+        f"{evaluated:,} evaluated + {pruned[0]:,} pruned as dominated "
+        f"+ {pruned[1]:,} pruned as infeasible"
+    )
+    wrong = _miscounted(run, certificate, every)
+    exact = bool(run.manifest.get("exact"))
+    if min(evaluated, *pruned) < 0 or exact != (accounted == designs) or accounted > designs:
+        claim = "exact" if exact else "not exact"
+        wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
+    wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
+    wrong = wrong or _wrong_ledger(run, evaluated, sum(pruned), every)
+    return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
+
+
+def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> list[str]:
+    """Return what is wrong with the ledger of the manifest."""
+    said, designs = ledger_of(run.manifest), sum(point.problem.whole_size for point in every)
+    failed = sum(_failed(point.problem) for point in every)
+    right = said.failed == failed if said.settled else said.failed <= failed
+    open_ended = any(point.problem.continuous for point in every)
+    right &= said.exact == bool(run.manifest.get("exact"))
+    whole = said.known + said.failed + said.unknown + said.pruned
+    right &= (said.known, said.pruned) == (evaluated, pruned) and (open_ended or whole == designs)
+    return [] if right else [f"{ENTRY} of the manifest is not what follows from its counts"]
+
+
+def _failed(problem: Problem) -> int:
+    """Return how many designs of a problem failed, as far as its measurements tell."""
+    if problem.measured is None:
+        return 0
+    each = problem.size // problem.measured.size(problem.space)
+    return each * problem.measured.bench.ledger.failed
+
+
+def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
+    """Return the counts of the manifest that are not those of its study and rows."""
+    ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
+    counts = [
+        ("certificate.designs", certificate, sum(point.problem.whole_size for point in every)),
+        ("certificate.ties", certificate, ties),
+        ("evaluated", run.manifest, _whole_count(certificate, "evaluated")),
+    ]
+    return [
+        f"{name} of the manifest is {said:,}, and should be {right:,}"
+        for name, holder, right in counts
+        if (said := _whole_count(holder, name.rpartition(".")[2])) != right
+    ]
+
+
+def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
+    """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
+    manifest, feasible = run.manifest, _whole_count(run.manifest, "feasible")
+    if "feasible_in_space" not in manifest:
+        return ["feasible_in_space is missing from the manifest"]
+    if not len(run.rows) <= feasible <= evaluated:
+        return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
+    if manifest["feasible_in_space"] is None:
+        return []
+    known = _whole_count(manifest, "feasible_in_space")
+    if known == feasible + dominated and every:
+        return []
+    right = f"{feasible:,} feasible + {dominated:,} pruned as dominated"
+    return [f"feasible_in_space of the manifest is {known:,}, and should be {right}"]
+
+
+def _whole_count(counts: Mapping[str, Any], name: str) -> int:
+    """Return a count, -1 when it is missing or no whole number."""
+    value = counts.get(name)
+    return value if isinstance(value, int) else -1
+
+
+def check_designs(run: Finished, every: Points) -> Check:
+    """Check that every row is a design, and none is there twice."""
+    wrong = []
+    placed = np.concatenate([point.numbers for point in every])
+    for number in sorted(set(range(len(run.rows))) - set(placed.tolist())):
+        wrong.append(f"row {number + 1} has a value that is not in the sweep")
+    for point in every:
+        _, first, at = np.unique(point.index, axis=0, return_index=True, return_inverse=True)
+        for row, original in enumerate(first[at.ravel()]):
+            if row != original:
+                pair = point.numbers[[row, original]] + 1
+                wrong.append(f"row {pair[0]} is the design of row {pair[1]} again")
+    return check_of(
+        "designs", wrong, f"{plural(len(run.rows), 'row')}, each a design of the study, once"
+    )
+
+
+def check_numbers(run: Finished, every: Points) -> Check:
+    """Check every column of every row against the model."""
+    wrong, columns = [], list(run.rows[0]) if run.rows else []
+    for point in every:
+        expected = tables.design_table(point.problem, point.index)
+        rows = [run.rows[number] for number in point.numbers]
+        lacking = [name for name in expected if rows and name not in columns]
+        wrong += [f"front.csv lacks the column {name}" for name in lacking]
+        for name in columns:
+            if run.sweep is not None and name == run.sweep.header and name not in expected:
+                continue
+            empty = np.full(len(rows), tables.absent(name))  # a column of other values of the sweep
+            values = expected.get(name, empty)
+            for number, row, value in zip(point.numbers, rows, values, strict=True):
+                if not stands_for(row[name], value):
+                    said = f"{row[name]!r} is written, the model says {value}"
+                    wrong.append(f"row {number + 1}, {name}: {said}")
+    right = f"{len(columns)} columns of {plural(len(run.rows), 'row')} as the model has them"
+    return check_of("numbers", wrong, f"{right}, within {TOLERANCE:g}, relative")
+
+
+def check_feasible(every: Points) -> Check:
+    """Check that every row meets every constraint."""
+    wrong = []
+    for point in every:
+        for row in np.flatnonzero(~point.feasible):
+            violation = point.problem.evaluate(point.index[[row]]).violation[0]
+            names = np.array(point.problem.constraint_names, dtype=object)[~(violation <= 0)]
+            wrong.append(
+                f"row {point.numbers[row] + 1} violates {listed([*map(rule_text, names)])}"
+            )
+    count = plural(len(every[0].problem.constraint_names), "constraint")
+    return check_of("feasible", wrong, f"every row meets {count}")
+
+
+def check_mutual(every: Points) -> Check:
+    """Check that no row dominates another one."""
+    wrong = [
+        f"row {point.numbers[by] + 1} dominates row {point.numbers[row] + 1}"
+        for point in every
+        for row, by in challenge.dominated_rows(point.loss)
+    ]
+    return check_of("non-dominated", wrong, "no row dominates another, each compared with each")
+
+
+def check_evaluations(run: Finished, every: Points) -> Check:
+    """Check that every row is a design of the study, once, with the numbers of the model."""
+    try:
+        table = read_evaluations(run.folder, run.manifest.get("evaluations_stored"))
+        wrong = list(_wrong(run, every, table))
+    except OutputError as error:
+        return check_of("evaluations", [str(error)], "")
+    rows = plural(_length(table), "row")
+    right = (
+        f"{rows} of {evaluations_file(run.folder).name} as the model has them, each a design, once"
+    )
+    return check_of("evaluations", wrong, right)
+
+
+def _length(table: Table) -> int:
+    return len(next(iter(table.values()), ()))
+
+
+def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
+    said, file = run.manifest.get("evaluations_stored"), evaluations_file(run.folder).name
+    if said != _length(table):
+        shown = plural(_length(table), "row")
+        yield f"{file} has {shown}, and evaluations_stored of the manifest is {said}"
+    placed: list[Rows] = []
+    for choice, point in zip(run.choices, every, strict=True):
+        rows = _rows_of(run, choice, table)
+        placed.append(rows)
+        yield from _wrong_part(run, point, rows, {n: values[rows] for n, values in table.items()})
+    together = np.concatenate(placed)
+    if len(together) != _length(table):
+        yield f"{file} has rows of values that are not in the sweep"
+    elif (np.diff(together) < 0).any():
+        yield f"{file} has rows that do not stand in the order of the sweep"
+
+
+def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
+    """Return which rows belong to one value of the sweep."""
+    if run.sweep is None:
+        return np.arange(_length(table))
+    column, value = run.sweep.header, run.sweep.values[choice]
+    if column not in table:
+        raise OutputError(f"{evaluations_file(run.folder).name} lacks the column {column}")
+    return np.flatnonzero(_same(table[column], np.full(_length(table), value)))
+
+
+def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> Iterator[str]:
+    """Yield what is wrong with the evaluations at one value of the sweep."""
+    file = evaluations_file(run.folder).name
+    index = _designs(point, rows, part, file)
+    for row in np.flatnonzero(~_rising(index)):
+        yield f"row {rows[row + 1] + 1} of {file} is a design again, or out of order"
+    expected = tables.design_table(point.problem, index)
+    expected["feasible"] = point.problem.evaluate(index).feasible
+    lacking = [name for name in expected if name not in part]
+    yield from (f"{file} lacks the column {name}" for name in lacking)
+    for name, written in part.items():
+        if run.sweep is not None and name == run.sweep.header:
+            continue  # it tells which rows are of this value
+        empty = np.full(len(index), tables.absent(name))  # a column of other values of the sweep
+        for row in np.flatnonzero(~_same(written, expected.get(name, empty))):
+            model = f", the model says {expected[name][row]}" if name in expected else ""
+            place = f"row {rows[row] + 1} of {file}, {name}"
+            yield f"{place}: {written[row]!s} is written{model}"
+
+
+def _designs(point: WrittenFront, rows: Rows, part: Table, file: str) -> Index:
+    """Return the designs (n, d) that rows stand for."""
+    names = [*tables.chosen_columns(point.problem, point.index[:0])]
+    texts = {name: [str(value) for value in part[name].tolist()] for name in names if name in part}
+    cells = zip(*texts.values(), strict=True)
+    found = tuple(dict(zip(texts, row, strict=True)) for row in cells)
+    if not found:
+        return point.index[:0]
+    return finished.find_designs(point.problem, found, numbers=rows + 1, table=file)
+
+
+def _rising(index: Index) -> NDArray[np.bool_]:
+    """Return which rows (n - 1,) are followed by a later design."""
+    steps = np.sign(np.diff(index, axis=0))
+    first = np.argmax(steps != 0, axis=1) if steps.size else np.zeros(len(steps), dtype=np.intp)
+    rising: NDArray[np.bool_] = steps[np.arange(len(steps)), first] > 0
+    return rising
+
+
+def _same(written: NDArray[np.generic], expected: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Return which values are the same, numbers within `TOLERANCE`, missing ones as NaN."""
+    if written.dtype.kind in "fiub" and expected.dtype.kind in "fiub":
+        with np.errstate(invalid="ignore"):
+            same = np.isclose(written, expected, rtol=TOLERANCE, atol=0.0, equal_nan=True)
+        return np.asarray(same)
+    pairs = zip(written.tolist(), expected.tolist(), strict=True)
+    return np.array([a == b or (_is_empty(a) and _is_empty(b)) for a, b in pairs], dtype=bool)
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value != value
+
 
 MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
@@ -55,8 +356,8 @@ def verify_run(
     )
     try:
         run = finished.read_run(folder, changed=True)
-        points = tuple(checks.points(run))
-    except checks.NoDesignError as error:
+        points = tuple(written_fronts(run))
+    except NoDesignError as error:
         return Verification(folder, ledger, (*written, check_of("designs", [str(error)], "")))
     except DseError as error:
         if all(check.holds for check in written):
@@ -67,13 +368,13 @@ def verify_run(
     found = (
         *written,
         _compared("study", run, facts, text),
-        checks.check_accounting(run, points),
-        checks.check_designs(run, points),
-        checks.check_numbers(run, points),
-        checks.check_feasible(points),
-        checks.check_mutual(points),
+        check_accounting(run, points),
+        check_designs(run, points),
+        check_numbers(run, points),
+        check_feasible(points),
+        check_mutual(points),
         check_summary(run, points),
-        checks.check_evaluations(run, points),
+        check_evaluations(run, points),
     )
     known = run.manifest.get("feasible_in_space")
     verified = Verification(folder, ledger, found)

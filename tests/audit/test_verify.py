@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dse
-from dse.audit import assignments
+from dse.audit import explain
 from dse.audit.explain import explain_design
 from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
@@ -87,7 +87,7 @@ def row_of(folder: Path, design: str) -> Row:
     """Return a design as front.csv would hold it."""
     from dse.model import tables
 
-    _, prepared, index = assignments.named_design(
+    _, prepared, index = explain.named_design(
         finished.read_run(folder, changed=True), read_assignments(design, "", joined=True)
     )
     return {name: str(v[0]) for name, v in tables.design_table(prepared.problem, index).items()}

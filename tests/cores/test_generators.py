@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dse.contract.generators import Design, Generator, bits_of
-from dse.cores.rtl.des_answers import encrypt
+from dse.cores.rtl.des import encrypt
 from dse.cores.rtl.fft_answers import error_bound, loudest, transform
 from dse.cores.rtl.jacobi import smooth
 from dse.cores.rtl.verilog import signed_digits, weighted
