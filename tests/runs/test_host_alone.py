@@ -192,12 +192,11 @@ def test_flips_to_the_host_and_from_it() -> None:
     assert fronts.held()[HOST] == [(1e9, pytest.approx(16e9))]
 
 
-def test_diff_tells_that_it_is_gained_and_why(tmp_path: Path) -> None:
+def test_diff_tells_that_it_is_gained(tmp_path: Path) -> None:
     dse.run(changed(STUDY, ("host_cores: 4", "host_cores: 0.2")), out=tmp_path / "few")
     dse.run(STUDY, out=tmp_path / "enough")
     (point,) = dse.diff(tmp_path / "few", tmp_path / "enough").points
-    (gained,) = (one for one in point.gained if one.design == HOST)
-    assert [change.path for change in gained.cause.alone] == ["interface.host_cores"]
+    assert HOST in [one.design for one in point.gained]
 
 
 def test_an_infeasible_study_says_what_it_violates() -> None:
