@@ -35,6 +35,8 @@ _CONFLICT = (
     "meets them, it says which ones are in conflict and what would admit a design"
 )
 
+_STATED = "state the cycles of a task (`--cycles-per-task`)"
+
 _CORES_OF_OURS = "run the study des_100gbps_by_synthesis, whose cores are made of descriptions"
 _PRINTED = "write table or law; `dse reproduce cores` has what is printed beside ours"
 
@@ -100,6 +102,8 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "characterise.wire"): "leave it out: uncertainty columns have what wires add",
     ("argument", "characterise.keep"): "map the design with Yosys yourself: netlists are not kept",
     ("argument", "characterise.memory"): "leave a memory of more than 20 kbit out of the design",
+    ("argument", "characterise.done"): _STATED,
+    ("argument", "verilog.done"): _STATED,
     ("value", "check=.v"): _WAVES,
     ("value", "check=.sv"): _WAVES,
     ("value", "check=.fst"): "convert it to .vcd (fst2vcd of GTKWave)",

@@ -33,7 +33,6 @@ def verilog(
     include: Paths = (),
     define: Values = (),
     sv: bool = False,
-    done: str | None = None,
     dut: str | None = None,
 ) -> Verilog:
     """Describe hardware of one's own, for `characterise`.
@@ -71,9 +70,6 @@ def verilog(
         Verilog: macro.
     sv
         Verilog: read .v as SystemVerilog.
-    done
-        Verilog: output that is 1 as a task ends ("posedge ready": that rises); cycles per task are
-        counted by it.
     dut : INSTANCE
         Verilog: the design in waves: tb.dut.
 
@@ -99,7 +95,6 @@ def verilog(
         clock_port=clock_port,
         figures={name: text for name, text in zip(FIGURES, figures, strict=True) if text},
         warm_up=warm_up or 0,
-        done=done or "",
         dut=dut or "",
     )
 

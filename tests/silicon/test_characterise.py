@@ -15,16 +15,13 @@ import pytest
 import dse
 from dse.contract.placement import before_placement
 from dse.errors import StudyError
-from dse.files.csv import parse_csv
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.descriptions import source_simulation
 from dse.silicon.descriptions.sources import with_included
-from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
 from dse.silicon.kept_results import KeptResults, own_sha256
 from dse.silicon.netlists import simulate
-from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.timing import Delay, Timing, analyse
 from dse.silicon.requests import Request
 from dse.silicon.targets import rows_apart
@@ -594,43 +591,6 @@ def test_what_no_output_needs_may_be_without_a_driver(run: Run, tmp_path: Path) 
     spare = "wire nobody; wire spare = nobody & start;\nendmodule"
     (tmp_path / "hash.v").write_text(HASH.replace("endmodule", spare))
     assert run(over="UNROLL=8").designs[0].figures["flip_flops"] == 16
-
-
-def test_tasks_are_counted_by_the_output_that_ends_them(run: Run, tmp_path: Path) -> None:
-    """The answer leaves as the next word starts, every fourth cycle: 20 tasks in 80 cycles."""
-    done = HASH.replace("output [15:0] answer", "output [15:0] answer, output reg last")
-    done = done.replace("assign answer", "always @(posedge clk) last <= start;\n  assign answer")
-    (tmp_path / "hash.v").write_text(done)
-    rows = vectors(2).splitlines()
-    ends = ["last", "-", *("01"[row.startswith("1")] for row in rows[1:-1])]
-    table = "\n".join(f"{row},{end}" for row, end in zip(rows, ends, strict=True))
-    (tmp_path / "vectors_2.csv").write_text(table + "\n")
-    (one,) = run(over="UNROLL=2", done="last", cycles_per_task=None).designs
-    assert (one.figures["cycles_per_task"], one.figures["tasks_in_flight"]) == (4.0, 1.0)
-    assert one.facts["tasks"] == "20"
-    assert run(over="UNROLL=2", done="last", cycles_per_task="4").designs[0].figures == one.figures
-    told = fails(lambda: run(over="UNROLL=2", done="last", cycles_per_task="0.001"))
-    assert told == (
-        "cycles_per_task: 0.001; last says that a task ends every 4 cycles; correct it or omit it"
-    )
-    told = fails(lambda: run(over="UNROLL=2", done="list", cycles_per_task=None))
-    assert told == "vectors_2.csv: done: 'list'; no column of this name; did you mean 'last'?"
-    stays = table.replace(",0\n", ",1\n", 1)  # in the cycle before a task ends
-    (tmp_path / "vectors_2.csv").write_text(stays + "\n")
-    assert fails(lambda: run(over="UNROLL=2", done="last", cycles_per_task=None)) == (
-        "cycles_per_task: last is 1 in 21 cycles, some of them in a row: it may stay 1 where no "
-        "task ends; write `posedge last` if so; else state 3.8 cycles"
-    )
-
-
-def test_a_port_that_stays_1_ends_a_task_as_it_rises() -> None:
-    """Not at first, nor where it was unknown; of eight cycles that are 1 three end a task."""
-    rows = ["1", "0", "1", "1", "-", "1", "0", "1", "0", "1", "1", "1"]
-    table = parse_csv("\n".join(["ready", *rows]).encode(), "a.csv")
-    assert WrittenVectors(table, 0, "posedge ready").ends().tolist() == [2, 7, 9]
-    assert len(WrittenVectors(table, 0, "ready").ends()) == 8
-    (note,) = WrittenVectors(table, 0, "posedge ready").notes(Netlist("top", {}, {}, (), 0))
-    assert note.startswith("a task ends every 3.5 cycles on average, 2 at the fastest: its cycles")
 
 
 def test_files_that_include_each_other_without_end_are_a_fault(tmp_path: Path) -> None:

@@ -107,7 +107,6 @@ FAULTS = {
     "scope": ({"dut": "tb.dud"}, "'tb.dud'; the dump has no signals of this scope; did you mean"),
     "instance": ({"dut": ""}, "dut: ''; waves are those of an instance; name it from the"),
     "clock": ({"clock_port": "clock"}, "'clock'; tb.dut has no signal of this name; did you mean"),
-    "done": ({"done": "dune", "cycles_per_task": None}, "run.vcd: done: 'dune'; no column"),
 }
 
 

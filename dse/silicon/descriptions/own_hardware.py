@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,12 @@ from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Design, Value
 from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
 from dse.silicon.descriptions.sources import Sources
-from dse.silicon.descriptions.vectors import RISES, WAVES, WrittenVectors, recorded
+from dse.silicon.descriptions.vectors import WAVES, WrittenVectors, recorded
 from dse.silicon.figures import FIGURES
 from dse.silicon.tasks import DesignTask, combinations
 
 NEEDED = ("payload", "cycles_per_task", "latency")
 """Those that nothing else tells."""
-
-_SAME_PACE = 0.01
-"""Relative; the last task of a table may be short of a whole pace."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +40,6 @@ class Verilog:
         What one task is, as written, by the names of `FIGURES`.
     warm_up
         Cycles before transitions are counted; 0 for those before the first answer.
-    done
-        Output that is 1 as a task ends, by which tasks are counted; empty where none is.
     dut
         Instance of the design in waves.
     """
@@ -55,7 +50,6 @@ class Verilog:
     clock_port: str
     figures: Mapping[str, str]
     warm_up: int
-    done: str = ""
     dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
@@ -68,8 +62,6 @@ class Verilog:
         """
         missing = {"top": self.top, "check": self.check}
         missing |= {name: self.figures.get(name) for name in NEEDED}
-        if self.done:
-            del missing["cycles_per_task"]
         faults = [
             Fault(name, "", "Verilog of your own needs it", _GIVE[name])
             for name, value in missing.items()
@@ -80,9 +72,8 @@ class Verilog:
         _check_whole(over)
         chosen = combinations(over)
         each = (partial(self._answers, parameters) for parameters in chosen)
-        answers = cache(partial(results_of, *each))
-        figures = self._figures(chosen, answers)
-        texts, vectors = results_of(lambda: self.sources.texts, answers)
+        figures = self._figures(chosen)
+        texts, vectors = results_of(lambda: self.sources.texts, lambda: results_of(*each))
         found = []
         for place, parameters in enumerate(chosen):
             task: dict[str, Any] = {key: values[place] for key, values in figures.items()}
@@ -98,11 +89,7 @@ class Verilog:
             found.append(DesignTask(design, vectors[place], self.sources))
         return found
 
-    def _figures(
-        self,
-        chosen: Sequence[Mapping[str, Value]],
-        answers: Callable[[], Sequence[WrittenVectors]],
-    ) -> dict[str, list[float]]:
+    def _figures(self, chosen: Sequence[Mapping[str, Value]]) -> dict[str, list[float]]:
         """Return each figure in SI for each combination of parameters."""
         faults: list[Fault] = []
         found = {}
@@ -110,8 +97,6 @@ class Verilog:
             if name in self.figures:
                 found[quantity] = _values(self.figures[name], name, quantity, chosen, faults)
         refuse(faults)
-        if self.done:
-            found["cycles_per_task"] = _counted_cycles(answers(), found.get("cycles_per_task"))
         flights = [
             float(max(1, np.ceil(latency / cycles)))
             for latency, cycles in zip(
@@ -127,45 +112,12 @@ class Verilog:
         if instead := removed.remedy("value", f"check={path.suffix}"):
             raise StudyError([Fault("check", str(path), removed.RULE, instead)])
         if path.suffix == WAVES:
-            table = recorded(path, self.dut, self.clock_port)
-            return WrittenVectors(table, self.warm_up, self.done)
+            return WrittenVectors(recorded(path, self.dut, self.clock_port), self.warm_up)
         if self.dut:
             rule = "only waves have an instance of the design"
             remedy = f"check against a file that ends in {WAVES}"
             raise StudyError([Fault("dut", self.dut, rule, remedy)])
-        return WrittenVectors.read(path, self.warm_up, self.done)
-
-
-def _counted_cycles(
-    answers: Sequence[WrittenVectors], stated: Sequence[float] | None
-) -> list[float]:
-    """Return cycles from task to task as the answers have them, for each combination.
-
-    ``(last - first) / (n - 1)`` of the cycles in which `done` says that a task ends.
-
-    Raises
-    ------
-    StudyError
-        Tables have no such output, it may be 1 between tasks, or their tasks contradict what was
-        stated.
-    """
-    found = []
-    for place, vectors in enumerate(answers):
-        done, rows = vectors.done, vectors.ends()
-        cycles = float(np.diff(rows).mean())
-        rule = remedy = ""
-        if stated is not None and abs(stated[place] / cycles - 1) > _SAME_PACE:
-            rule = f"{done} says that a task ends every {cycles:.4g} cycles"
-            remedy = "correct it or omit it"
-        elif stated is None and 1 < np.count_nonzero(np.diff(rows) > 1) + 1 < len(rows):
-            rule = f"{done} is 1 in {len(rows)} cycles, some of them in a row"
-            rule += ": it may stay 1 where no task ends"
-            remedy = f"write `{RISES}{done}` if so; else state {cycles:.4g} cycles"
-        if rule:
-            written = "" if stated is None else f"{stated[place]:g}"
-            raise StudyError([Fault("cycles_per_task", written, rule, remedy)])
-        found.append(cycles)
-    return found
+        return WrittenVectors.read(path, self.warm_up)
 
 
 _GIVE = {

@@ -173,9 +173,6 @@ def recorded(check: Path, dut: str, clock: str) -> Waves:
         return read_waves(lines, file=str(check), scope=dut, clock=clock)
 
 
-RISES = "posedge "
-"""Before the name of an output that stays 1 after a task, until the next begins."""
-
 _ROUNDING = 1e-9
 
 Rows = NDArray[np.intp]
@@ -189,7 +186,6 @@ class WrittenVectors:
 
     table: CsvTable
     warm_up: int
-    done: str = ""
 
     @property
     def recorded(self) -> bool:
@@ -197,7 +193,7 @@ class WrittenVectors:
         return isinstance(self.table, Waves)
 
     @staticmethod
-    def read(path: Path, warm_up: int, done: str = "") -> WrittenVectors:
+    def read(path: Path, warm_up: int) -> WrittenVectors:
         """Read a table; every cell that is no number is a fault with its place.
 
         Raises
@@ -215,36 +211,7 @@ class WrittenVectors:
                     rule = "a cell is a whole number from 0, or - for an output not compared"
                     faults.append(table.fault(row, column, rule, "write 12, 0x0c or 0b1100"))
         refuse(faults)
-        return WrittenVectors(table, warm_up, done)
-
-    def ends(self) -> Rows:
-        """Return the cycles in which the output `done` says that a task ends.
-
-        ``posedge NAME`` are those in which NAME is 1 and was 0 in the cycle before, else all in
-        which it is 1.
-
-        Raises
-        ------
-        StudyError
-            It has no column, or ends fewer than two tasks.
-        """
-        name = self.done.removeprefix(RISES)
-        if name not in self.table.headers:
-            rule, remedy = "no column of this name", nearest(name, self.table.headers)
-            raise StudyError([Fault(f"{self.table.file}: done", repr(name), rule, remedy)])
-        cells = [cell.strip() for cell in self.table.columns[self.table.headers.index(name)]]
-        known = np.array([cell != NOT_COMPARED for cell in cells])
-        high = known & [cell != NOT_COMPARED and _value(cell) != 0 for cell in cells]
-        if name != self.done:
-            high[1:] &= (known & ~high)[:-1]
-            high[0] = False
-        rows = np.flatnonzero(high)
-        if len(rows) < 2:
-            does = "rises" if name != self.done else "is 1"
-            rule = f"{name} {does} in {plural(len(rows), 'cycle')}, which gives no pace"
-            remedy = "write cycles in which two tasks end, better many"
-            raise StudyError([Fault(self.table.file, "", rule, remedy)])
-        return rows
+        return WrittenVectors(table, warm_up)
 
     def of(self, netlist: Netlist, design: Design) -> Vectors:
         """Return the bits of each port of a netlist.
@@ -296,7 +263,7 @@ class WrittenVectors:
             expected={port: bits[port] for port in known},
             known=known,
             warm_up=warm_up,
-            tasks=len(self.ends()) if self.done else _tasks(rows, design.cycles_per_task),
+            tasks=_tasks(rows, design.cycles_per_task),
         )
 
     def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
@@ -316,15 +283,11 @@ class WrittenVectors:
                 yield Fault(f"{self.table.file}: {port}", "", rule, remedy)
 
     def notes(self, netlist: Netlist) -> Iterator[str]:
-        """Yield how many values of inputs are unknown in waves, and that tasks end unevenly."""
+        """Yield how many values of inputs are unknown in waves."""
         columns = (self.table.columns[self.table.headers.index(port)] for port in netlist.inputs)
         unknown = sum(column.count(NOT_COMPARED) for column in columns) if self.recorded else 0
         if unknown:
             yield f"{plural(unknown, 'unknown value')} of inputs in {self.table.file} taken as 0"
-        apart = np.diff(self.ends()) if self.done else np.ones(1)
-        if apart.min() < apart.mean():
-            pace = f"{apart.mean():.4g} cycles on average, {apart.min()} at the fastest"
-            yield f"a task ends every {pace}: its cycles and energy include those between tasks"
 
     def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
         cells = self.table.columns[column]
