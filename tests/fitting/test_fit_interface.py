@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,15 +44,8 @@ SHA = LogCA(
     latency_per_byte=True,
     host_offset=389e-9,
 )
-CURVED = LogCA(
-    latency=2e-9,
-    overhead=3e-6,
-    index=15e-9,
-    acceleration=20.0,
-    exponent=1.3,
-    latency_per_byte=True,
-    host_offset=389e-9,
-)
+CURVED = replace(SHA, latency=2e-9, exponent=1.3)
+ALWAYS = LogCA(latency=0, overhead=1e-7, index=1e-9, acceleration=9, host_offset=2e-7)
 
 
 def timings(device: LogCA, noise: float = 0.0, sizes: np.ndarray = SIZES, seed: int = 1) -> Timings:
@@ -87,27 +81,26 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     return run
 
 
-def times_per_byte(device: LogCA) -> tuple[float, float]:
-    """Time per byte and acceleration as the fit reports them: one sum for a linear kernel."""
-    index, acceleration, latency = (
-        float(np.asarray(value)) for value in (device.index, device.acceleration, device.latency)
-    )
-    if device.exponent != 1.0:
-        return latency, acceleration
-    per_byte = latency + index / acceleration
-    return per_byte, index / per_byte
+def truth(device: LogCA) -> dict[str, Any]:
+    """Return the parameters as the fit reports them: one sum per byte for a linear kernel."""
+    per_byte, acceleration = device.latency, device.acceleration
+    if device.exponent == 1.0:
+        per_byte = device.latency + device.index / device.acceleration
+        acceleration = device.index / per_byte
+    return {
+        "host_offset_s": device.host_offset,
+        "index_s_per_byte": device.index,
+        "exponent": device.exponent,
+        "fixed_s": device.overhead,
+        "per_byte_s_per_byte": per_byte,
+        "peak_acceleration": acceleration,
+    }
 
 
 class TestIntervals:
-    @pytest.mark.parametrize(
-        ("device", "count", "noise"),
-        [
-            pytest.param(CURVED, 6, 0.02, id="curved, few", marks=pytest.mark.slow),
-            pytest.param(CURVED, 12, 0.05, id="curved, many", marks=pytest.mark.slow),
-            pytest.param(SHA, 6, 0.02, id="linear, few", marks=pytest.mark.slow),
-            pytest.param(SHA, 12, 0.05, id="linear, many", marks=pytest.mark.slow),
-        ],
-    )
+    @pytest.mark.slow
+    @pytest.mark.parametrize("device", [SHA, CURVED], ids=["linear", "curved"])
+    @pytest.mark.parametrize(("count", "noise"), [(6, 0.02), (12, 0.05)], ids=["few", "many"])
     def test_true_values_lie_inside_as_often_as_promised(
         self, device: LogCA, count: int, noise: float
     ) -> None:
@@ -115,17 +108,8 @@ class TestIntervals:
         noisy = np.exp(noise * rng.standard_normal((DRAWS, 2, count)))
         curves = np.array([device.host_time(sizes), device.offload_time(sizes)])
         fits = [fit_times(sizes, *times) for times in curves * noisy]
-        per_byte, acceleration = times_per_byte(device)
-        truth = {
-            "host_offset_s": device.host_offset,
-            "index_s_per_byte": device.index,
-            "exponent": device.exponent,
-            "fixed_s": device.overhead,
-            "per_byte_s_per_byte": per_byte,
-            "peak_acceleration": acceleration,
-        }
-        assert truth.keys() == fits[0].estimates.keys()
-        for name, value in truth.items():
+        assert truth(device).keys() == fits[0].estimates.keys()
+        for name, value in truth(device).items():
             found = [fit.estimates[name] for fit in fits]
             share = np.mean([one.low <= value <= one.high for one in found])
             assert 0.92 <= share <= 0.98, name
@@ -152,18 +136,7 @@ class TestValues:
     @pytest.mark.parametrize("device", [SHA, CURVED], ids=["linear", "curved"])
     def test_data_without_noise_give_the_device_back(self, device: LogCA) -> None:
         found = report_on(timings(device))
-        per_byte, acceleration = times_per_byte(device)
-        assert values(found) == pytest.approx(
-            {
-                "host_offset_s": device.host_offset,
-                "index_s_per_byte": device.index,
-                "exponent": device.exponent,
-                "fixed_s": device.overhead,
-                "per_byte_s_per_byte": per_byte,
-                "peak_acceleration": acceleration,
-            },
-            rel=1e-6,
-        )
+        assert values(found) == pytest.approx(truth(device), rel=1e-6)
         assert found.pays.crossings[0].value == pytest.approx(float(device.break_even()), rel=1e-9)
 
     def test_scipy_finds_the_same_least_squares(self) -> None:
@@ -184,15 +157,8 @@ class TestValues:
     def test_slower_clocks_scale_times_and_larger_bytes_scale_sizes(self) -> None:
         data = timings(SHA, 0.03)
         one = report_on(data)
-        slower = report_on(
-            Timings(
-                size=data.size * 8,
-                host=data.host * 1000,
-                offload=data.offload * 1000,
-                files=FILES,
-                facts={},
-            )
-        )
+        larger = replace(data, size=data.size * 8)
+        slower = report_on(replace(larger, host=data.host * 1000, offload=data.offload * 1000))
         for name, scale in {
             "host_offset_s": 1000,
             "fixed_s": 1000,
@@ -249,9 +215,7 @@ class TestAdequacy:
         sizes = 2.0 ** np.arange(4, 21)
         data = timings(SHA, 0.01, sizes)
         slow = np.where(sizes > 2000, 3.0, 1.0)  # the data fall out of a cache
-        found = report_on(
-            Timings(size=sizes, host=data.host * slow, offload=data.offload, files=FILES, facts={})
-        )
+        found = report_on(replace(data, host=data.host * slow))
         assert "does not repair it: it is still off by up to 72.1 %, at 2 KiB" in adequacy(found)
 
     def test_pure_knows_of_an_offset_that_bends_alone_do_not_show(self) -> None:
@@ -289,8 +253,8 @@ class TestBreakEven:
         assert "at every size" not in text
 
     def test_a_size_that_contradicts_the_model_is_named(self) -> None:
-        always = LogCA(latency=0, overhead=1.9e-7, index=1e-9, acceleration=9, host_offset=2e-7)
-        data = timings(always, 0.02, np.geomspace(1, 2**20, 21))
+        late = replace(ALWAYS, overhead=1.9e-7)
+        data = timings(late, 0.02, np.geomspace(1, 2**20, 21))
         data.offload[0] *= 1.1
         assert (
             policy(report_on(data))
@@ -306,8 +270,7 @@ class TestBreakEven:
     @pytest.mark.parametrize(
         ("device", "expected"),
         [
-            (LogCA(latency=0, overhead=1e-7, index=1e-9, acceleration=9, host_offset=2e-7),
-             "always use the accelerator, up to the 1 MiB measured"),
+            (ALWAYS, "always use the accelerator, up to the 1 MiB measured"),
             (LogCA(latency=2e-9, overhead=3e-6, index=1e-9, acceleration=9, latency_per_byte=True),
              "never use the accelerator, up to the 1 MiB measured"),
             (LogCA(latency=0, overhead=1e-9, index=1e-9, acceleration=9),
@@ -318,14 +281,7 @@ class TestBreakEven:
         assert policy(report_on(timings(device))) == expected
 
     def test_where_offloads_pay_in_between_both_ends_are_told(self) -> None:
-        between = LogCA(
-            latency=0.1e-9,
-            overhead=3e-6,
-            index=15e-9,
-            acceleration=20,
-            exponent=0.7,
-            latency_per_byte=True,
-        )
+        between = replace(SHA, latency=0.1e-9, exponent=0.7, host_offset=0.0)
         (pays,) = report_on(timings(between)).pays.pays
         assert pays == pytest.approx(between.granularities(1.0), rel=1e-4)
 
@@ -352,15 +308,7 @@ class TestWhatCannotBeToldApart:
         assert "with beta = 1 both grow with the size, and only their sum shows" in text
 
     def test_almost_linear_kernel(self) -> None:
-        almost = LogCA(
-            latency=0.5e-9,
-            overhead=3e-6,
-            index=15e-9,
-            acceleration=20,
-            exponent=1.05,
-            latency_per_byte=True,
-        )
-        found = report_on(timings(almost, 0.05))
+        found = report_on(timings(replace(SHA, exponent=1.05, host_offset=0.0), 0.05))
         assert not found.fit.linear
         assert "these data hardly separate them" in " ".join(sentences(found))
 
@@ -454,6 +402,17 @@ class TestCsv:
         assert said in str(caught.value)
 
 
+def studied(folder: Path, record: str, more: str = "") -> Path:
+    """Write a study of a kernel and an interface that were fitted."""
+    study = folder / "study.yaml"
+    study.write_text(
+        f"workload: {{rate: 1 Gbit/s, granularity: 64 KiB, kernel: {record}}}\n"
+        f"interface: {{device: {record}{more}}}\nobjectives: {{offload_latency: minimise}}\n",
+        encoding="utf-8",
+    )
+    return study
+
+
 class TestRecord:
     @pytest.mark.usefixtures("drawn")
     def test_a_study_uses_it_and_says_so(self, tmp_path: Path) -> None:
@@ -466,13 +425,7 @@ class TestRecord:
         record = user_records.read_record(files[0])
         assert record.provenance["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
         assert {"file", "date", "method", "range", "residuals"} <= record.provenance.keys()
-        study = tmp_path / "study.yaml"
-        study.write_text(
-            "workload: {rate: 1 Gbit/s, granularity: 64 KiB, kernel: my records/my link.yaml}\n"
-            "interface: {device: my records/my link.yaml, wait: sync}\n"
-            "objectives: {offload_latency: minimise}\n",
-            encoding="utf-8",
-        )
+        study = studied(tmp_path, "my records/my link.yaml", ", wait: sync")
         notes = dse.run(study).manifest["notes"]
         assert any("interface my_link comes from my records/my link.yaml" in n for n in notes)
         drawn = dse.answer(study, samples=20, flips=False).to_dict()["certainty"]["uncertain"]
@@ -506,13 +459,7 @@ class TestRecord:
         noisy = report_on(timings(SHA, 0.34))
         assert doubt(noisy)
         save_interface(noisy, tmp_path / "link.yaml", "latency", force=False)
-        study = tmp_path / "study.yaml"
-        study.write_text(
-            "workload: {rate: 1 Gbit/s, granularity: 64 KiB, kernel: link.yaml}\n"
-            "interface: {device: link.yaml}\n"
-            "objectives: {offload_latency: minimise}\n",
-            encoding="utf-8",
-        )
+        study = studied(tmp_path, "link.yaml")
         found = dse.answer(study, flips=False)
         brief, whole = (" ".join(found.text(all=every).split()) for every in (False, True))
         assert f"note: the fit of link was refused: {doubt(noisy)}" in brief
@@ -545,8 +492,7 @@ class TestRecord:
 @pytest.mark.usefixtures("drawn")
 class TestPicture:
     def test_without_a_break_even_nothing_is_marked(self, tmp_path: Path) -> None:
-        always = LogCA(latency=0, overhead=1e-7, index=1e-9, acceleration=9, host_offset=2e-7)
-        for data in (timings(always), timings(SHA, 0.5)):  # none, and none to be believed
+        for data in (timings(ALWAYS), timings(SHA, 0.5)):  # none, and none to be believed
             _, svg = plots.draw_fit(report_on(data), "link", tmp_path / "none")
             assert "break-even" not in svg.read_text(encoding="utf-8")
 
@@ -573,10 +519,8 @@ class TestCommand:
         arguments = ("fit", "interface", "link.csv", "--out", "link.yaml")
         assert command(*arguments)[0] == 0
         status, _, said = command(*arguments)
-        assert (status, said) == (
-            2,
-            "link.yaml is there already; name another file, or replace it by force\n",
-        )
+        assert status == 2
+        assert said == "link.yaml is there already; name another file, or replace it by force\n"
         assert command(*arguments, "--force")[0] == 0
 
     @pytest.mark.parametrize(
@@ -675,9 +619,7 @@ class TestOpensslSpeed:
         two = (TABLE + TABLE.replace("sha256", "sha1"), MR + MR.replace("sha256", "sha1"))
         self.write(tmp_path, *two)
         status, _, error = command(*self.FIT)
-        assert (status, error) == (
-            2,
-            "the outputs hold sha1, sha256; choose one with --algorithm\n",
-        )
+        assert status == 2
+        assert error == "the outputs hold sha1, sha256; choose one with --algorithm\n"
         assert command(*self.FIT, "--algorithm", "sha256")[0] == 0
         assert "did you mean 'sha256'" in command(*self.FIT, "--algorithm", "sha25")[2]
