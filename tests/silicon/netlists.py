@@ -71,7 +71,7 @@ class Case:
     def timing(self) -> Timing:
         none = np.zeros(0)
         delays = {key: Delay(up * 1e-15, down * 1e-15) for key, (up, down) in self.ticks.items()}
-        return Timing(self.period * 1e-15, (), delays, none, none, none)
+        return Timing(self.period * 1e-15, delays, none, none, none)
 
 
 def made(

@@ -33,7 +33,7 @@ def timing(drawn: Netlist, delays: Sequence[float], period_ps: float = 100.0) ->
             for pin in instance.nets:
                 found[k, cause, pin] = Delay(delay * PS, delay * PS)
     none = np.zeros(0)
-    return Timing(period_ps * PS, (), found, none, none, none)
+    return Timing(period_ps * PS, found, none, none, none)
 
 
 def run(drawn: Netlist, delays: Sequence[float], warm_up: int = 1, **options: object) -> Activity:

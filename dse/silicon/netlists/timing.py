@@ -72,7 +72,6 @@ class SetupColumns:
     table: Numbers
     instance: Numbers
     clock: Numbers
-    pins: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +97,11 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
     """
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
-    pins: list[str] = []
     arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
-    setups: list[Numbers] = [np.zeros((5, 0), np.intp)]
+    setups: list[Numbers] = [np.zeros((4, 0), np.intp)]
     for cell, at, nets in by_cell(netlist, library):
         arcs += _arc_columns(cell, at, nets, tables, pairs)
-        setups += _setup_columns(cell, at, nets, tables, pins)
+        setups += _setup_columns(cell, at, nets, tables)
     columns = np.concatenate(arcs, axis=1)
     source, target, _, _, instance, _, passing = columns
     passes, inside = passing > 0, passing > 1
@@ -117,8 +115,7 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
     ordered = ArcColumns(
         source, target, delay, slew, instance, pair, passes[order], levels, tuple(pairs)
     )
-    data, table, held, clock, pin = np.concatenate(setups, axis=1)
-    constraints = SetupColumns(data, table, held, clock, tuple(pins[at] for at in pin))
+    constraints = SetupColumns(*np.concatenate(setups, axis=1))
     zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
     return TimingGraph(ordered, constraints, TableStack([table or zero for table in tables]))
 
@@ -169,10 +166,8 @@ def _edges(arc: Arc) -> Iterator[tuple[int, int]]:
             yield before, after
 
 
-def _setup_columns(
-    cell: Cell, at: Numbers, nets: PinNets, tables: Tables, pins: list[str]
-) -> Iterator[Numbers]:
-    """Yield edge of the data, table, instance, clock and name of the pin of each constraint."""
+def _setup_columns(cell: Cell, at: Numbers, nets: PinNets, tables: Tables) -> Iterator[Numbers]:
+    """Yield edge of the data, table, instance and clock of each constraint."""
     for pin in cell.pins.values():
         for arc in pin.arcs if pin.direction == "input" else ():
             if arc.kind != "setup_rising":
@@ -181,10 +176,8 @@ def _setup_columns(
                 if table is not None:
                     same = np.ones(len(at), np.intp)
                     number = tables.setdefault(table, len(tables)) * same
-                    name = len(pins) * same
-                    pins.append(pin.name)
                     clock = 2 * nets[arc.related_pin] + RISE
-                    yield np.stack((2 * nets[pin.name] + edge, number, at, clock, name))
+                    yield np.stack((2 * nets[pin.name] + edge, number, at, clock))
 
 
 def _levels(
@@ -241,30 +234,12 @@ def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bo
     return StudyError([Fault(netlist.top, written, rule, remedy)])
 
 
-_EDGES = ("rise", "fall")
-
-
 @dataclass(frozen=True)
 class Delay:
     """Time (s) from an input to a rising and to a falling output."""
 
     rise_s: float
     fall_s: float
-
-
-@dataclass(frozen=True)
-class PathStep:
-    """A step of a path: `increment_s` to the edge ("rise" or "fall") of an instance's pin.
-
-    `arrival_s` counts from the clock's edge.
-    """
-
-    instance: str
-    cell: str
-    pin: str
-    edge: str
-    increment_s: float
-    arrival_s: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,29 +250,30 @@ class Timing:
     ----------
     period_s
         Least clock period: clock to output, the longest path, setup.
-    critical_path
-        Its steps; the last is the setup, at a clock gate with the gate's own delay.
     delays
         By position of the instance, input pin and output pin.
     rise_slews_s, fall_slews_s
         Slew (s) of each net, shape (net_count,), the worst of its arcs.
     loads_f
         Load (F) of each net, of the pins on it, shape (net_count,).
+    begins, ends
+        Net at which the longest path begins, and instance or output at which it ends.
     notes
         What was assumed or clipped.
     """
 
     period_s: float
-    critical_path: tuple[PathStep, ...]
     delays: Mapping[tuple[int, str, str], Delay]
     rise_slews_s: NDArray[np.float64]
     fall_slews_s: NDArray[np.float64]
     loads_f: NDArray[np.float64]
+    begins: str = ""
+    ends: str = ""
     notes: tuple[str, ...] = ()
 
 
 def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
-    """Return the least clock period of a netlist, its critical path, delays, slews and loads.
+    """Return the least clock period of a netlist, its delays, slews and loads.
 
     Delays and slews of the nonlinear delay model; the worst slew of a net goes on, and the worst
     of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and a clock
@@ -334,11 +310,19 @@ def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
         run.slew[edges] = run.arrival[edges] = 0.0
     for first, end in pairwise(graph.arcs.levels.tolist()):
         run.propagate(slice(first, end))
-    period, path = _critical(netlist, run)
-    notes = tuple(_notes(netlist, library, run, path, netlist.named(clocks.net)))
+    period, edge, position = _longest(netlist, run)
+    first = run.first(edge) >> 1
     slews = np.maximum(run.slew, 0.0)
-    delays = run.delays()
-    return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
+    return Timing(
+        period_s=period,
+        delays=run.delays(),
+        rise_slews_s=slews[0::2],
+        fall_slews_s=slews[1::2],
+        loads_f=loads[:, 0],
+        begins=netlist.named(first),
+        ends=netlist.instances[position].name if position >= 0 else netlist.named(edge >> 1),
+        notes=tuple(_notes(netlist, library, run, first != clocks.net, position < 0)),
+    )
 
 
 def net_loads(netlist: Netlist, library: CellLibrary) -> NDArray[np.float64]:
@@ -398,6 +382,12 @@ class _Run:
         np.maximum.at(found, arcs.instance[rising], self.delay[rising])
         return found
 
+    def first(self, edge: int) -> int:
+        """Return the edge with which the latest path to an edge begins."""
+        while (arc := int(self.best[edge])) >= 0:
+            edge = int(self.graph.arcs.source[arc])
+        return edge
+
     def delays(self) -> dict[tuple[int, str, str], Delay]:
         """Return the worst delay of each pair of pins, over edges and conditions."""
         arcs = self.graph.arcs
@@ -409,64 +399,45 @@ class _Run:
         }
 
 
-def _critical(netlist: Netlist, run: _Run) -> tuple[float, tuple[PathStep, ...]]:
-    """Return the latest end of a path, setup included, and the path."""
+def _longest(netlist: Netlist, run: _Run) -> tuple[float, int, int]:
+    """Return the latest end of a path, setup included, and edge and instance that it ends with.
+
+    The position of the instance is -1 at an output.
+    """
     setups = run.graph.setups
     slew = np.maximum(run.slew[setups.source], 0.0)
     setup = run.graph.tables.at(setups.table, slew, np.maximum(run.slew[setups.clock], 0.0))
     setup += run.insertion(len(netlist.instances))[setups.instance]
-    needed = run.arrival[setups.source] + setup
-    best = int(np.argmax(needed)) if len(needed) else -1
-    period = float(needed[best]) if best >= 0 else -np.inf
-    outputs = {
-        2 * net + edge: name
-        for name, nets in netlist.outputs.items()
+    ends = [
+        (float(run.arrival[2 * net + edge]), 2 * net + edge, -1)
+        for nets in netlist.outputs.values()
         for net in nets
-        for edge in (0, 1)
-    }
-    latest = max(outputs, key=lambda node: float(run.arrival[node]), default=-1)
-    if latest >= 0 and run.arrival[latest] > period:
-        period = float(run.arrival[latest])
-        end = PathStep(outputs[latest], "output", "", _EDGES[latest & 1], 0.0, period)
-        return period, (*_steps(netlist, run, latest), end)
-    if not np.isfinite(period):
+        for edge in (RISE, FALL)
+    ]
+    needed = run.arrival[setups.source] + setup
+    if len(needed):
+        at = int(np.argmax(needed))
+        ends.insert(0, (float(needed[at]), int(setups.source[at]), int(setups.instance[at])))
+    found = max(ends, key=lambda end: end[0], default=(-np.inf, 0, -1))
+    if not np.isfinite(found[0]):
         rule = "no path from flip-flop to flip-flop, nor from or to a port"
         raise StudyError([Fault(netlist.top, "", rule, "add registers to the design")])
-    node = int(setups.source[best])
-    instance = netlist.instances[setups.instance[best]]
-    increment, edge = float(setup[best]), _EDGES[node & 1]
-    end = PathStep(instance.name, instance.cell, setups.pins[best], edge, increment, period)
-    return period, (*_steps(netlist, run, node), end)
-
-
-def _steps(netlist: Netlist, run: _Run, node: int) -> tuple[PathStep, ...]:
-    """Return the steps of the latest path to an edge, first to last."""
-    steps, arcs = [], run.graph.arcs
-    while (arc := int(run.best[node])) >= 0:
-        position, _, pin = arcs.pairs[arcs.pair[arc]]
-        instance, arrival = netlist.instances[position], float(run.arrival[node])
-        edge, increment = _EDGES[node & 1], float(run.delay[arc])
-        steps.append(PathStep(instance.name, instance.cell, pin, edge, increment, arrival))
-        node = int(arcs.source[arc])
-    name = netlist.named(node >> 1)
-    first = float(run.arrival[node])
-    steps.append(PathStep(name, "input", "", _EDGES[node & 1], first, first))
-    return tuple(reversed(steps))
+    return found
 
 
 def _notes(
     netlist: Netlist,
     library: CellLibrary,
     run: _Run,
-    path: tuple[PathStep, ...],
-    clock: str,
+    from_input: bool,
+    to_output: bool,
 ) -> Iterator[str]:
     yield "wires have no capacitance and no delay"
     if not any(library.cells[instance.cell].flip_flop for instance in netlist.instances):
         yield "no flip-flop: the period is that of the longest path between ports"
-    elif path[-1].cell == "output":
+    elif to_output:
         yield "the longest path ends at an output, before any setup"
-    elif path[0].instance != clock:
+    elif from_input:
         yield "the longest path begins at an input, which changes at the clock's edge"
     if run.clipped:
         count = len(run.delay)
