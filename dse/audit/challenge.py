@@ -23,7 +23,15 @@ COMPARISONS = 4_000_000
 STEPS_SHARE = 4
 """One two-step neighbour is drawn for so many random designs."""
 
+ROUNDED = 1e-11
+"""Relative; losses that differ by less may be those of equal designs, rounded otherwise."""
+
 Loss = NDArray[np.float64]
+
+
+def at_most(loss: Loss) -> Loss:
+    """Return up to where losses (n, m) are equal but for rounding."""
+    return loss + ROUNDED * np.abs(loss)
 
 
 def dominated_rows(loss: Loss) -> list[tuple[int, int]]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
+from dse.audit.challenge import at_most
 from dse.errors import Fault, UnitError, nearest, refuse
 from dse.files.document import Assignments
 from dse.model import tables
@@ -303,8 +304,6 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
     if row is None:
         verdict = "refutation" if ledger_of(run.manifest).settled else "improvement"
         return Explanation(verdict, name, objectives)
-    if verdict == "equal" and ledger_of(run.manifest).settled:
-        verdict = "refutation"  # an exact front holds every design of equal objectives
     rival = front[[row]]
     return Explanation(
         verdict,
@@ -324,10 +323,10 @@ def _compare(
     if len(rows):
         return int(rows[0]), "front"
     losses = problem.evaluate(front).loss
-    no_worse = np.flatnonzero((losses <= loss).all(axis=1))
+    no_worse = np.flatnonzero((losses <= at_most(loss)).all(axis=1))
     if not len(no_worse):
         return None, ""
-    better = (losses[no_worse] < loss).sum(axis=1)
+    better = (at_most(losses[no_worse]) < loss).sum(axis=1)
     if better.max() == 0:
         return int(no_worse[0]), "equal"
     return int(no_worse[np.argmax(better)]), "dominated"

@@ -46,8 +46,8 @@ class Check:
 class Find:
     """A feasible design that a front lacks, after the swept value where there is one.
 
-    Its `relation` to the front is ``dominates``, ``incomparable`` or ``equals``; `row` is the row
-    of front.csv that it dominates or equals, counted from 1.
+    Its `relation` to the front is ``dominates`` or ``incomparable``; `row` is the row of front.csv
+    that it dominates, counted from 1.
     """
 
     design: str
@@ -61,7 +61,6 @@ class Find:
         values = ", ".join(units.show(value, name) for name, value in self.objectives.items())
         said = {
             "dominates": f"dominates row {self.row}",
-            "equals": f"equals row {self.row} and is not on the front",
             "incomparable": "is dominated by no row",
         }
         return f"{self.design} ({values}) {said[self.relation]}"

@@ -402,7 +402,7 @@ def _challenged(
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
-            lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed, verified)]
+            lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed)]
             found += len(lacking)
             best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:
@@ -446,18 +446,14 @@ def _lacking(
     designs: Index,
     loss: NDArray[np.float64],
     known: set[bytes],
-    verified: Verification,
 ) -> list[int]:
     """Return which of some feasible designs a front lacks.
 
-    A front that lacks no design but those that failed holds every design with the objective values
-    of a design on it.  Those that are `known` already are omitted; those that are returned become
-    known.
+    A front need not hold every design of equal objective values: another may be in its place, with
+    values that were rounded otherwise.  Those that are `known` already are omitted; those that are
+    returned become known.
     """
-    dominating = challenge.weakly_dominating(loss, point.loss)
-    missing = dominating < 0
-    if verified.ledger.settled and len(point.loss):
-        missing |= (loss == point.loss[dominating]).all(axis=1)
+    missing = challenge.weakly_dominating(challenge.at_most(loss), point.loss) < 0
     found = []
     for row in np.flatnonzero(missing):
         key = designs[row].tobytes()
@@ -468,9 +464,8 @@ def _lacking(
 
 
 def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float64]) -> Find:
-    equal = np.flatnonzero((point.loss == loss).all(axis=1))
     dominated = np.flatnonzero((point.loss >= loss).all(axis=1))
-    relation = "equals" if len(equal) else "dominates" if len(dominated) else "incomparable"
+    relation = "dominates" if len(dominated) else "incomparable"
     text = ", ".join(filter(None, [point.where, exact_name(point.problem, design)]))
     row = int(point.numbers[dominated[0]]) + 1 if len(dominated) else None
     return Find(text, objective_values(point.problem, loss), relation, row)

@@ -340,11 +340,8 @@ def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     with (tmp_path / "run" / "front.csv").open() as stream:
         assert len(list(csv.DictReader(stream))) == 2  # both clocks
     rewrite(tmp_path / "run", lambda rows: rows[:1], front=1, ties=0)
-    found = verify_run(tmp_path / "run", trials=TRIALS)
-    assert [find.relation for find in found.finds] == ["equals"]
-    assert explain_design(tmp_path / "run", [found.finds[0].design]).verdict == "refutation"
-    rewrite(tmp_path / "run", same, exact=False, ledger={"unknown": 1})
-    explained = explain_design(tmp_path / "run", [found.finds[0].design])
+    assert verify_run(tmp_path / "run", trials=TRIALS).found == 0  # one of them is enough
+    explained = explain_design(tmp_path / "run", ["des.u8=1 des.u16=0 des.clock=1"])
     assert explained.verdict == "equal"
     assert "area 0.03415 mm2 (the same)" in explained.text()
 

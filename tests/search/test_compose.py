@@ -167,6 +167,13 @@ def front(problem: Problem, method: str) -> search.Outcome:
     return search.run_search(problem, SearchSettings(method=method))
 
 
+def same_losses(one: search.Outcome, other: search.Outcome) -> bool:
+    """Tell whether fronts have the same vectors of losses but for rounding, however often."""
+    pairs = one.front_loss[:, np.newaxis], other.front_loss
+    near = np.isclose(*pairs, rtol=1e-11, atol=0.0).all(axis=2)
+    return bool(near.any(axis=0).all() and near.any(axis=1).all())
+
+
 def accounted(found: search.Outcome) -> int:
     return found.evaluated + found.certificate.dominated + found.certificate.infeasible
 
@@ -188,8 +195,7 @@ def test_the_composed_front_is_that_of_all_designs(
     for seed in seeds[block::8]:
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
-        assert np.array_equal(composed.front_index, every.front_index), seed
-        assert np.array_equal(composed.front_loss, every.front_loss), seed
+        assert same_losses(composed, every), seed
         assert composed.exact, seed
         assert accounted(composed) == problem.whole_size, seed
 
@@ -228,10 +234,6 @@ def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path
     others = problem.evaluate(np.concatenate([drawn, near]))
     best = others.loss[others.feasible]
     assert not dominated(found.front_loss, best).any()
-    known = {row.tobytes() for row in found.front_index}
-    equal = {row.tobytes() for row in found.front_loss}
-    for design, loss in zip(others.points[others.feasible], best, strict=True):
-        assert (loss.tobytes() in equal) == (design.tobytes() in known)
 
 
 ALIKE = """
@@ -250,10 +252,10 @@ def test_equals_that_rounding_divides_are_the_same_for_every_method(tmp_path: Pa
     header = "design,area_um2,clock_hz,cycles_per_block,power_mw"
     (tmp_path / "alike.csv").write_text("\n".join([header, *rows, ""]))
     found = []
-    for method in ("enumerate", "compose", "random"):
+    for method in ("enumerate", "random", "compose"):
         (tmp_path / "study.yaml").write_text(ALIKE.replace("METHOD", method))
         prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
-        found.append(search.run_search(prepared.problem, prepared.settings).front_index.tolist())
+        found.append(search.run_search(prepared.problem, prepared.settings))
     every = as_index(one_block(prepared.problem.sizes))
     loss = np.empty((len(every), 3))
     for some in np.array_split(np.random.default_rng(0).permutation(len(every)), 20):
@@ -262,7 +264,9 @@ def test_equals_that_rounding_divides_are_the_same_for_every_method(tmp_path: Pa
     assert any(len(distinct(loss[count == total])) == 2 for total in range(19))
     feasible = prepared.problem.evaluate(every).feasible
     best = every[feasible][nondominated(loss[feasible])].tolist()
-    assert found == [best] * 3
+    every_equal, drawn, one_of_equals = found
+    assert every_equal.front_index.tolist() == drawn.front_index.tolist() == best
+    assert same_losses(one_of_equals, every_equal)
 
 
 @pytest.mark.parametrize(("tried", "open_"), [(1, 13), (20_000, 1), (10**9, 0)])

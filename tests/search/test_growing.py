@@ -17,7 +17,7 @@ from dse.model.stage import stage_parts
 from dse.search.exact import fleets, growing
 from dse.search.exact.work import limited
 from tests.conftest import problem_of
-from tests.search.test_compose import front, random_problem, random_study
+from tests.search.test_compose import front, random_problem, random_study, same_losses
 
 CLOCKED = """
 stages:
@@ -73,8 +73,7 @@ def test_fronts_of_fleets_put_together_are_those_of_all_designs(
     monkeypatch.setattr(fleets, "WHOLE", 1)
     problem = random_problem(seed, tmp_path, random_study)
     every, composed = front(problem, "enumerate"), front(problem, "compose")
-    assert np.array_equal(composed.front_index, every.front_index)
-    assert np.array_equal(composed.front_loss, every.front_loss)
+    assert same_losses(composed, every)
 
 
 @pytest.mark.parametrize("text", [OWN_CLOCK, NO_RATE])
@@ -91,7 +90,7 @@ def test_traits_that_tell_no_fleets_apart_do_not_hinder(
         growing.Growing, "best", lambda own, *given: grown.append(own) or best(own, *given)
     )
     every, composed = front(problem, "enumerate"), front(problem, "compose")
-    assert np.array_equal(composed.front_index, every.front_index)
+    assert same_losses(composed, every)
     assert grown
 
 

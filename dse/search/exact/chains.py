@@ -1,8 +1,23 @@
 """Chains of shortlisted fleets: those that no other chain is as good as.
 
 Shortlists are joined stage after stage, and partial chains that others can replace are dropped
-after each (`Chains`).  Nothing here knows what the measures are: each is to be low, and the values
-of two parts are added, or the worse or the better one counts (`dse.search.exact.measures`).
+after each.  Nothing here knows what the measures are: each is to be low, and the values of two
+parts are added, or the worse or the better one counts (`dse.search.exact.measures`).
+
+The *level* of a chain is one measure in which its worst stage counts (what it carries, for
+instance).  A partial chain is of use from its own level up to that of the next one that is as
+good in all other measures.  Two parts are joined only if both are of use at the worse of
+their levels; from the chains, those that others are as good as are dropped after each join.
+
+*No loss vector is lost.*  Let chain D have parts p and f, at level q, the worse of theirs.
+Another p' of the list is as good as p in all measures; if p' is of no use at q, another p''
+is at least as good in all but the level, which is no worse than q.  Either way D with p
+replaced has a level of at most q and, as sums, worse and better ones of two values rise with
+both values, is as good as D in every measure.  The same holds for f, and a part that sets
+q is of use there.  So some joined pair is as good as D; what is dropped from the pairs
+is not better than what is kept; and by induction over the stages some chain of the
+result is as good as any chain.  A design's losses and what it violates rise with the
+measures, so its losses are no worse either.
 """
 
 from __future__ import annotations
@@ -89,66 +104,15 @@ class PartialChains:
         return until
 
 
-@dataclass(frozen=True)
-class Chains:
-    """Chains of one fleet per stage, of which one is as good as any chain.
-
-    The *level* of a chain is one measure in which its worst stage counts (what it carries, for
-    instance).  A partial chain is of use from its own level up to that of the next one that is as
-    good in all other measures.  Two parts are joined only if both are of use at the worse of
-    their levels; from the chains, those that others are as good as are dropped after each join.
-
-    *No loss vector is lost.*  Let chain D have parts p and f, at level q, the worse of theirs.
-    Another p' of the list is as good as p in all measures; if p' is of no use at q, another p''
-    is at least as good in all but the level, which is no worse than q.  Either way D with p
-    replaced has a level of at most q and, as sums, worse and better ones of two values rise with
-    both values, is as good as D in every measure.  The same holds for f, and a part that sets
-    q is of use there.  So some joined pair is as good as D; what is dropped from the pairs
-    is not better than what is kept; and by induction over the stages some chain of the
-    result is as good as any chain.  A design's losses and what it violates rise with the
-    measures, so its losses are no worse either.
-
-    Attributes
-    ----------
-    wanted
-        The measures.
-    order
-        The stages, in the order in which they are joined.
-    lists
-        The shortlisted fleets of each, in that order.
-    prefixes
-        Chains of the first, the first two, ... of them.
-    """
-
-    wanted: tuple[Measure, ...]
-    order: tuple[int, ...]
-    lists: tuple[PartialChains, ...]
-    prefixes: tuple[PartialChains, ...]
-
-    def __len__(self) -> int:
-        """Return the number of chains."""
-        return len(self.prefixes[-1])
-
-    @cached_property
-    def picks(self) -> NDArray[np.intp]:
-        """Which fleet of each stage, (n, stages), stages in their own order."""
-        found = np.empty((len(self), len(self.order)), dtype=np.intp)
-        found[:, self.order] = self.prefixes[-1].picks
-        return found
-
-    def pairs(self, place: int) -> Iterator[tuple[Pairs, Matrix]]:
-        """Yield the chains that were made of the prefix before `place` and the fleets there."""
-        return _joined(self.wanted, self.prefixes[place - 1], self.lists[place])
-
-
 def chains(
     wanted: tuple[Measure, ...],
     fleets: Sequence[Matrix],
     hopeful: Callable[[Sequence[int], NDArray[np.intp]], NDArray[np.bool_]],
-) -> Chains:
-    """Return the chains of fleets of which the measures are given, stage by stage.
+) -> NDArray[np.intp]:
+    """Return chains of fleets of which one is as good as any: which of each stage, (n, stages).
 
-    Partial chains of some stages are omitted that are not `hopeful`, by which fleets they pick.
+    The measures of fleets are given stage by stage.  Partial chains of some stages are omitted that
+    are not `hopeful`, by which fleets they pick.
 
     Raises
     ------
@@ -158,11 +122,13 @@ def chains(
     order = tuple(sorted(range(len(fleets)), key=lambda stage: len(fleets[stage])))
     level = _level(wanted, fleets)
     best = {k: np.flatnonzero(nondominated(fleets[k])) for k in order}
-    lists = tuple(part_of(best[k][:, np.newaxis], fleets[k][best[k]], level) for k in order)
-    prefixes = [lists[0]]
+    lists = [_part(best[k][:, np.newaxis], fleets[k][best[k]], level) for k in order]
+    joined_ = lists[0]
     for place, part in enumerate(lists[1:], start=2):
-        prefixes.append(_front(wanted, prefixes[-1], part, level, partial(hopeful, order[:place])))
-    return Chains(wanted, order, lists, tuple(prefixes))
+        joined_ = _front(wanted, joined_, part, level, partial(hopeful, order[:place]))
+    picks = np.empty_like(joined_.picks)
+    picks[:, order] = joined_.picks
+    return picks
 
 
 def _level(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> int | None:
@@ -192,10 +158,10 @@ def _front(
         picks, kept = picks[best], kept[best]
         if len(kept) > MOST_CHAINS or len(kept) * kept.size > MOST_VALUES:
             raise NotComposedError("chains of fleets that none can replace are too many")
-    return part_of(picks, kept, level)
+    return _part(picks, kept, level)
 
 
-def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> PartialChains:
+def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> PartialChains:
     """Return partial chains, of which none is better than another; equal ones count once."""
     if level is None:
         rows = distinct_rows(values)

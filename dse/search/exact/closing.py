@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
-from dse.model.evaluation import distinct
 from dse.model.front import dominated
 from dse.model.space import Index
 from dse.model.stage import StageParts
 from dse.search.exact.groups import capacity_enough, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
-from dse.search.exact.limits import boxes_of
 from dse.search.exact.prospects import Group
-from dse.search.exact.shortlists import Box, Case, Together, cases
-from dse.search.exact.ties import close, equals
-from dse.search.exact.work import NotComposedError, portions
+from dse.search.exact.shortlists import Case, Together, cases
+from dse.search.exact.work import portions
 
 FEW_FLEETS = 50_000
 """Fleets of all stages together: so few are always compared."""
@@ -37,9 +34,6 @@ MOST_EVALUATED = 50_000_000
 CHUNK = 50_000
 """Designs that are evaluated together."""
 
-FRONT = 5_000
-"""Designs of a front whose equals are looked for together."""
-
 
 class Replacing:
     """Closes scenarios in which better fleets can replace most others."""
@@ -52,8 +46,6 @@ class Replacing:
         self.bounds = bounds
         self.parts = parts
         self.incumbents = incumbents
-        # cases of the same traits, of which none shares a scenario with another
-        self._closed: dict[tuple[str, ...], list[tuple[Case, Index]]] = {}
         self._groups: list[Group] = []
 
     def pays(self, scenarios: int) -> bool:
@@ -104,10 +96,6 @@ class Replacing:
         """Yield scenarios with fleets that are as good as any also in reaching the demand."""
         yield from self._cases(demands=True)
 
-    def keep(self, case: Case, scenarios: Index) -> None:
-        """Remember that scenarios of a case were closed."""
-        self._closed.setdefault(case.lists.group.names, []).append((case, scenarios))
-
     def _look(self, some: Sequence[Case]) -> list[NDArray[np.bool_]]:
         """Evaluate the chains of shortlisted fleets; return which scenarios they close, by case."""
         good, failing = ([np.empty(0, dtype=np.intp)] * len(some) for _ in range(2))
@@ -123,7 +111,6 @@ class Replacing:
         for case, chosen, own in zip(some, good, closed, strict=True):
             kept.append(case.designs(chosen[own[chosen // int(case.each)]]))
             self.incumbents.pruned.dominated += self._each * int(own.sum()) - len(kept[-1])
-            self.keep(case, case.scenarios[own])
         self.incumbents.evaluate(np.concatenate(kept))
         return closed
 
@@ -155,56 +142,6 @@ class Replacing:
                 left[left] = ~dominated(loss[own][left], known[k])
                 found[k][rows[left] // int(some[k].each)] = True
         return found
-
-    def add_equals(self) -> None:
-        """Evaluate the designs with the objective values of one of the front that were replaced."""
-        for closed in self._closed.values():
-            index, loss = self.incumbents.archive.front
-            which = _whose(index, [scenarios for _, scenarios in closed], self.parts)
-            rows = np.argsort(which, kind="stable")
-            rows = rows[which[rows] >= 0]
-            cases_ = [case for case, _ in closed]
-            for first in range(0, len(rows), FRONT):
-                some = rows[first : first + FRONT]
-                designs = Together(cases_, which[some], index[some])
-                boxes = boxes_of(designs, loss[some])
-                found = (part for box in boxes for part in self._equals(box))
-                for parts in portions(found, CHUNK):
-                    every, wanted = map(np.concatenate, zip(*parts, strict=True))
-                    evaluation = self.incumbents.archive.problem.evaluate(every)
-                    near = evaluation.feasible & close(evaluation.loss, wanted)
-                    equal = distinct(every[near])
-                    self.incumbents.evaluate(equal)
-                    self.incumbents.pruned.dominated -= len(equal)
-
-    def _equals(self, box: Box) -> Iterator[tuple[Index, NDArray[np.float64]]]:
-        """Yield designs that may have certain losses, with these, or by halves where too many."""
-        try:
-            designs, rows = equals(box)
-        except NotComposedError:
-            if len(box.index) == 1:
-                raise
-            for half in box.halves():
-                yield from self._equals(half)
-        else:
-            known = [self.incumbents.was_evaluated(design) for design in designs]
-            new = ~np.array(known, dtype=bool)
-            yield designs[new], box.loss[rows[new]]
-
-
-def _whose(
-    index: Index, scenarios: Sequence[Index], parts: Sequence[StageParts]
-) -> NDArray[np.intp]:
-    """Return in which of some sets of scenarios designs are, (n,), -1 where in none."""
-    chosen = {place for part in parts for place in part.places}
-    outer = [place for place in range(index.shape[1]) if place not in chosen]
-    known = {
-        row.tobytes(): position
-        for position, some in enumerate(scenarios)
-        for row in np.ascontiguousarray(some[:, outer])
-    }
-    rows = np.ascontiguousarray(index[:, outer])
-    return np.array([known.get(row.tobytes(), -1) for row in rows], dtype=np.intp)
 
 
 def _pieces(counts: Iterable[int]) -> Iterator[tuple[int, NDArray[np.intp]]]:

@@ -99,7 +99,6 @@ class Composer:
         for first in range(0, len(scenarios), BATCH):
             self._show()
             self._divide(scenarios[first : first + BATCH])
-        replacing.add_equals()
         self._show()
 
     def _by_bounds(self, scenarios: Index) -> Index:
@@ -141,7 +140,6 @@ class Composer:
                 except NotComposedError:
                     continue
                 done[some] = True
-                replacing.keep(replace(case, chains=None), scenarios[some])
         return scenarios[~done]
 
     def _divide(self, scenarios: Index, case: Case | None = None) -> None:

@@ -128,17 +128,6 @@ class Fleets:
         """Yield all fleets, some at a time; where they are few, they are examined once."""
         yield from self._whole if self.count <= WHOLE else self._examined()
 
-    def chunks(self, hopeful: Hopeful) -> Iterator[Shortlist]:
-        """Yield all fleets that may be `hopeful`, and perhaps others, some at a time.
-
-        Where they are put together count by count, what is not hopeful drops out before its other
-        counts are chosen.
-        """
-        if self.grown:
-            yield from self._completed(self.point[np.newaxis], self.part.places, hopeful)
-        else:
-            yield from self._blocks()
-
     def _examined(self) -> Iterator[Shortlist]:
         if self.count > MANY:
             raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
@@ -336,7 +325,7 @@ class Fleets:
         except NotComposedError as error:
             if self.count > MANY or (isinstance(error, TooManyPartsError) and not banded):
                 raise
-            yield from self.chunks(hopeful)
+            yield from self._completed(self.point[np.newaxis], self.part.places, hopeful)
 
 
 def _flat(values: Column, points: Block | Index) -> Column:

@@ -98,13 +98,9 @@ class Incumbents:
 
     def settle(self) -> None:
         """Evaluate what is known of the front so far, where nothing more is going to be known."""
-        new = [row for row, design in enumerate(self.designs) if not self.was_evaluated(design)]
+        new = [row for row, one in enumerate(self.designs) if _key(one) not in self._evaluated]
         if new:
             self.archive.evaluate_new(self.designs[new])
-
-    def was_evaluated(self, design: NDArray[np.int64]) -> bool:
-        """Tell whether a design was evaluated."""
-        return _key(design) in self._evaluated
 
     def _remember(self, index: Index, evaluation: Evaluation) -> NDArray[np.bool_]:
         """Return which designs are feasible, and not dominated by any that was evaluated."""

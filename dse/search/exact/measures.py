@@ -62,9 +62,3 @@ def joined(wanted: Sequence[Measure], first: Matrix, second: Matrix) -> Matrix:
             join = np.maximum if one.join == "worst" else np.minimum
             found[:, column] = join(first[:, column], second[:, column])
     return found
-
-
-def of_none(wanted: Sequence[Measure]) -> Matrix:
-    """Return what no fleets at all measure, (1, measures): joined with others it is these."""
-    none = {"sum": 0.0, "worst": -np.inf, "best": np.inf}
-    return np.array([[none[one.join] for one in wanted] or [0.0]])

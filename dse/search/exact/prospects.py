@@ -33,7 +33,7 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
 from dse.model.stage import Columns, StageParts
-from dse.search.exact.chains import Chains, chains
+from dse.search.exact.chains import chains
 from dse.search.exact.fleets import Fleets, Shortlist
 from dse.search.exact.growing import TooManyPartsError
 from dse.search.exact.measures import Directions, Measure, in_each_measure
@@ -177,8 +177,8 @@ class Lists:
         return in_each_measure(self.wanted, dict(traits) | capped, stage)
 
     @cached_property
-    def chains(self) -> Chains | None:
-        """Chains of which one is as good as any; None when they are too many."""
+    def chains(self) -> NDArray[np.intp] | None:
+        """Chains of which one is as good as any, by their fleets; None when they are too many."""
         try:
             return chains(
                 self.wanted,

@@ -107,7 +107,7 @@ def _composed(
             raise
         way, reason = unfinished_at(error, composer.settled, archive)
         composer.incumbents.settle()
-        # equals of the front may be among what was pruned: not all is accounted for
+        # what settles may be among what was pruned: not all is accounted for
         most = problem.size - 1 - archive.evaluated - composer.pruned.infeasible
         composer.pruned.dominated = min(composer.pruned.dominated, most)
     archive.pruned = composer.pruned.dominated + composer.pruned.infeasible

@@ -6,8 +6,8 @@ chains of shortlisted fleets (`dse.search.exact.chains`).  What carries the dema
 of the directions and examined afterwards: every chain is evaluated, and where one that fails the
 demand could stand for others that are not dominated, the scenario stays open.
 
-Replacing a fleet by a better one may leave the losses as they are, so equals of a front's designs
-are looked for at the end (`dse.search.exact.ties`).
+Replacing a fleet by a better one may leave the losses as they are: of designs that share their
+losses, one is found.
 """
 
 from __future__ import annotations
@@ -26,15 +26,11 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
 from dse.model.stage import Columns
-from dse.search.exact.chains import Chains
 from dse.search.exact.fleets import Fleets, signed_traits
-from dse.search.exact.measures import Directions, Matrix
+from dse.search.exact.measures import Directions
 from dse.search.exact.partial import PartialDesigns, ends_by_scenario
 from dse.search.exact.prospects import Group, Lists, lists_of
 from dse.search.exact.work import NotComposedError
-
-NEAR = 1e-11
-"""Relative; losses that may be equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +39,8 @@ class Case:
 
     Attributes
     ----------
-    lists, chains
-        Shortlisted fleets, and chains of them; None when those are too many.
+    lists
+        Shortlisted fleets, and chains of them.
     directions, helping
         In which directions traits are wanted, and with what helps to reach the demand.
     scenarios
@@ -52,7 +48,6 @@ class Case:
     """
 
     lists: Lists
-    chains: Chains | None
     directions: Directions
     helping: Directions
     scenarios: Index
@@ -74,14 +69,15 @@ class Case:
     @property
     def each(self) -> float:
         """Chains in one scenario; infinite when they are too many."""
-        return math.inf if self.chains is None else len(self.chains)
+        return math.inf if self.lists.chains is None else len(self.lists.chains)
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
         """Return designs of chains, numbered from 0 scenario by scenario."""
-        if self.chains is None:
+        chains = self.lists.chains
+        if chains is None:
             raise NotComposedError("chains of fleets that none can replace are too many")
-        picks = self.chains.picks.take(chosen % len(self.chains), axis=0)
-        index = self.scenarios.take(chosen // len(self.chains), axis=0)
+        picks = chains.take(chosen % len(chains), axis=0)
+        index = self.scenarios.take(chosen // len(chains), axis=0)
         pairs = zip(self.fleets, self.lists.shortlists, strict=True)
         for stage, (fleets, some) in enumerate(pairs):
             index[:, fleets.part.places] = some.positions.take(picks[:, stage], axis=0)
@@ -164,22 +160,12 @@ class Together:
             for fleets in self.cases[0].fleets
         ]
 
-    def by_case(self) -> Iterator[tuple[Case, slice]]:
-        """Yield the cases that have designs, and which these are."""
-        edges = np.searchsorted(self.which, np.arange(len(self.cases) + 1))
-        for case, first, last in zip(self.cases, edges[:-1], edges[1:], strict=True):
-            if last > first:
-                yield case, slice(int(first), int(last))
-
-    def stood_for(self, *, worse: bool = True) -> Columns:
+    def stood_for(self) -> Columns:
         """Return the columns of all that designs stand for, of whose fleets traits are known.
 
-        That is every chain whose traits are no better in a direction that is wanted; unless
-        `worse`, those alone that are the same in what is wanted.
+        That is every chain whose traits are no better in a direction that is wanted.
         """
         kept = np.array([case.directions for case in self.cases])  # (cases, traits, ends)
-        if not worse:
-            kept |= kept.any(axis=2, keepdims=True)
         ends: tuple[list[dict[str, Column]], list[dict[str, Column]]] = ([], [])
         for stage, known in enumerate(self.traits):
             hulls = [case.lists.group.hulls[stage] for case in self.cases]
@@ -222,55 +208,4 @@ def cases(group: Group, enough: Column | None) -> Iterator[tuple[NDArray[np.intp
         lists = lists_of(group, wanted if enough is None else helping, most)
         if lists is not None:
             rows = np.array(some, dtype=np.intp)
-            yield rows, Case(lists, lists.chains, wanted, helping, group.scenarios[rows])
-
-
-@dataclass(frozen=True)
-class Box:
-    """Designs of one case, and between which measures the equals of each lie.
-
-    Attributes
-    ----------
-    case
-        Whose scenarios they are of.
-    index, loss
-        The designs, (n, d), and their losses.
-    known
-        The measures of their fleets, stage by stage.
-    low, high
-        The measures of the designs, and up to where each alone may rise without effect.
-    """
-
-    case: Case
-    index: Index
-    loss: Matrix
-    known: Sequence[Matrix]
-    low: Matrix
-    high: Matrix
-
-    def halves(self) -> Iterator[Box]:
-        """Yield the same for either half of the designs."""
-        half = len(self.index) // 2
-        for some in (slice(half), slice(half, None)):
-            known = [one[some] for one in self.known]
-            low, high = self.low[some], self.high[some]
-            yield Box(self.case, self.index[some], self.loss[some], known, low, high)
-
-    def room(self, rows: NDArray[np.intp], rest: Matrix) -> tuple[Matrix, Matrix]:
-        """Return between which measures a part lies if it and `rest` make up equals of some rows.
-
-        Where the worst or the best stage counts, any better part is as good.
-        """
-        low, most = self.low[rows], self.high[rows]
-        least = np.full_like(low, -np.inf)
-        for column, one in enumerate(self.case.lists.wanted):
-            own = rest[:, column]
-            fits = own <= most[:, column]
-            if one.join == "sum":
-                least[:, column] = low[:, column] - own
-                most[:, column] -= own
-            elif one.join == "worst":
-                most[~fits, column] = -np.inf
-            else:
-                most[fits, column] = np.inf
-        return least, most
+            yield rows, Case(lists, wanted, helping, group.scenarios[rows])
