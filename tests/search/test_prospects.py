@@ -89,6 +89,7 @@ def test_fronts_are_those_of_all_designs_where_all_parts_are_bounded(
     monkeypatch.setattr(growing, "FEW_PARTS", parts)
     monkeypatch.setattr(prospects, "FEW", 1)
     monkeypatch.setattr(prospects, "PAYS", 1.0)
+    monkeypatch.setattr(prospects, "MANY", 20)
     monkeypatch.setattr(fleets, "WHOLE", whole)
     pruned, opened = [], prospects.Lists.open
 

@@ -44,6 +44,9 @@ FEW = 256
 PAYS = 0.9
 """So many are not bounded; nor are more when more than this share of a sample of so many stays."""
 
+MANY = 20_000
+"""Before more are bounded, better designs to compare them with are searched for."""
+
 MOST = np.finfo(float).max
 """Bounds that are infinite are compared as this."""
 
@@ -67,6 +70,9 @@ class Comparison(Protocol):
 
     def begin(self, bounds: Bounds, parts: tuple[StageParts, ...], scenarios: Index) -> None:
         """Evaluate some designs of each scenario (s, d), once."""
+
+    def improve(self) -> None:
+        """Evaluate neighbours of the best designs."""
 
     def evaluate_reference(self, index: Index) -> None:
         """Evaluate designs only to have something to compare bounds with."""
@@ -213,6 +219,8 @@ class Lists:
         found = np.ones(count, dtype=bool)
         if count <= FEW:
             return found
+        if count > MANY:
+            self.group.incumbents.improve()
         ends = {stage: self._stood_for(stage, *own) for stage, own in known.items()}
         if made is None:
             sample = np.arange(0, count, count // FEW)
