@@ -19,11 +19,11 @@ from dse.silicon.cells.usable_cells import UsableCells, computes, usable_cells
 from dse.silicon.descriptions.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.descriptions.source_simulation import held_vectors
 from dse.silicon.figures import (
+    FIGURES,
     UNKEPT,
     CharacterisedDesign,
     Conditions,
     of_design,
-    of_one_task,
     period_of,
 )
 from dse.silicon.kept_results import KeptResults, own_sha256, script_sha256, sha256
@@ -122,7 +122,7 @@ def map_description(
     gates: list[str] = []
     if conditions.gate_clocks:
         gates, given[ENABLES] = [*gating(library, conditions.gate_clocks)], enables()
-    _check_wanted(top, target_period_s, usable, library)
+    _check_wanted(top, usable, library)
     script = [
         *elaborating(top),
         f"synth -flatten -noabc -top {top}",
@@ -147,14 +147,9 @@ def _file(place: int) -> str:
     return f"mapped{place or ''}.json"
 
 
-def _check_wanted(
-    top: str, target_period_s: float, usable: UsableCells, library: CellLibrary
-) -> None:
+def _check_wanted(top: str, usable: UsableCells, library: CellLibrary) -> None:
     """Refuse what could not be mapped, or would be taken for something else by Yosys."""
     faults = [*wrong_names(top, {})]
-    if not target_period_s > 0:
-        rule, remedy = "a period is above 0 s", "write that of the wanted clock"
-        faults.append(Fault("target_period_s", f"{target_period_s:g} s", rule, remedy))
     if "    ff (" not in usable.liberty:
         rule = "the library has no flip-flop that can be used"
         remedy = "add the file of its sequential cells"
@@ -233,10 +228,6 @@ class Characteriser:
     def library_sha256(self) -> Mapping[str, str]:
         """Hash of each file of the library, which is not read for it."""
         return {Path(file).name: sha256(Path(file).read_bytes()) for file in self.library_files}
-
-    def check(self) -> None:
-        """Read the library."""
-        _ = self.library
 
     def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
         """Yield files, clocks and wires."""
@@ -406,7 +397,7 @@ class Characteriser:
             "clock_hz": 1.0 / power.period_s,
             "dynamic_power_w": power.dynamic_w,
             "leakage_power_w": power.leakage_w,
-            **of_one_task(design),
+            **{figure: getattr(design, figure) for figure in FIGURES.values()},
             "settled_power_w": power.settled_w,
             "energy_j": power.dynamic_w * task_s,
             "settled_energy_j": power.settled_w * task_s,

@@ -212,7 +212,7 @@ def characterise_all(
     faults: list[Fault] = []
     kept = len(wanted) - len(missing)
     if missing:
-        characteriser.check()
+        _ = characteriser.library  # its faults come before any work
     chosen = [wanted[place] for place in missing]
     if progress is not None and chosen:
         progress(kept, len(wanted), chosen[0].design.name)

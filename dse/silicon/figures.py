@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.algebra.expression import settled
-from dse.contract.generators import Design, Value
+from dse.contract.generators import Value
 from dse.errors import Fault, StudyError, UnitError
 
 DIGITS = 3
@@ -68,11 +68,6 @@ class CharacterisedDesign:
     figures: Mapping[str, float]
     facts: Mapping[str, str]
     notes: tuple[str, ...]
-
-
-def of_one_task(design: Design) -> dict[str, float]:
-    """Return the figures of a design that its description says: what one task is."""
-    return {figure: getattr(design, figure) for figure in FIGURES.values()}
 
 
 def of_design(name: str, fault: Fault) -> Fault:

@@ -16,6 +16,7 @@ from dse.errors import Fault, StudyError, refuse
 from dse.silicon.descriptions.description import elaborated
 from dse.silicon.descriptions.sources import NO_SOURCES, Sources
 from dse.silicon.descriptions.vectors import WrittenVectors
+from dse.silicon.kept_results import sha256
 from dse.silicon.netlists.answers import Answers
 from dse.silicon.targets import STATED, Target
 
@@ -54,13 +55,13 @@ class DesignTask:
         text = self.design.verilog
         if not self.sources.is_wholly_named:
             text += elaborated(self.sources, self.design.top, self.design.parameters)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return sha256(text.encode())
 
     @cached_property
     def vectors_sha256(self) -> str:
         """Hash of stimulus and answers."""
         if isinstance(self.vectors, WrittenVectors):
-            return hashlib.sha256(self.vectors.table.text.encode()).hexdigest()
+            return sha256(self.vectors.table.text.encode())
         digest = hashlib.sha256(str(self.vectors.warm_up).encode())
         for part in (self.vectors.stimulus, self.vectors.expected, self.vectors.known):
             for port, bits in part.items():

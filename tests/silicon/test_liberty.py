@@ -13,6 +13,7 @@ from dse.errors import StudyError
 from dse.silicon.cells import liberty
 from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.cells.library import FlipFlop, LookupTable, TableStack
+from dse.silicon.requests import check_library_files
 from tests.silicon.toy import TOY, toy
 
 NS, PF, PJ = 1e-9, 1e-12, 1e-12
@@ -218,10 +219,10 @@ def test_text_that_is_no_liberty(text: str, tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"^no file; name a \.lib file$"):
-        read_liberty()
+    with pytest.raises(StudyError, match=r"^library: no file; name a \.lib file$"):
+        check_library_files([])
     with pytest.raises(StudyError, match=r"did you mean 'toy\.lib'\?"):
-        read_liberty(TOY.with_name("toys.lib"))
+        check_library_files([TOY.with_name("toys.lib")])
     (tmp_path / "cut.lib.gz").write_bytes(gzip.compress(TOY.read_bytes())[:200])
     with pytest.raises(StudyError, match=r"the file cannot be unpacked: .*; fetch it again"):
         read_liberty(tmp_path / "cut.lib.gz")

@@ -80,19 +80,6 @@ def test_every_fault_of_the_text_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("written", ["", '{"modules": {"top": {}}}'])
-def test_no_netlist(written: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        read_netlist(written, top="top")
-    rule = "a netlist has modules with ports, cells and netnames"
-    assert str(caught.value) == f"{rule}; write it with 'write_json' of Yosys"
-
-
-def test_no_such_module() -> None:
-    with pytest.raises(StudyError, match=r"top: 'tip'; no such module; did you mean 'top'\?"):
-        read_netlist(yosys_json((), (), {}), top="tip")
-
-
 def test_cells_that_the_library_lacks() -> None:
     wrong = netlist(
         ("a",),

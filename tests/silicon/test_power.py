@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.errors import ArgumentError
 from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.power import Power, average_power
 from dse.silicon.netlists.simulate import Switched
@@ -110,11 +109,3 @@ def test_tables_count_by_their_conditions_and_related_pins() -> None:
         still, moved = (power(path(), Switched(10, one, one, share)) for one in (none, settled))
         expected = ((1 - high) * 0.001 + 0.005) * PJ
         assert (moved.dynamic_w - still.dynamic_w) * NS == pytest.approx(expected, abs=1e-20)
-
-
-def test_arguments_that_make_no_power() -> None:
-    with pytest.raises(ArgumentError, match=r"period_s=0: a period is above 0 s; give the clock's"):
-        power(path(), quiet(path()), period_s=0)
-    other = replace(quiet(path()), toggles=np.zeros(3, np.int64))
-    with pytest.raises(ArgumentError, match=r"10 cycles of 3 nets; at least one cycle of 9 nets"):
-        power(path(), other)

@@ -183,14 +183,10 @@ def test_a_path_that_ends_after_the_period_is_told() -> None:
     assert note not in run(drawn, [100.0, 1.0]).notes
 
 
-def test_a_netlist_must_have_cells_one_clock_delays_and_no_loop() -> None:
+def test_a_netlist_must_have_one_clock_and_delays() -> None:
     faulty = {
-        "no cell of toy": netlist(("nor", {"A": A, "Y": 5})),
-        "a latch": netlist(("latch", {"D": A})),
         "every flip-flop is clocked by 'clk'": netlist(("dff", {"D": A, "K": B, "Q": 5})),
         "a clock drives flip-flops only": netlist(("inv", {"A": CLOCK, "Y": 5})),
-        "a net that nothing drives": netlist(("inv", {"A": 6, "Y": 5})),
-        "loop without a flip-flop": netlist(("inv", {"A": 5, "Y": 6}), ("inv", {"A": 6, "Y": 5})),
     }
     for rule, drawn in faulty.items():
         with pytest.raises(StudyError, match=rule):

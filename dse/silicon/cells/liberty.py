@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from dse.errors import Fault, StudyError, refuse
-from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import plural
 from dse.silicon.cells.liberty_cells import CellReader
@@ -37,14 +36,10 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
     StudyError
         A file cannot be read, or breaks a rule; all faults at once.
     """
-    if not paths:
-        raise StudyError([Fault("", "", "no file", "name a .lib file")])
     parts: list[CellLibrary] = []
     readers: list[CellReader] = []
     faults: list[Fault] = []
     for path in map(Path, paths):
-        if not path.exists():
-            raise no_such(path, "file", "*.lib*")
         content = read_bytes(path)
         text = LibertyText(_unpacked(content, path).decode(errors="replace"), str(path))
         library = text.library()

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dse.errors import Fault, StudyError, refuse
-from dse.files.document import no_such
 from dse.reports.text import listed
 from dse.silicon.descriptions.sources import Sources
 from dse.silicon.netlists.netlist import placed
@@ -101,33 +100,28 @@ class Read(NamedTuple):
 
 
 def reading(
-    sources: Sources,
-    yosys: Yosys,
-    top: str = "",
-    parameters: Mapping[str, int | str] | None = None,
+    sources: Sources, yosys: Yosys, top: str, parameters: Mapping[str, int | str]
 ) -> Reading:
     """Return how files are read: by slang, where the program has it, else by Yosys itself.
 
     Raises
     ------
     StudyError
-        Files that are not there, or whose names cannot be handed on; all at once.
+        Names that cannot be handed on; all at once.
     """
     faults: list[Fault] = []
     for source in (*sources.files, *sources.include):
-        if not Path(source).exists():
-            faults += no_such(Path(source), "file", "*.v").faults
-        elif '"' in source or "\n" in source:
+        if '"' in source or "\n" in source:
             remedy = "rename it, without quotes and line breaks"
             faults.append(Fault("", repr(source), "cannot be read", remedy))
-    faults += wrong_names(top or "top", parameters or {})
+    faults += wrong_names(top, parameters)
     refuse(faults)
-    own = _own_reading(sources, top, parameters or {})
+    own = _own_reading(sources, top, parameters)
     if not yosys.has_slang or any(map(_COMPLETE.search, sources.texts.values())):
         return Reading([own])
     return Reading(
-        [[*_slang_reading(top, parameters or {})], own],
-        {**sources.data(), **_slang_files(sources, top, parameters or {})},
+        [[*_slang_reading(top, parameters)], own],
+        {**sources.data(), **_slang_files(sources, top, parameters)},
         _places(sources),
     )
 
@@ -156,7 +150,7 @@ def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[st
     """Yield commands; a parameter that is not there slang finds in an instance only."""
     if parameters:
         yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
-    yield f"read_slang -f sources.f{' -f top.f' if top else ''}"
+    yield "read_slang -f sources.f -f top.f"
     yield "design -push-copy"
     yield "techmap -map floating.v"
     yield from ("flatten", "opt_clean -purge")

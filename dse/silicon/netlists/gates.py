@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 
 import numpy as np
 
-from dse.errors import Fault, StudyError, refuse
+from dse.errors import Fault, refuse
 from dse.silicon.cells.boolean import (
     Functions,
     Integers,
@@ -21,8 +21,8 @@ from dse.silicon.cells.boolean import (
 )
 from dse.silicon.cells.library import Cell, CellLibrary, FlipFlop
 from dse.silicon.netlists.clocks import clocks_of
-from dse.silicon.netlists.netlist import Instance, Netlist, check_netlist
-from dse.silicon.netlists.timing import MOST_NAMED, Delay, Timing
+from dse.silicon.netlists.netlist import Instance, Netlist
+from dse.silicon.netlists.timing import Delay, Timing
 
 TICK_S = 1e-15
 """Delays are whole numbers of it, so that equal sums are equal."""
@@ -88,12 +88,10 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str)
     Raises
     ------
     StudyError
-        The netlist does not fit the library (`check_netlist`), something but flip-flops on its
-        rising edge uses the clock, a pin has no delay, or gates form a loop.
+        Something but flip-flops on its rising edge uses the clock, or a pin has no delay.
     FunctionError
         A function of the library cannot be read.
     """
-    check_netlist(netlist, library)
     clocks = clocks_of(netlist, library, clock)
     builder = _Builder(netlist, timing, clocks.enables)
     for position, instance in enumerate(netlist.instances):
@@ -189,13 +187,7 @@ class _Builder:
             [drivers[net] for net in gate.function.inputs if net in drivers] for gate in self.gates
         )
         sorter = TopologicalSorter(dict(enumerate(needs)))
-        try:
-            sorter.prepare()
-        except CycleError as error:
-            nets = [self.gates[number].function.output for number in error.args[1]]
-            written = " -> ".join(map(self.netlist.named, nets[:MOST_NAMED]))
-            rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
-            raise StudyError([Fault(self.netlist.top, written, rule, remedy)]) from None
+        sorter.prepare()
         while sorter.is_active():
             ready = sorter.get_ready()
             sorter.done(*ready)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import ArgumentError
 from dse.silicon.cells.boolean import names_in, truth_table
 from dse.silicon.cells.library import Cell, CellLibrary, InternalPower
 from dse.silicon.netlists.clocks import clocks_of
@@ -67,18 +66,7 @@ def average_power(
     that no pin shows, half of the time.  Of an output the conditions that are given count as all
     there are.  Of an input, none of them holding means no energy; a table without a condition
     takes the rest.
-
-    Raises
-    ------
-    ArgumentError
-        The period is not above 0, nothing was counted, or the activity is of other nets.
     """
-    if not 0 < period_s < np.inf:
-        raise ArgumentError(f"period_s={period_s!r}: a period is above 0 s; give the clock's")
-    if activity.cycles <= 0 or len(activity.toggles) != netlist.net_count:
-        written = f"{activity.cycles} cycles of {len(activity.toggles)} nets"
-        rule = f"at least one cycle of {netlist.net_count} nets is needed"
-        raise ArgumentError(f"activity: {written}; {rule}; simulate this netlist")
     clock_net = clocks_of(netlist, library, clock).net
     slew_s = (timing.rise_slews_s + timing.fall_slews_s) / 2
     known = slew_s, timing.loads_f, np.asarray(activity.high, float)
