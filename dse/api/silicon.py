@@ -10,10 +10,9 @@ from dse.api.arguments import Count, Duration, Paths, Seed, Values, paths, publi
 from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
-    from dse.silicon.characterisation import Characterisation
+    from dse.silicon.characterisation import Characterisation, Request
     from dse.silicon.descriptions.own_hardware import Verilog
     from dse.silicon.figures import Conditions
-    from dse.silicon.requests import Request
 
 
 @public
@@ -162,20 +161,19 @@ def characterise(
         There is no Yosys.
     """
     from dse.files.json import write_text
-    from dse.silicon import requests
+    from dse.silicon import characterisation
     from dse.silicon.chain import Characteriser
-    from dse.silicon.characterisation import characterise_all
+    from dse.silicon.figures import DEFAULT_TARGETS, STATED, targets_of
     from dse.silicon.kept_results import KeptResults, user_folder
-    from dse.silicon.targets import DEFAULT, STATED, targets_of
 
     files = paths(library)
     conditions = _conditions(clock, time_limit, gate_clocks)
     request = _request(hardware, over, tasks=tasks, seed=seed)
-    mapped_for = DEFAULT if clock is None else [STATED]
+    mapped_for = DEFAULT_TARGETS if clock is None else [STATED]
     mapped_for, wanted, _ = results_of(
-        lambda: targets_of(requests.between_commas(targets)) or mapped_for,
+        lambda: targets_of(characterisation.between_commas(targets)) or mapped_for,
         request.design_tasks,
-        lambda: requests.check_library_files(files),
+        lambda: characterisation.check_library_files(files),
     )
     if out is not None:
         request.check_output(Path(out), wanted, files)
@@ -184,7 +182,7 @@ def characterise(
         conditions=conditions,
         kept=KeptResults(user_folder() / "silicon") if cache else None,
     )
-    found = characterise_all(
+    found = characterisation.characterise_all(
         request.name,
         wanted,
         characteriser,
@@ -200,12 +198,12 @@ def characterise(
 
 def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) -> Request:
     from dse.files.document import assignments
-    from dse.silicon import requests
+    from dse.silicon import characterisation
 
-    if isinstance(hardware, str) and requests.are_files([hardware]):
+    if isinstance(hardware, str) and characterisation.are_files([hardware]):
         raise ArgumentError(f"hardware={hardware!r}: describe it: dse.verilog({hardware!r}, ...)")
     values = assignments(texts(over), "unroll=1,2,4")
-    return requests.Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
+    return characterisation.Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
 
 
 def _conditions(clock: str | None, time_limit: str, gate_clocks: int | None) -> Conditions:

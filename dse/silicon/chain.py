@@ -23,6 +23,7 @@ from dse.silicon.figures import (
     UNKEPT,
     CharacterisedDesign,
     Conditions,
+    Target,
     of_design,
     period_of,
 )
@@ -40,7 +41,6 @@ from dse.silicon.netlists.netlist import (
 from dse.silicon.netlists.power import Power, average_power
 from dse.silicon.netlists.simulate import Activity, simulate_gates
 from dse.silicon.netlists.timing import Timing, analyse
-from dse.silicon.targets import Target
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.yosys import chosen_yosys, full_name
 

@@ -16,9 +16,9 @@ from dse.errors import Fault, StudyError, refuse
 from dse.silicon.descriptions.description import elaborated
 from dse.silicon.descriptions.sources import NO_SOURCES, Sources
 from dse.silicon.descriptions.vectors import WrittenVectors
+from dse.silicon.figures import STATED, Target
 from dse.silicon.kept_results import sha256
-from dse.silicon.netlists.answers import Answers
-from dse.silicon.targets import STATED, Target
+from dse.silicon.netlists.gates import Answers
 
 MOST_DIGITS = 40
 """Hexadecimal digits of a value that are shown."""

@@ -16,15 +16,13 @@ import dse
 from dse.contract.placement import before_placement
 from dse.errors import StudyError
 from dse.silicon import chain
-from dse.silicon.characterisation import Characterisation
+from dse.silicon.characterisation import Characterisation, Request
 from dse.silicon.descriptions import source_simulation
 from dse.silicon.descriptions.sources import with_included
-from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up
+from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up, rows_apart
 from dse.silicon.kept_results import KeptResults, own_sha256
 from dse.silicon.netlists import simulate
 from dse.silicon.netlists.timing import Delay, Timing, analyse
-from dse.silicon.requests import Request
-from dse.silicon.targets import rows_apart
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import tool as tool
 from tests.silicon.toy import TOY, toy

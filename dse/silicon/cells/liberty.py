@@ -5,18 +5,35 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
-from dse.errors import Fault, StudyError, refuse
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra.expression import is_float
+from dse.algebra.units import parse
+from dse.errors import Fault, StudyError, UnitError, nearest, refuse
 from dse.files.json import read_bytes
 from dse.reports.text import plural
-from dse.silicon.cells.liberty_cells import CellReader
-from dse.silicon.cells.liberty_grammar import LibertyGroup, LibertyText
-from dse.silicon.cells.liberty_tables import read_units
-from dse.silicon.cells.library import Cell, CellLibrary
+from dse.silicon.cells.boolean import FunctionError, names_in, truth_table
+from dse.silicon.cells.liberty_grammar import LibertyGroup, LibertyText, words
+from dse.silicon.cells.library import (
+    DELAY_TABLES,
+    Arc,
+    Cell,
+    CellLibrary,
+    ClockGate,
+    FlipFlop,
+    InternalPower,
+    LookupTable,
+    Pin,
+    Sense,
+)
 
 MOST_BYTE = 500_000_000
 """Of a packed file, unpacked."""
@@ -149,3 +166,414 @@ def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
         sources={name: digest for part in parts for name, digest in part.sources.items()},
         notes=notes,
     )
+
+
+# Cells and pins of a liberty file
+
+
+_SENSES: dict[str, Sense] = {sense: sense for sense in get_args(Sense)}
+_CONSTRAINTS = ("rise_constraint", "fall_constraint")
+_UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
+_READ = ("input", "inout")
+_CLOCK_GATES = ("latch_posedge", "latch_posedge_precontrol", "latch_posedge_postcontrol")
+_WIDE = ("ff_bank", "latch_bank", "bus")
+_PinGroup = tuple[str, LibertyGroup, LibertyGroup]
+"""Name, group and outer group of a pin."""
+
+
+class CellReader:
+    """Turns groups ``cell`` into records; counts what was assumed."""
+
+    def __init__(self, library: LibertyGroup, text: LibertyText, units: LibertyUnits) -> None:
+        """Keep what all cells of a library share."""
+        self.library = library
+        self.text = text
+        self.units = units
+        self.tables = TableReader(library, text, units)
+        voltages = (words(written) for name, written, _ in library.lists if name == "voltage_map")
+        self.ground = {rail for rail, *volt in voltages if volt and float(volt[0]) == 0}
+        self.omitted: list[str] = []
+        self.mean_leakage = 0
+        self.ground_energy = 0
+
+    def cell(self, group: LibertyGroup) -> Cell | None:
+        """Return a cell, or None where it has banks of bits or buses, which are not read."""
+        name = next(iter(group.words()), "")
+        if next(group.all(*_WIDE), None) is not None:
+            self.omitted.append(name)
+            return None
+        flip_flop = next(map(self._flip_flop, group.all("ff")), None)
+        pin_groups = [*_pins(group)]
+        inputs = [
+            pin
+            for pin, inside, outer in pin_groups
+            if (inside.get("direction") or outer.get("direction")) in _READ
+        ]
+        states = [flip_flop.state, flip_flop.inverted] if flip_flop else []
+        stateful = next(group.all("latch", "statetable"), None) is not None
+        if not stateful and flip_flop is not None:
+            ff = next(group.all("ff"))
+            for key in ("next_state", "clocked_on", "clear", "preset"):
+                self._check(ff, key, (name,), [*inputs, *states])
+        known = None if stateful else [*inputs, *states]
+        clocks = names_in(flip_flop.clocked_on) if flip_flop else []
+        pins: dict[str, Pin] = {}
+        made: dict[int, Pin] = {}  # names of one group share its tables
+        for pin, inside, outer in pin_groups:
+            if id(inside) not in made:
+                made[id(inside)] = self._pin(pin, inside, outer, (name, pin), known)
+            record = made[id(inside)]
+            pins[pin] = replace(record, name=pin, clock=record.clock or pin in clocks)
+        clock_gate = _clock_gate(group, pin_groups)
+        return Cell(
+            name=name,
+            area_m2=self._number(group, "area", (name,)) * self.units.square_metre,
+            leakage_w=self._leakage(group, name) * self.units.watt,
+            pins=pins,
+            flip_flop=flip_flop,
+            latch=stateful and clock_gate is None,
+            clock_gate=clock_gate,
+            dont_use=group.get("dont_use") == "true",
+        )
+
+    def _number(self, group: LibertyGroup, name: str, path: tuple[str, ...]) -> float:
+        written = group.get(name, "0")
+        try:
+            return float(written)
+        except ValueError:
+            place = group.place(name)
+            self.text.fault(place, (*path, name), repr(written), "it must be a number", "write one")
+            return 0.0
+
+    def _leakage(self, cell: LibertyGroup, name: str) -> float:
+        """Return the cell's plain value, else the mean over its states, summed over rails."""
+        plain = self._number(cell, "cell_leakage_power", (name,))
+        if plain:
+            return plain
+        rails: dict[str, list[float]] = {}
+        for group in cell.all("leakage_power"):
+            rail = group.get("related_pg_pin")
+            if rail not in self.ground:
+                rails.setdefault(rail, []).append(self._number(group, "value", (name,)))
+        self.mean_leakage += bool(rails)
+        return sum(sum(values) / len(values) for values in rails.values())
+
+    def _flip_flop(self, group: LibertyGroup) -> FlipFlop:
+        state, inverted = (*group.words(), "", "")[:2]
+        return FlipFlop(
+            state=state,
+            inverted=inverted,
+            next_state=group.get("next_state"),
+            clocked_on=group.get("clocked_on"),
+            clear=group.get("clear") or None,
+            preset=group.get("preset") or None,
+        )
+
+    def _check(
+        self, group: LibertyGroup, key: str, path: tuple[str, ...], known: Sequence[str]
+    ) -> None:
+        written = group.get(key)
+        if not written:
+            return
+        try:
+            truth_table(written, known)
+        except FunctionError as error:
+            where = (*path, key)
+            self.text.fault(group.place(key), where, "", error.rule, error.remedy)
+
+    def _pin(
+        self,
+        name: str,
+        group: LibertyGroup,
+        outer: LibertyGroup,
+        path: tuple[str, ...],
+        known: Sequence[str] | None,
+    ) -> Pin:
+        direction = group.get("direction") or outer.get("direction")
+        if direction not in ("input", "output", "inout", "internal"):
+            rule = "a direction is input, output, inout or internal"
+            self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
+        if known is not None:
+            self._check(group, "function", path, known)
+        function = group.get("function") or None
+        rise, fall = (self._edge_capacitance(group, edge, path) for edge in ("rise", "fall"))
+        plain, most = (
+            (self._number(group, key, path) or self._number(outer, key, path)) * self.units.farad
+            for key in ("capacitance", "max_capacitance")
+        )
+        plain = plain or (rise + fall) / 2
+        groups = [group] if outer is group else [group, outer]
+        return Pin(
+            name=name,
+            direction=direction,
+            capacitance_f=plain,
+            function=function,
+            arcs=tuple(arc for one in groups for arc in self._arcs(one, path, function, known)),
+            power=tuple(power for one in groups for power in self._power(one, path)),
+            clock=group.get("clock") == "true",
+            max_capacitance_f=most or None,
+            edge_capacitance_f=(rise or plain, fall or plain) if rise or fall else None,
+        )
+
+    def _edge_capacitance(self, pin: LibertyGroup, edge: str, path: tuple[str, ...]) -> float:
+        """Return the capacitance (F) that an edge sees; of a range, the largest."""
+        key = f"{edge}_capacitance"
+        found = pin.last(f"{key}_range")
+        if found is None:
+            return self._number(pin, key, path) * self.units.farad
+        try:
+            return max(map(float, words(found[0]))) * self.units.farad
+        except ValueError:
+            rule, remedy = "a range is two numbers", "write '(0.001, 0.002)'"
+            self.text.fault(found[1], (*path, f"{key}_range"), found[0], rule, remedy)
+            return 0.0
+
+    def _arcs(
+        self,
+        pin: LibertyGroup,
+        path: tuple[str, ...],
+        function: str | None,
+        known: Sequence[str] | None,
+    ) -> Iterator[Arc]:
+        for timing in pin.all("timing"):
+            kind = timing.get("timing_type", "combinational")
+            if kind.startswith(_UNUSED):
+                continue
+            tables: dict[str, LookupTable | None] = {
+                group.kind: self.tables.table(group, (*path, group.kind), self.units.second)
+                for group in timing.all(*DELAY_TABLES, *_CONSTRAINTS)
+            }
+            if not tables:
+                continue
+            for related in words(timing.get("related_pin")):
+                written = _SENSES.get(timing.get("timing_sense"))
+                sense = written or unateness(function, related, known)
+                yield Arc(related_pin=related, sense=sense, kind=kind, **tables)
+
+    def _power(self, pin: LibertyGroup, path: tuple[str, ...]) -> Iterator[InternalPower]:
+        for group in pin.all("internal_power"):
+            rail = group.get("related_pg_pin")
+            if rail in self.ground:
+                self.ground_energy += 1
+                continue
+            found = {
+                table.kind: self.tables.table(table, (*path, table.kind), self.units.joule)
+                for table in group.all("rise_power", "fall_power", "power")
+            }
+            both = found.get("power")
+            rise, fall = found.get("rise_power", both), found.get("fall_power", both)
+            if rise is None and fall is None:
+                continue
+            for related in words(group.get("related_pin")) or [""]:
+                yield InternalPower(related, group.get("when"), rise, fall, rail)
+
+
+def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
+    """Yield name, group and outer group of each pin; those of a bundle inherit its direction."""
+    for group in cell.all("pin"):
+        yield from ((name, group, group) for name in group.words())
+    for bundle in cell.all("bundle"):
+        own = {name: group for group in bundle.all("pin") for name in group.words()}
+        found = bundle.last("members")
+        for name in words(found[0]) if found else own:
+            yield name, own.get(name, bundle), bundle
+
+
+def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | None:
+    """Return the pins of a clock gate for rising edges; None where it is another cell."""
+    if cell.get("clock_gating_integrated_cell") not in _CLOCK_GATES:
+        return None
+    marked = {
+        role: tuple(name for name, pin, _ in pins if pin.get(f"clock_gate_{role}_pin") == "true")
+        for role in ("clock", "enable", "out", "test")
+    }
+    if not all(len(marked[role]) == 1 for role in ("clock", "enable", "out")):
+        return None
+    (clock,), (enable,), (output,) = marked["clock"], marked["enable"], marked["out"]
+    return ClockGate(clock, enable, output, marked["test"])
+
+
+def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:
+    """Return how a function follows one of its pins; both ways where it is unknown.
+
+    Examples
+    --------
+    >>> unateness("!(A B)", "A", ["A", "B"])
+    'negative_unate'
+    """
+    if not function or known is None or related not in known:
+        return "non_unate"
+    table = truth_table(function, known).reshape((2,) * len(known))
+    axis = len(known) - 1 - list(known).index(related)
+    low, high = np.take(table, 0, axis), np.take(table, 1, axis)
+    rises, falls = bool(np.any(high & ~low)), bool(np.any(low & ~high))
+    return "non_unate" if rises == falls else "positive_unate" if rises else "negative_unate"
+
+
+# Units, templates and lookup tables of a liberty file
+
+
+_ROWS = ("input_net_transition", "input_transition_time", "constrained_pin_transition")
+_COLUMNS = ("total_output_net_capacitance", "related_pin_transition")
+_FARAD = {"ff": 1e-15, "pf": 1e-12}
+_BLANKS = str.maketrans('",\\', "   ")
+
+
+@dataclass(frozen=True)
+class LibertyUnits:
+    """What numbers of a file are multiplied by; areas are in square micrometres by custom."""
+
+    second: float
+    farad: float
+    watt: float
+    volt: float
+    square_metre: float = 1e-12
+
+    @property
+    def joule(self) -> float:
+        """Internal power is energy per transition: capacitance times voltage squared."""
+        return self.farad * self.volt**2
+
+
+def read_units(library: LibertyGroup, text: LibertyText) -> LibertyUnits:
+    """Return the units of a library; one that is missing or unknown is a fault."""
+    return LibertyUnits(
+        second=_unit(library, text, "time_unit", "1ns", "time_s"),
+        watt=_unit(library, text, "leakage_power_unit", "1nW", "leakage_w"),
+        volt=_volt(library, text),
+        farad=_capacitance(library, text),
+    )
+
+
+def _unit(library: LibertyGroup, text: LibertyText, name: str, example: str, what: str) -> float:
+    written = library.get(name)
+    if not written:
+        rule, remedy = f"the library needs {name}", f"write '{name} : \"{example}\";'"
+        text.fault(library.at, (), "", rule, remedy)
+        return 1.0
+    try:
+        return parse(written, what)
+    except UnitError as error:
+        text.fault(library.place(name), (name,), repr(written), error.rule, error.remedy)
+        return 1.0
+
+
+def _volt(library: LibertyGroup, text: LibertyText) -> float:
+    found = re.fullmatch(r"(10*) *(m?)V", library.get("voltage_unit"))
+    if found is None:
+        at, written = library.place("voltage_unit"), repr(library.get("voltage_unit"))
+        remedy = "write 'voltage_unit : \"1V\";'"
+        text.fault(at, (), written, "the library needs a voltage_unit in mV or V", remedy)
+        return 1.0
+    return float(found[1]) * (1e-3 if found[2] else 1.0)
+
+
+def _capacitance(library: LibertyGroup, text: LibertyText) -> float:
+    found = library.last("capacitive_load_unit")
+    parts = words(found[0]) if found else []
+    try:
+        number, unit = parts
+        return float(number) * _FARAD[unit.lower()]
+    except (ValueError, KeyError):
+        at = found[1] if found else library.at
+        rule = "capacitive_load_unit is a number, then ff or pf"
+        text.fault(at, (), " ".join(parts), rule, "write 'capacitive_load_unit (1, pf);'")
+        return 1.0
+
+
+class TableReader:
+    """Turns groups of values into tables; axes that are written alike are one array."""
+
+    def __init__(self, library: LibertyGroup, text: LibertyText, units: LibertyUnits) -> None:
+        """Keep the templates of a library."""
+        kinds = ("lu_table_template", "power_lut_template")
+        named = ((name, group) for group in library.all(*kinds) for name in group.words()[:1])
+        self.templates: Mapping[str, LibertyGroup] = dict(named)
+        self.text = text
+        self.units = units
+        self._axes: dict[tuple[str, float], NDArray[np.float64]] = {}
+
+    def table(self, group: LibertyGroup, path: tuple[str, ...], unit: float) -> LookupTable | None:
+        """Return the table of a group, values times `unit`, or None after a fault."""
+        found = group.last("values")
+        if found is None:
+            rule = f"{group.kind} needs values"
+            self.text.fault(group.at, path, group.kind, rule, "write 'values (\"...\");'")
+            return None
+        values = self._numbers(found[0], found[1], path)
+        if values is None:
+            return None
+        name = next(iter(group.words()), "scalar")
+        template = self.templates.get(name)
+        if len(values) == 1 and (template is None or group.last("index_1") is None):
+            return LookupTable(np.zeros(1), np.zeros(1), values.reshape(1, 1) * unit)
+        if template is None:
+            written, rule = f"{group.kind} ({name})", f"{name!r} is not a template of this library"
+            self.text.fault(group.at, path, written, rule, nearest(name, self.templates))
+            return None
+        return self._shaped(group, template, values * unit, found[1], path)
+
+    def _shaped(
+        self,
+        group: LibertyGroup,
+        template: LibertyGroup,
+        values: NDArray[np.float64],
+        at: int,
+        path: tuple[str, ...],
+    ) -> LookupTable | None:
+        """Return a table with slew along the rows, whichever variable the template has first."""
+        axes: dict[str, NDArray[np.float64]] = {}
+        lengths = []
+        for number in ("1", "2"):
+            variable = template.get(f"variable_{number}")
+            if not variable:
+                continue
+            if variable not in _ROWS + _COLUMNS:
+                rule, remedy = f"{variable!r} is not a variable of delay, slew or power", "use NLDM"
+                self.text.fault(template.place(f"variable_{number}"), path, "", rule, remedy)
+                return None
+            axis = self._axis(group, template, number, variable)
+            if axis is None:
+                rule, remedy = f"index_{number} is missing or does not rise", "write rising numbers"
+                self.text.fault(group.at, path, group.kind, rule, remedy)
+                return None
+            lengths.append(len(axis))
+            axes["rows" if variable in _ROWS else "columns"] = axis
+        if len(values) != np.prod(lengths):
+            rule = f"the table is {' x '.join(map(str, lengths))}"
+            remedy = "write one value for each pair"
+            self.text.fault(at, path, f"{len(values)} values", rule, remedy)
+            return None
+        rows, columns = axes.get("rows", np.zeros(1)), axes.get("columns", np.zeros(1))
+        if template.get("variable_1") in _COLUMNS:
+            return LookupTable(rows, columns, values.reshape(len(columns), len(rows)).T.copy())
+        return LookupTable(rows, columns, values.reshape(len(rows), len(columns)))
+
+    def _axis(
+        self, group: LibertyGroup, template: LibertyGroup, number: str, variable: str
+    ) -> NDArray[np.float64] | None:
+        name = f"index_{number}"
+        found = group.last(name) or template.last(name)
+        if found is None:
+            return None
+        unit = self.units.farad if variable == _COLUMNS[0] else self.units.second
+        axis = self._axes.get((found[0], unit))
+        if axis is None:
+            numbers = self._numbers(found[0], found[1], (name,))
+            if numbers is None or not len(numbers) or np.any(np.diff(numbers) <= 0):
+                return None
+            axis = self._axes[found[0], unit] = numbers * unit
+        return axis
+
+    def _numbers(self, written: str, at: int, path: tuple[str, ...]) -> NDArray[np.float64] | None:
+        parts = written.translate(_BLANKS).split()
+        try:
+            numbers = np.array(list(map(float, parts)))
+        except ValueError:
+            bad = next(part for part in parts if not is_float(part))
+            self.text.fault(at, path, repr(bad), "a table has numbers", "write a number")
+            return None
+        if not np.isfinite(numbers).all():
+            self.text.fault(at, path, "nan or inf", "a table has numbers", "write a number")
+            return None
+        return numbers

@@ -16,8 +16,8 @@ from dse.errors import Fault, StudyError, refuse, visible
 from dse.silicon.descriptions.description import Reading, elaborating, reading, run_description
 from dse.silicon.descriptions.vectors import NOT_COMPARED, bits_written, read_waves
 from dse.silicon.figures import Conditions
-from dse.silicon.netlists.answers import Answers
 from dse.silicon.netlists.clocks import clock_input
+from dse.silicon.netlists.gates import Answers
 from dse.silicon.netlists.netlist import placed, read_netlist
 from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.yosys import Yosys, chosen_yosys, raise_errors, run_yosys

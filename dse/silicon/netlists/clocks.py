@@ -13,7 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from dse.errors import Fault, StudyError, nearest, refuse
-from dse.silicon.cells.liberty_cells import unateness
+from dse.silicon.cells.liberty import unateness
 from dse.silicon.cells.library import Cell, CellLibrary, ClockGate
 from dse.silicon.netlists.fan_out import Floats, Taker, takers_of, worst_of
 from dse.silicon.netlists.netlist import CONSTANT_0, Instance, Netlist, placed

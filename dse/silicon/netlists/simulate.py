@@ -13,16 +13,19 @@ from dse.contract.generators import Bits
 from dse.errors import Fault, StudyError
 from dse.silicon.cells.boolean import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.cells.library import CellLibrary
-from dse.silicon.netlists.answers import (
+from dse.silicon.netlists.gates import (
     MOST_CYCLES,
+    TICK_S,
     Answers,
+    Gates,
+    Level,
     Settled,
     by_port,
     driven_ports,
+    gates_of,
     settle_cycles,
     settled_at,
 )
-from dse.silicon.netlists.gates import TICK_S, Gates, Level, gates_of
 from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.timing import Timing
 
