@@ -60,7 +60,7 @@ class Replacing:
             done = np.zeros(len(scenarios), dtype=bool)
             few = (
                 (rows, case)
-                for rows, case in self._cases(demands=demands)
+                for rows, case in self.cases(demands=demands)
                 if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED
             )
             for _, alike in itertools.groupby(few, lambda one: one[1].lists.group.names):
@@ -86,15 +86,12 @@ class Replacing:
             for group, own in kept
         ]
 
-    def _cases(self, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
+    def cases(self, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
+        """Yield scenarios with fleets as good as any, with `demands` also where one is to be reached."""
         enough = capacity_enough(self._groups) if demands else [None] * len(self._groups)
         for group, capacity in zip(self._groups, enough, strict=True):
             for rows, case in cases(group, capacity):
                 yield group.rows[rows], case
-
-    def listed(self) -> Iterator[tuple[NDArray[np.intp], Case]]:
-        """Yield scenarios with fleets that are as good as any also in reaching the demand."""
-        yield from self._cases(demands=True)
 
     def _look(self, some: Sequence[Case]) -> list[NDArray[np.bool_]]:
         """Evaluate the chains of shortlisted fleets; return which scenarios they close, by case."""

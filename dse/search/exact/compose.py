@@ -132,7 +132,7 @@ class Composer:
     def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
         """Close scenarios with shortlisted fleets; return those for which they are too many."""
         done = np.zeros(len(scenarios), dtype=bool)
-        for rows, case in replacing.listed():
+        for rows, case in replacing.cases(demands=True):
             for first in range(0, len(rows), BATCH):
                 some = rows[first : first + BATCH]
                 try:

@@ -17,8 +17,9 @@ from dse.model.influence import Influence, beside_stages
 from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS, Columns, StageParts
 from dse.search.exact.fleets import WHOLE, Fleets
+from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Matrix
-from dse.search.exact.prospects import Comparison, Group
+from dse.search.exact.prospects import Group
 from dse.search.exact.work import portions
 
 MOST_LOOKED = 50_000_000
@@ -52,7 +53,7 @@ def sharing_fleets(
     bounds: Bounds,
     parts: Sequence[StageParts],
     scenarios: Index,
-    incumbents: Comparison,
+    incumbents: Incumbents,
 ) -> list[Group]:
     """Return which of the scenarios (s, d) share fleets; nothing when they are too many.
 

@@ -21,21 +21,20 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.model.bounds import Bounds
 from dse.model.fleet import Traits
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
-from dse.model.stage import Columns, StageParts
+from dse.model.stage import Columns
 from dse.search.exact.chains import chains
 from dse.search.exact.fleets import Fleets, Shortlist
 from dse.search.exact.growing import TooManyPartsError
+from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions, Measure, in_each_measure
 from dse.search.exact.partial import at_rows
 from dse.search.exact.work import CALL, ROW, NotComposedError, spend
@@ -65,22 +64,6 @@ Ends = Mapping[int, tuple[Traits, Traits]]
 """Least and largest values of the traits of what is known, by stage."""
 
 
-class Comparison(Protocol):
-    """The designs evaluated so far; see `dse.search.exact.incumbents`."""
-
-    def begin(self, bounds: Bounds, parts: tuple[StageParts, ...], scenarios: Index) -> None:
-        """Evaluate some designs of each scenario (s, d), once."""
-
-    def improve(self) -> None:
-        """Evaluate neighbours of the best designs."""
-
-    def evaluate_reference(self, index: Index) -> None:
-        """Evaluate designs only to have something to compare bounds with."""
-
-    def dominated(self, loss: Column) -> NDArray[np.bool_]:
-        """Return which losses (n, m) an evaluated design dominates."""
-
-
 @dataclass(frozen=True)
 class Group:
     """Scenarios that share fleets.
@@ -108,7 +91,7 @@ class Group:
     rows: NDArray[np.intp]
     fleets: tuple[Fleets, ...]
     scenarios: Index
-    incumbents: Comparison
+    incumbents: Incumbents
     lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
     wants: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 2, 0, 2), dtype=bool))
 
