@@ -503,5 +503,5 @@ def _is_all(study: Study, axis: Axis, position: int) -> bool:
         return False
     if field == "clock":
         return float(axis.columns[axis.unit_name][position]) == 1.0
-    limits = {one.name: one.fields.get("instances") for one in stages_of(study.document)}
+    limits = {name: fields.get("instances") for name, fields in stages_of(study.document).items()}
     return position == 0 or limits.get(stage) in (None, "least")

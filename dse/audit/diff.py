@@ -420,7 +420,7 @@ def _parts(data: Mapping[str, Any], *, aligned: bool) -> Iterator[tuple[Keys, An
 
 
 def _stage_names(found: Document) -> list[str]:
-    return [stage.name for stage in stages_of(found)]
+    return [*stages_of(found)]
 
 
 def _group(keys: Keys) -> tuple[str, Any]:

@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dse.files.document import Document, stage_name
 from dse.study.workload_interface_budget import FREE, RECORDS
 
 
-@dataclass(frozen=True)
-class WrittenStage:
-    """A stage of a study: its place, the prefix of its columns, its fields as written."""
-
-    position: int
-    name: str
-    fields: Mapping[str, Any]
-
-    @property
-    def is_named(self) -> bool:
-        """Whether the study calls it by a name."""
-        return stage_name(self.fields) is not None
-
-    def path(self, field: str) -> str:
-        """Return the dotted path of a field, as ``--set`` takes it."""
-        return f"{self.name}.{field}" if self.is_named else f"stages.{self.position}.{field}"
-
-
-def stages_of(document: Document) -> tuple[WrittenStage, ...]:
-    """Return the stages of a study."""
-    return tuple(
-        WrittenStage(position, stage_name(fields) or f"stage_{position + 1}", fields)
+def stages_of(document: Document) -> dict[str, Mapping[str, Any]]:
+    """Return the stages of a study, as written, by the prefix of their columns."""
+    return {
+        stage_name(fields) or f"stage_{position + 1}": fields
         for position, fields in enumerate(document.stages)
-    )
+    }
 
 
 def is_owned(document: Document, path: str) -> bool:

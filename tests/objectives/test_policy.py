@@ -14,7 +14,7 @@ from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.objectives.system.stations import offload_arrival_cv2
 from dse.parametric.repairs import repair
-from dse.parametric.repairs.attempt import Attempts
+from dse.parametric.repairs.repair import Attempts
 from dse.study import study
 from tests.search.test_compose import front
 

@@ -44,19 +44,3 @@ def test_what_is_needed_comes_first(write) -> None:
         "area <= 0.1 mm2": pytest.approx(149690e-12, rel=1e-3),
         "20 mW >= power": pytest.approx(25.25e-3, rel=1e-3),
     }
-
-
-LINK = """
-workload: {rate: 100 Gbit/s, granularity: 1500 B}
-stages: [{core: des, fleet: mixed, designs: [u8, u16]}]
-interface: {pcie: gen3 x8, max_in_flight: 128, in_flight: 64, wait: async}
-objectives: {area: minimise}
-"""
-
-
-def test_a_wider_link_is_a_remedy_and_comes_before_the_catalogue(write) -> None:
-    with pytest.raises(InfeasibleError) as caught:
-        dse.run(write(LINK))
-    first = caught.value.facts["repairs"][0]
-    assert first["set"] == "interface.pcie"
-    assert dse.run(write(LINK), overrides=first["overrides"]).front.shape[0]

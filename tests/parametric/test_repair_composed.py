@@ -19,7 +19,6 @@ from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
 from dse.parametric.repairs import infeasible, repair
-from dse.parametric.repairs.remedies import remedies_of
 from dse.reports.text import table_text
 from dse.runs import finished
 from dse.search import SearchSettings, conflicts
@@ -57,7 +56,7 @@ def said(found: study.Study, method: str) -> tuple[list[tuple[str, ...]], dict[s
     assert outcome.feasible == 0
     assert (outcome.certificate.way == "composed") == composed
     outcome = conflicts.with_conflicts(problem, outcome) if composed else outcome
-    repairs = remedies_of(found, composed=composed).repairs
+    repairs = repair.repairs_of(repair.Attempts(found, composed=composed))
     return outcome.conflicts(), {entry.path: entry.written for entry in repairs}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,32 +14,32 @@ from numpy.typing import NDArray
 from dse import search
 from dse.algebra import units
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
-from dse.errors import TooLargeError
-from dse.files.document import Document
+from dse.errors import DseError, TooLargeError
 from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
-from dse.parametric.repairs.attempt import MOST_SEARCHED, Repair
-from dse.parametric.repairs.remedies import Remedies, remedies_of
+from dse.parametric.repairs.repair import SHARE, Attempts, repairs_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violation_text
 from dse.runs.limits import ENUMERABLE
 from dse.search import Outcome, Stop
-from dse.search.conflicts import with_conflicts
-from dse.search.exact.work import limited
+from dse.search.conflicts import any_design, with_conflicts
+from dse.search.exact.work import left_s, limited
 from dse.study import study
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
+
+MOST_SEARCHED = 200_000_000
+"""Designs of a space that is not composed, up to which changes are looked for."""
+
+TIMES = 4
+"""How many times the instances of the nearest design are tried, where the least are too few."""
 
 MOST_BOUNDS = 4
 """More quantities have fronts that take too long."""
 
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
-
-
-RepairsOfConflict = tuple[Sequence[str], Remedies]
-"""Constraints in conflict, and the repairs of the study without its other constraints."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
-    first = next(iter(repair_facts.get("repairs", ())), {"set": ""})
-    few = COMPUTE_ALONE in infeasible.notes and first["set"].endswith(".instances")
+    few = known and _more_would_do(infeasible, outcome.nearest_index)
     lines = [
         _headline(problem.size + len(problem.hosts), None if known else outcome.evaluated, composed)
         + " with the least instances that carry the rate; with more there is one" * few
@@ -254,6 +253,24 @@ def _host_lines(problem: Problem) -> Iterator[str]:
         yield hanging(ALONE, "; ".join(texts))
 
 
+def _more_would_do(infeasible: Study, nearest: Index) -> bool:
+    """Tell whether several times the instances of the nearest design admit one, where few run."""
+    if COMPUTE_ALONE not in infeasible.notes:
+        return False
+    (counts,) = infeasible.problem.counts(nearest[np.newaxis])
+    document, most = infeasible.document, TIMES * max(counts.values(), default=1)
+    stages = [
+        fields | {"instances": {"from": int(fields.get("fleet") != "mixed"), "to": most}}
+        if fields.get("instances") in (None, "least") and not fields.get("counts")
+        else fields
+        for fields in document.stages
+    ]
+    with suppress(DseError), limited(seconds=SHARE * left_s()):
+        changed = replace(document, data=document.data | {"stages": stages})
+        return any_design(study.prepare(changed).problem) is not None
+    return False
+
+
 def _headline(size: int, evaluated: int | None, composed: bool) -> str:
     """Return what was found; `evaluated` is how many designs where the others are not known."""
     if composed:
@@ -274,75 +291,27 @@ def _repairs(
     infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Return what would admit a design, as lines and as plain data."""
-    remedies = remedies_of(infeasible, composed=composed)
+    attempts = Attempts(infeasible, composed=composed)
+    repairs = repairs_of(attempts)
+    relaxed = {rule for repair in repairs for rule in repair.constraints}
     rules = dict.fromkeys(rule for conflict in conflicts for rule in conflict)
-    alone = [rule for rule in rules if rule not in remedies.relaxed]
-    apart: Sequence[RepairsOfConflict] = ()
-    if not remedies.repairs:
-        apart = _apart(infeasible, conflicts, composed)
-    facts = remedies.to_dict() | {
-        "no_repair": alone,
-        "repairs_of_conflicts": [
-            {"conflict": list(conflict)} | several.to_dict() for conflict, several in apart
-        ],
-    }
-    texts = [] if apart else [rule.text for rule in infeasible.problem.constraints]
-    lines = [*_repair_lines(remedies, apart, conflicts, infeasible.document)]
+    alone = [rule for rule in rules if rule not in relaxed]
+    lines = []
+    if repairs:
+        lines += ["any one of these changes makes the study feasible, the smallest first:"]
+    for number, repair in enumerate(repairs, 1):
+        known = rules if len(rules) == 1 else ()
+        lines.append(paragraph(f"  {number}. {repair.sentence(known)}", "     "))
+        lines.append(f"     {repair.command(infeasible.document)}")
+    untried = list(dict.fromkeys(attempts.untried))
+    if untried:
+        lines.append(hanging("not tried, as that is too much work", listed(untried)))
+    texts = [rule.text for rule in infeasible.problem.constraints]
     lines += [
         hanging("relaxing one bound alone does not help", rule) for rule in alone if rule in texts
     ]
-    return lines, facts
-
-
-def _repair_lines(
-    remedies: Remedies,
-    apart: Sequence[RepairsOfConflict],
-    conflicts: Sequence[Sequence[str]],
-    document: Document,
-) -> Iterator[str]:
-    if remedies.repairs:
-        yield "any one of these changes makes the study feasible, the smallest first:"
-    rules = {rule for conflict in conflicts for rule in conflict}
-    yield from _numbered(remedies, rules if len(rules) == 1 else (), document)
-    if apart:
-        yield "no one change is enough; each conflict needs one:"
-    for conflict, several in apart:
-        yield hanging("for", listed(conflict))
-        yield from _numbered(several, conflict if len(conflict) == 1 else (), document)
-
-
-def _numbered(remedies: Remedies, known: Collection[str], document: Document) -> Iterator[str]:
-    for number, repair in enumerate(remedies.repairs, 1):
-        yield paragraph(f"  {number}. {repair.sentence(known)}", "     ")
-        yield f"     {repair.command(document)}"
-    if remedies.untried:
-        yield hanging("not tried, as that is too much work", listed(remedies.untried))
-
-
-def _apart(
-    infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
-) -> list[RepairsOfConflict]:
-    """Return the repairs of each conflict with the study's constraints outside it dropped."""
-    rules = [constraint.text for constraint in infeasible.problem.constraints]
-    found: list[RepairsOfConflict] = []
-    for conflict in conflicts[:MOST_CONFLICTS]:
-        kept = [number for number, text in enumerate(rules) if text in conflict]
-        data = infeasible.document.data | {"constraints": [rules[number] for number in kept]}
-        alone = study.prepare(replace(infeasible.document, data=data))
-        several = remedies_of(alone, composed=composed)
-        if several.repairs:
-            repairs = tuple(_in_place(entry, kept) for entry in several.repairs)
-            found.append((conflict, replace(several, repairs=repairs)))
-    return found
-
-
-def _in_place(found: Repair, kept: Sequence[int]) -> Repair:
-    """Return a repair of a constraint with its place among all of the study's."""
-    if not found.is_constraint:
-        return found
-    ((path, text),) = found.overrides
-    section, _, place = path.rpartition(".")
-    return replace(found, overrides=((f"{section}.{kept[int(place)]}", text),))
+    facts = {"repairs": [repair.to_dict() for repair in repairs], "untried": untried}
+    return lines, facts | {"no_repair": alone}
 
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:

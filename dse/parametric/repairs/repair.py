@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,39 +18,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dse import search
 from dse.algebra import thresholds, units
 from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
-from dse.errors import TooLargeError
+from dse.errors import DseError, TooLargeError
+from dse.files.document import Document
+from dse.model import tables
 from dse.model.evaluation import Evaluation
 from dse.model.graph import argument_names
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
-from dse.parametric.repairs.attempt import (
-    EVALUATIONS,
-    NUMBER,
-    Attempts,
-    Override,
-    Repair,
-    Solved,
-    admitted,
-    changed_study,
-    number_words,
-    size_of,
-    solve,
-)
 from dse.parametric.scale import LogScale
+from dse.reports.designs import described
+from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
 from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.work import CALL, EffortError, spend
+from dse.search.exact.work import CALL, EffortError, left_s, limited, spend
+from dse.study import study
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.field_kinds import Unit, neutral
+from dse.study.measured.evaluated import is_evaluated
+from dse.study.overrides import override
 from dse.study.scenario import field_path
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FIELDS, FREE
 from dse.study.written import is_owned
+
+Solved = tuple[Study, Index]
+"""A changed study and its preferred design (1, d)."""
+
+EVALUATIONS = 10_000_000
+"""Designs that are always tried for a change, however few the study itself has."""
+
+SHARE = 0.1
+"""Part of the time that is left which one change may take."""
 
 STAGE_FIELDS = frozenset({RATE, "workload_streams"})
 """Fields that decide what fleets are and carry; others act through what takes them."""
@@ -89,24 +94,183 @@ Within = Callable[[float, float], float | None]
 design, None where there is none at the far one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """A change of a number that makes a study feasible.
+
+    Attributes
+    ----------
+    path, written
+        What to set, as a dotted path, and the new value.
+    design, limit
+        The design that it admits, of several the one preferred, and what limits that, by the
+        study's labelled quantity.
+    constraints
+        What it relaxes, in words.
+    name, nominal, value
+        What the number is, by a name whose suffix is the unit; today's value, of the design named,
+        and the nearest one that admits a design, in SI.
+    violated
+        What the design violates when the number changes by 0.1 % less.
+    least
+        Whether no nearer number admits a design; False where that took too long to tell.
+    """
+
+    path: str
+    written: str
+    design: str
+    limit: str
+    name: str
+    nominal: float
+    value: float
+    constraints: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
+    least: bool = True
+
+    @property
+    def is_constraint(self) -> bool:
+        """Whether a constraint of the study changes, not a field."""
+        return self.path.startswith("constraints.")
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """Sorts repairs, the least first: by their factor, so that a tenth is as far as ten times.
+
+        What has none, as from 0, comes last.
+        """
+        ratio = self.value / self.nominal if self.nominal else math.nan
+        if ratio > 0 and math.isfinite(ratio):
+            return abs(math.log(ratio)), self.path
+        relative = relative_change(self.value, self.nominal)
+        return math.inf if relative is None else abs(relative), self.path
+
+    @property
+    def what(self) -> str:
+        """Which number changes, of a field or of a constraint, and by how much, in words."""
+        now = units.show(self.nominal, self.name)
+        by = change(self.value, self.nominal, than=now) or f"instead of {now}"
+        if self.is_constraint:
+            return f"{self.written} ({by})"
+        most = "at least" if self.value > self.nominal else "at most"
+        return f"{self.path} {most} {self.written} ({by})"
+
+    def sentence(self, known: Collection[str] = ()) -> str:
+        """Return what changes, which design that admits, and what stands against less of a change.
+
+        `known` are constraints of which it is said already that nothing meets them.
+        """
+        text = f"{self.what}: {self.design}"
+        others = [rule for rule in self.violated if rule not in {*self.constraints, *known}]
+        if self.least and others:
+            beyond = "lower" if self.value > self.nominal else "higher"
+            return f"{text}, any {beyond} value violates {listed([*map(rule_text, others)])}"
+        if self.limit and not self.is_constraint:
+            text += f" ({self.limit}-bound)"
+        return text if self.least else f"{text}; less of a change may do"
+
+    def command(self, document: Document) -> str:
+        """Return the same as an option of a command line, and which earlier ones it replaces."""
+        option = f"--set {_quoted(f'{self.path}={as_yaml(self.written)}')}"
+        field = self.path.removeprefix("stages.")
+        before = [pair for pair in document.overrides if pair[0].removeprefix("stages.") == field]
+        replaced = listed([f"{path}={text}" for path, text in before])
+        return f"{option}, in place of {replaced}" if replaced else option
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        relative = relative_change(self.value, self.nominal)
+        return {
+            "constraints": list(self.constraints),
+            "set": self.path,
+            "to": self.written,
+            "overrides": {self.path: as_yaml(self.written)},
+            "design": self.design,
+            "limit": self.limit,
+            f"nominal{unit_suffix(self.name)}": self.nominal,
+            f"value{unit_suffix(self.name)}": self.value,
+            "relative": math.inf if relative is None else abs(relative),
+            "violated_short_of_it": list(self.violated),
+            "least": self.least,
+        }
+
+
+def _quoted(text: str) -> str:
+    """Return one word of a command line, in double quotes where that is enough."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+
+
+def changed_study(infeasible: Study, path: str, written: str) -> Study | None:
+    """Return the study with a field or constraint replaced, None when that is a fault."""
+    try:
+        changed = override(infeasible.document, [(path, as_yaml(written))])
+        return study.prepare(changed, infeasible)
+    except DseError:
+        return None
+
+
+def solve(infeasible: Study, path: str, written: str) -> Solved | None:
+    """Return the changed study and its preferred design, None when it has none.
+
+    Raises
+    ------
+    TooLargeError
+        It takes too long.
+    """
+    changed = changed_study(infeasible, path, written)
+    if changed is None:
+        return None
+    outcome = search.run_search(changed.problem, search.SearchSettings(method="exact"))
+    if not outcome.feasible:
+        return None
+    order = changed.preference.order(changed.problem, outcome.front_index)
+    return changed, outcome.front_index[order[:1]]
+
+
+def admitted(solved: Solved) -> dict[str, Any]:
+    """Return the design that a repair admits and what limits it, as a `Repair` takes them."""
+    problem, index = solved[0].problem, solved[1]
+    modelled = not is_evaluated(solved[0].document)  # a column of texts limits nothing
+    category = tables.category(problem) if modelled else None
+    limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
+    return {"design": described(problem, index)[0], "limit": limit}
+
+
+class Attempts:
+    """Changes tried one after the other, where they are no more work than the study itself."""
+
+    def __init__(self, infeasible: Study, *, composed: bool = False) -> None:
+        """Start with nothing tried; `composed` tells to search for numbers, not try all designs."""
+        self.infeasible = infeasible
+        self.composed = composed
+        self.untried: list[str] = []
+
+    @contextmanager
+    def trying(self, change: str) -> Iterator[None]:
+        """Give a change its share of the time; keep what it is where it is too much work."""
+        try:
+            with limited(seconds=SHARE * left_s()):
+                yield
+        except TooLargeError:
+            with suppress(EffortError):
+                spend(0)  # what ends the whole explanation is said once
+                self.untried.append(change)
+        except DseError:
+            pass  # a model that fails or overflows with it admits nothing
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of the study that may be changed: where it stands, what it sets, what it carries.
 
-    `more` says whether more of it is looser; `besides` is what has to be set along with it,
-    `follows` the columns that it sets too, each a multiple of its value.
+    `more` says whether more of it is looser; `follows` are the columns that it sets too, each a
+    multiple of its value.
     """
 
     path: str
     column: str
     unit: Unit
     more: bool
-    besides: tuple[tuple[str, str], ...] = ()
     follows: tuple[tuple[str, float], ...] = ()
-
-    def overrides(self, text: str) -> tuple[tuple[str, str], ...]:
-        """Return what sets the field to a value as it is written."""
-        return ((self.path, text), *self.besides)
 
     def columns(self, value: float | Column) -> dict[str, Column]:
         """Return the columns that a value, or one value per design, sets."""
@@ -333,7 +497,7 @@ def _every_design(problem: Problem) -> Iterator[Points]:
 def _within_composed(base: Study, field: Field, near: float, far: float) -> float | None:
     """Return the value between two at which a design that is found at `far` just fits."""
     text = f"{far:.0f}" if field.unit.integer else units.exact_text(far, field.column)
-    changed = changed_study(base, field.overrides(text))
+    changed = changed_study(base, field.path, text)
     design = None if changed is None else any_design(changed.problem)
     if changed is None or design is None:
         return None
@@ -378,35 +542,47 @@ def _closest(
 
 
 def repairs_of(attempts: Attempts) -> list[Repair]:
-    """Return the numbers of a study that would admit a design: of constraints, then fields."""
+    """Return the numbers of a study that would admit a design, the smallest change first."""
     infeasible = attempts.infeasible
-    found = [
+    found: list[Repair | None] = [
         _bound_repair(attempts, place, threshold)
         for place, constraint in enumerate(infeasible.problem.constraints)
         for threshold in thresholds.thresholds_of(constraint)
     ]
     for field, rules in _fields(infeasible).items():
-        found.append(field_repair(attempts, infeasible, field, rules))
-    return [repair for repair in found if repair is not None]
+        with attempts.trying(field.path):
+            nearest = nearest_feasible(infeasible, field, composed=attempts.composed)
+            if nearest is not None:
+                found.append(_confirmed(infeasible, field, rules, *nearest))
+    least: dict[tuple[str, str], Repair] = {}
+    for repair in sorted(filter(None, found), key=lambda repair: repair.order):
+        # more of the least on an axis, less of the most
+        least.setdefault((repair.path, repair.written), repair)
+    return list(least.values())
 
 
 def _bound_repair(attempts: Attempts, place: int, threshold: ConstraintThreshold) -> Repair | None:
     infeasible, name = attempts.infeasible, threshold.name
     rule = infeasible.problem.constraints[place].text
-
-    def override(text: str) -> tuple[Override, ...]:
-        return ((f"constraints.{place}", as_yaml(threshold.text(text))),)
-
+    path = f"constraints.{place}"
     with attempts.trying(f"another bound of {rule}"):
         found = nearest_bound(infeasible.problem, place, threshold)
         texts = [] if found is None else _bound_texts(threshold, found[0])
-        first = _first_solved(infeasible, texts, override)
+        first = _first_solved(infeasible, path, texts, threshold.text)
         if found is None or first is None:
             return None
         text, solved = first
-        new, written = units.parse(text, name), threshold.text(text)
-        repair = _number(override(text), written, name, threshold.value, new, solved)
-        return replace(repair, constraints=(rule,), violated=(rule,), least=found[1])
+        return Repair(
+            path=path,
+            written=threshold.text(text),
+            name=name,
+            nominal=threshold.value,
+            value=units.parse(text, name),
+            constraints=(rule,),
+            violated=(rule,),
+            least=found[1],
+            **admitted(solved),
+        )
     return None
 
 
@@ -418,48 +594,14 @@ def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
 
 
 def _first_solved(
-    base: Study, texts: Sequence[str], overrides: Callable[[str], tuple[Override, ...]]
+    base: Study, path: str, texts: Sequence[str], written: Callable[[str], str] = str
 ) -> tuple[str, Solved] | None:
     """Return the first text of a number with which a study has a design, and what it admits."""
     for text in texts:
         with suppress(TooLargeError):
-            solved = solve(base, overrides(text))
+            solved = solve(base, path, written(text))
             if solved is not None:
                 return text, solved
-    return None
-
-
-def _number(
-    overrides: tuple[Override, ...],
-    written: str,
-    name: str,
-    nominal: float,
-    value: float,
-    solved: Solved,
-) -> Repair:
-    return Repair(
-        overrides=overrides,
-        written=written,
-        what=number_words(overrides[0][0], written, name, nominal, value),
-        rank=NUMBER,
-        size=size_of(value, nominal),
-        name=name,
-        nominal=nominal,
-        value=value,
-        **admitted(solved),
-    )
-
-
-def field_repair(
-    attempts: Attempts, base: Study, field: Field, rules: tuple[str, ...] = ()
-) -> Repair | None:
-    """Return the repair by the value of a field nearest to that of `base`, None without one.
-
-    `rules` are the requirements that it relaxes.
-    """
-    with attempts.trying(field.path):
-        found = nearest_feasible(base, field, composed=attempts.composed)
-        return None if found is None else _confirmed(base, field, rules, *found)
     return None
 
 
@@ -523,12 +665,16 @@ def _confirmed(
     short = field.columns(field.moved(parsed, -SHORT))
     violated = repaired.problem.evaluate(index, short).violation[0] > 0
     names = np.array(repaired.problem.constraint_names, dtype=object)[violated]
-    nominal = _nominal(infeasible.problem, field, parsed, solved)
-    return replace(
-        _number(field.overrides(text), text, field.column, nominal, parsed, solved),
+    return Repair(
+        path=field.path,
+        written=text,
+        name=field.column,
+        nominal=_nominal(infeasible.problem, field, parsed, solved),
+        value=parsed,
         constraints=rules,
         violated=tuple(names) if least else (),
         least=least,
+        **admitted(solved),
     )
 
 
@@ -536,7 +682,7 @@ def _at(infeasible: Study, field: Field, value: float) -> tuple[str, Solved] | N
     """Return the shortest text of a value that admits a design, and what it admits."""
     now = field.tightest(infeasible.problem)
     counted = field.unit.counts and now is not None and now.is_integer()
-    return _first_solved(infeasible, _field_texts(field, value, whole=counted), field.overrides)
+    return _first_solved(infeasible, field.path, _field_texts(field, value, whole=counted))
 
 
 def _field_texts(field: Field, value: float, *, whole: bool = False) -> list[str]:
@@ -548,7 +694,7 @@ def _further(infeasible: Study, field: Field, value: float) -> float | None:
     """Return the nearest looser value with which the study itself has a design, to 0.01 %."""
 
     def has_design(value: float) -> bool:
-        changed = changed_study(infeasible, field.overrides(_field_texts(field, value)[-1]))
+        changed = changed_study(infeasible, field.path, _field_texts(field, value)[-1])
         with suppress(TooLargeError):
             return changed is not None and any_design(changed.problem) is not None
         return False
