@@ -87,7 +87,7 @@ class Replacing:
         ]
 
     def cases(self, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
-        """Yield scenarios with fleets as good as any, with `demands` also where one is to be reached."""
+        """Yield scenarios with fleets as good as any, with `demands` in reaching them as well."""
         enough = capacity_enough(self._groups) if demands else [None] * len(self._groups)
         for group, capacity in zip(self._groups, enough, strict=True):
             for rows, case in cases(group, capacity):
