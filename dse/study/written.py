@@ -1,4 +1,4 @@
-"""What a study writes: its stages, the dotted paths of their fields, and what is its to change."""
+"""What a study writes: its stages, its question, and what is its to change."""
 
 from __future__ import annotations
 
