@@ -13,9 +13,8 @@ from dse.contract import PCIE_LINKS
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.simulation.events import arrivals, kinds, one_after_the_other
-from dse.simulation.measures import Seen, measure
 from dse.simulation.pipeline import Traffic
-from dse.simulation.traffic import traffic_of
+from dse.simulation.report import Seen, measure, traffic_of
 from dse.study import study
 
 DESIGNS = 200

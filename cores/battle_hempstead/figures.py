@@ -11,15 +11,15 @@ from dse.contract import Column, Core, CoreMetrics
 from dse.contract.papers import SHADES, Laboratory, PaperFigures, note, panels, shade_range
 from dse.cores import des, fft, jacobi
 from dse.cores._table import PAPER, full_power_w, full_rate_task_per_s
-from dse.cores.battle_hempstead.fleets_of_cores import (
+from dse.cores.battle_hempstead.claims import (
     DES_FLEETS,
+    QUANTITIES,
     ROUTER,
     SET_TOP_BOX,
     Fleets,
     chains_by_rate,
     designs_of_fleets,
 )
-from dse.cores.battle_hempstead.single_cores import QUANTITIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

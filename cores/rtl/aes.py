@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.aes_answers import aes_blocks
-from dse.cores.rtl.aes_box import box as box_module
-from dse.cores.rtl.aes_box import doubled
+from dse.cores.rtl.aes_answers import aes_blocks, doubled
+from dse.cores.rtl.aes_answers import box as box_module
 from dse.cores.rtl.rounds import STRUCTURE, RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut
 

@@ -9,7 +9,7 @@ from dse.api.arguments import Names, PerByte, Precision, public, texts
 
 if TYPE_CHECKING:
     from dse.api.arguments import Forms, Settings
-    from dse.fitting.core_report import CoreFit
+    from dse.fitting.core import CoreFit
     from dse.fitting.interface.text import InterfaceFitReport
     from dse.fitting.platform import PlatformFit
 
@@ -48,8 +48,7 @@ def core(
         With everything that is wrong with the table and the settings.
     """
     from dse.files.document import assignments
-    from dse.fitting.core import fit_core
-    from dse.fitting.core_report import core_record
+    from dse.fitting.core import core_record, fit_core
     from dse.study import records
 
     path, name = records.path_and_name(Path(table), None if out is None else Path(out))

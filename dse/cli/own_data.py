@@ -112,7 +112,7 @@ def measure_interface(
     pure, per_byte
         As in `fit.interface`.
     """
-    from dse.fitting.interface.measure import measure_into, read_sizes
+    from dse.fitting.host import measure_into, read_sizes
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import report_on
     from dse.fitting.interface.text import InterfaceFitReport
@@ -153,9 +153,8 @@ def measure_host(
         Replace an existing record.
     """
     from dse.fitting import host as hosts
-    from dse.fitting.interface.measure import read_sizes
 
-    wanted, granularities = hosts.chosen(kernels), read_sizes(sizes)
+    wanted, granularities = hosts.chosen(kernels), hosts.read_sizes(sizes)
     with bar("measurements") as progress:
         found = hosts.measure_host(
             wanted, granularities, seconds=seconds, repetitions=repetitions, progress=progress

@@ -18,8 +18,8 @@ from uuid import uuid4
 
 from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError, MissingLibraryError
+from dse.evaluators.attempts import Attempt, attempted, failed
 from dse.evaluators.limits import SCHEDULER_ATTEMPT_S, SCHEDULER_PATIENCE_S
-from dse.evaluators.local import Attempt, attempted, failed
 
 _DIED = "its worker died, or the machine that it ran on"
 

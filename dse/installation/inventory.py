@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from dse import contract
@@ -13,10 +15,48 @@ from dse.contract import papers
 from dse.contract.functions import close_functions, provided
 from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
-from dse.installation import shipped
+from dse.files.document import is_record, parse_document
+from dse.files.memory import texts_of
 from dse.plugins import registry
 from dse.reports.text import in_words, table_text
 from dse.study import records
+
+_SUFFIX = ".yaml"
+
+
+@cache
+def shipped_studies() -> Mapping[str, str]:
+    """Return the text of each study by its name, which is that of its file; sorted."""
+    found = (entry for entry in files("dse.studies").iterdir() if entry.name.endswith(_SUFFIX))
+    return {
+        entry.name.removesuffix(_SUFFIX): entry.read_text(encoding="utf-8")
+        for entry in sorted(found, key=lambda entry: entry.name)
+    }
+
+
+def shipped_study(name: str) -> str:
+    """Return the text of a study that comes with the program.
+
+    Raises
+    ------
+    UnknownPluginError
+        When none has this name.
+    """
+    try:
+        return shipped_studies()[name.removesuffix(_SUFFIX)]
+    except KeyError:
+        rule = f"no study called {name!r} comes with the program"
+        raise UnknownPluginError(rule, nearest(name, shipped_studies())) from None
+
+
+def shipped_records(study: str) -> dict[str, str]:
+    """Return the text of each record file that a study of `shipped_studies` names, by its path."""
+    named = filter(is_record, texts_of(parse_document(study, "").data))
+    return {
+        path: files("dse.studies").joinpath(path).read_text(encoding="utf-8")
+        for path in dict.fromkeys(named)
+    }
+
 
 Row = Sequence[str]
 
@@ -62,7 +102,7 @@ def _short(names: Iterable[str]) -> str:
 def names_of(kind: str = "") -> list[str]:
     """Return the names of one kind, or of all that `dse show` has."""
     if kind == "studies":
-        return [*shipped.shipped_studies()]
+        return [*shipped_studies()]
     listed = [record for one, record in KINDS.items() if record and kind in ("", one)]
     return [found.record.name for record in listed for found in _found(record)]
 
@@ -123,7 +163,7 @@ def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:
     """Return headers and rows of one of `KINDS`: of all, or of what provides a function."""
     record = KINDS[kind]
     if record is None:
-        studies = shipped.shipped_studies().items()
+        studies = shipped_studies().items()
         rows: list[Row] = [
             (name, text.partition("\n")[0].removeprefix("#").strip()) for name, text in studies
         ]

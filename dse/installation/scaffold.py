@@ -19,7 +19,7 @@ from dse.algebra import units
 from dse.errors import NewNameError, OutputError
 from dse.files.json import is_regular
 from dse.files.whole_folders import new_folder
-from dse.installation.shipped import shipped_records, shipped_study
+from dse.installation.inventory import shipped_records, shipped_study
 from dse.plugins import registry
 from dse.study.workload_interface_budget import SECTIONS
 from dse.testing.probe import check_units

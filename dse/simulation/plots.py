@@ -12,8 +12,7 @@ from matplotlib.ticker import FuncFormatter
 from dse.algebra import units
 from dse.reports.drawing import FILLS, Picture, save_drawn
 from dse.reports.text import in_words, percent
-from dse.simulation.measures import DROPPED, RARE
-from dse.simulation.report import Simulation
+from dse.simulation.report import DROPPED, RARE, Simulation
 
 LEAST_SHARE = 1e-4
 

@@ -30,9 +30,15 @@ from dse.search import SearchSettings
 from dse.study.assumptions import growing_stages, regrown
 from dse.study.demand import followers
 from dse.study.study import Study
-from dse.uncertainty import inputs
-from dse.uncertainty.certainty import Candidate, Certainty
-from dse.uncertainty.inputs import RATE, Uncertain
+from dse.uncertainty.certainty import (
+    EXAMPLE,
+    RATE,
+    Candidate,
+    Certainty,
+    Uncertain,
+    read_shares,
+    uncertain_of,
+)
 
 PACE = ("clock_hz", "cycles_per_task", "payload_bit")
 """Metrics that say how much an instance carries, and so how many may be needed."""
@@ -287,7 +293,7 @@ def certainty(
     A study that states no uncertainty is sampled once, as it is.  It is searched with its own
     settings where none are given.
     """
-    found = inputs.uncertain_of(study, options.uncertainty)
+    found = uncertain_of(study, options.uncertainty)
     drawn = draw_study(study, found, options.samples if found else 1, options.seed)
     ranked = front[preference.order(study.problem, front)]
     pool = _Pool(drawn, ranked, preference, settings or study.settings)
@@ -326,7 +332,7 @@ def sampling_options(
     """
     if samples is None and not uncertainty:
         return None
-    shares = inputs.read_shares(assignments(uncertainty, inputs.EXAMPLE))
+    shares = read_shares(assignments(uncertainty, EXAMPLE))
     return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dse.objectives.logca.break_even import roots
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.model import LogCA, roots
 
 
 class Limits(NamedTuple):

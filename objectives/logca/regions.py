@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dse.contract import Column
-from dse.objectives.logca.break_even import nonnegative_intervals
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.model import LogCA, nonnegative_intervals
 
 PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
 """The parameters that can be improved, and their letters in the figures."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dse.contract.generators import Design, Generator, bits_of
 from dse.cores.rtl.des import encrypt
-from dse.cores.rtl.fft_answers import error_bound, loudest, transform
+from dse.cores.rtl.fft import error_bound, loudest, transform
 from dse.cores.rtl.jacobi import smooth
 from dse.cores.rtl.verilog import signed_digits, weighted
 from dse.errors import ArgumentError

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from dse.contract.generators import Generator
 from dse.cores.rtl import aes_answers, ascon, ascon_hash, chacha20, crc32, gcm, sha2, sha3, xts
-from dse.cores.rtl.aes_box import box, substitution
+from dse.cores.rtl.aes_answers import box, substitution
 from dse.cores.rtl.frames import port_bits
 from dse.plugins import registry
 

@@ -12,8 +12,8 @@ import pytest
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
 from dse.evaluators import dask
+from dse.evaluators.attempts import Attempt
 from dse.evaluators.dask import Cluster
-from dse.evaluators.local import Attempt
 from tests.evaluators.evaluators import Asks
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")

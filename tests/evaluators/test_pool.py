@@ -11,8 +11,15 @@ import pytest
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
 from dse.evaluators import attempts
-from dse.evaluators.attempts import measured, workers_for
-from dse.evaluators.local import Attempt, InProcess, Spawned, Threads, UnusableProgramError
+from dse.evaluators.attempts import (
+    Attempt,
+    InProcess,
+    Spawned,
+    Threads,
+    UnusableProgramError,
+    measured,
+    workers_for,
+)
 from tests.evaluators.evaluators import Acts, shell
 
 DOUBLE = "echo double = $(( 2 * {number} ))"

@@ -17,15 +17,16 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
-from dse.evaluators import local, processes
-from dse.evaluators.attempts import again, before_next_s
-from dse.evaluators.local import (
+from dse.evaluators import attempts, processes
+from dse.evaluators.attempts import (
     Attempt,
     InProcess,
     Spawned,
     Threads,
     UnusableProgramError,
+    again,
     attempted,
+    before_next_s,
 )
 from tests.evaluators.evaluators import SLEEPER, Acts, Asks, Unready, shell
 from tests.evaluators.test_pool import DOUBLE, Scripted, all_of, numbers
@@ -184,7 +185,7 @@ def test_a_worker_that_does_not_start_ends_all(act: str, how: str, tmp_path: Pat
 def test_a_worker_that_is_never_ready_ends_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "WORKER_PATIENCE_S", 0.2)
+    monkeypatch.setattr(attempts, "WORKER_PATIENCE_S", 0.2)
     with pytest.raises(UnusableProgramError, match=r"it was not ready after 0\.2 s; its module"):
         all_of(Unready(counts="", act="crawl"), numbers(3), tmp_path)
 
@@ -197,7 +198,7 @@ def served(evaluator: Any) -> Iterator[tuple[Any, Any]]:
 
     def serve() -> None:
         here.close()
-        local._serve(there, evaluator)
+        attempts._serve(there, evaluator)
 
     process = context.Process(target=serve)
     process.start()

@@ -14,9 +14,7 @@ from scipy.stats import t
 
 import dse
 from dse.errors import DseError, StudyError
-from dse.fitting.core import CoreFit, fit_core
-from dse.fitting.core_report import core_record
-from dse.fitting.law import Fitted, _intervals, _laws, fit_law
+from dse.fitting.core import CoreFit, Fitted, _intervals, _laws, core_record, fit_core, fit_law
 from dse.study import records
 from tests.conftest import run_dse
 

@@ -14,8 +14,8 @@ import pytest
 
 from dse.cli import main
 from dse.errors import DseError
-from dse.fitting.interface import measure
-from dse.fitting.interface.openssl import openssl_timings, parse_speed
+from dse.fitting import host
+from dse.fitting.interface.timings import openssl_timings, parse_speed
 from dse.study import records
 
 Command = Callable[..., tuple[int, str, str]]
@@ -61,7 +61,7 @@ def command(
 def cpuinfo(folder: Path, monkeypatch: pytest.MonkeyPatch, flags: str) -> None:
     path = folder / "cpuinfo"
     path.write_text(f"processor : 0\nmodel name : Made Up 9000\nflags : {flags}\n")
-    monkeypatch.setattr(measure, "CPUINFO", path)
+    monkeypatch.setattr(host, "CPUINFO", path)
 
 
 @pytest.fixture
@@ -189,13 +189,13 @@ def test_a_folder_of_something_else_is_left_alone(
 
 def test_this_machine() -> None:
     try:
-        about = measure.machine(measure.instructions("sha256"))
+        about = host.machine(host.instructions("sha256"))
     except DseError as error:
         pytest.skip(str(error))
     assert os.path.samefile(about.openssl, shutil.which("openssl") or "")
-    mask = measure.instructions("sha256").mask
+    mask = host.instructions("sha256").mask
     times = []
     for hidden in (mask, None):
-        text = measure.speed(about.openssl, "sha256", 4096, 1, hidden)
+        text = host.speed(about.openssl, "sha256", 4096, 1, hidden)
         times.append(parse_speed(text, Path("speed")).time_s("sha256", 4096))
     assert 0 < times[1] < times[0] < 1e-3

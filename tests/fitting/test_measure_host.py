@@ -11,7 +11,6 @@ import pytest
 
 from dse.cli import main
 from dse.fitting import host
-from dse.fitting.interface import measure
 from dse.study import records, study
 
 FAKE = """#!{python}
@@ -39,7 +38,7 @@ def command(
     """Run ``dse measure host`` in an empty folder, on a machine with a name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cpuinfo").write_text("processor : 0\nmodel name : Made Up 9000\n")
-    monkeypatch.setattr(measure, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(host, "CPUINFO", tmp_path / "cpuinfo")
     program = tmp_path / "openssl"
     program.write_text(FAKE.format(python=sys.executable), encoding="utf-8")
     program.chmod(0o755)

@@ -18,13 +18,10 @@ from dse.objectives.system import (
     host,
     mixes,
     offload,
-    offload_rates,
     offload_terms,
     pcie,
     power,
     rate,
-    rounds,
-    stations,
     waiting,
 )
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted, packet_rate
@@ -34,14 +31,11 @@ MODULES: tuple[ModuleType, ...] = (
     fleet,
     host,
     offload,
-    offload_rates,
     offload_terms,
     pcie,
     power,
     rate,
-    rounds,
     mixes,
-    stations,
     waiting,
 )
 QUANTITIES = {

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from scipy.optimize import brentq
 
-from dse.objectives.catalogue.table5 import logca, rows
-from dse.objectives.logca.break_even import first_nonnegative, roots
 from dse.objectives.logca.implications import implications, limits, peak
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.model import LogCA, first_nonnegative, roots
+from dse.objectives.logca.paper.devices import logca, rows
 from dse.objectives.logca.regions import cutoffs, gains, labels
 
 GOLDEN = YAML(typ="safe", pure=True).load(

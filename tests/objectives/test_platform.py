@@ -11,12 +11,11 @@ import pytest
 from dse.contract import PRECISIONS, Objective, Platform
 from dse.objectives.catalogue import platforms
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
-from dse.objectives.system import platform_limits, platform_roofline
+from dse.objectives.system import platform_limits
 
 OBJECTIVES = {
     record.name: record
-    for module in (platform_roofline, platform_limits)
-    for record in vars(module).values()
+    for record in vars(platform_limits).values()
     if isinstance(record, Objective)
 }
 ROOFS = ("memory", "power", "compute")

@@ -12,7 +12,7 @@ import dse
 from dse.errors import InfeasibleError, StudyError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
-from dse.objectives.system.stations import offload_arrival_cv2
+from dse.objectives.system.waiting import offload_arrival_cv2
 from dse.parametric.repairs import repair
 from dse.parametric.repairs.repair import Attempts
 from dse.study import study

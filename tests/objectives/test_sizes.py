@@ -11,8 +11,7 @@ import pytest
 import dse
 from dse.errors import StudyError
 from dse.objectives.system.mixes import mixed_limit_bit_per_s, size_wait_s
-from dse.objectives.system.stations import slot_load
-from dse.objectives.system.waiting import offload_latency_p99_s
+from dse.objectives.system.waiting import offload_latency_p99_s, slot_load
 from dse.study import study
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted
 from tests.search.test_compose import front

@@ -12,8 +12,8 @@ from scipy.stats import poisson
 import dse
 from benchmarks import simulation as random_designs
 from dse.errors import InfeasibleError, StudyError
-from dse.objectives.system import queueing
-from dse.objectives.system.queueing import decay_per_gap, percentile_wait_s, station_wait_s
+from dse.objectives.system import mixes
+from dse.objectives.system.mixes import decay_per_gap, percentile_wait_s, station_wait_s
 from dse.objectives.system.waiting import taken_slots
 from dse.study import study
 from tests.conftest import STUDIES
@@ -95,11 +95,11 @@ def test_more_of_newtons_steps_change_nothing(monkeypatch: pytest.MonkeyPatch, c
     """But rounding, which counts the more the nearer the load is to 1."""
     loads = np.concatenate([np.geomspace(1e-4, 0.5, 200), 1.0 - np.geomspace(0.5, 1e-3, 200)])
     imix = ((64 / 354.25, 7 / 12), (576 / 354.25, 4 / 12), (1500 / 354.25, 1 / 12))
-    mixes = {((1.0, 1.0),): 1e-12, imix: 1e-9, ((0.5, 0.999), (500.5, 0.001)): 1e-8}
-    for sizes, noise in mixes.items():
+    noises = {((1.0, 1.0),): 1e-12, imix: 1e-9, ((0.5, 0.999), (500.5, 0.001)): 1e-8}
+    for sizes, noise in noises.items():
         steps = []
-        for count in (queueing.NEWTON_STEPS, 40):
-            monkeypatch.setattr(queueing, "NEWTON_STEPS", count)
+        for count in (mixes.NEWTON_STEPS, 40):
+            monkeypatch.setattr(mixes, "NEWTON_STEPS", count)
             steps.append(decay_per_gap(load=loads, arrival_cv2=np.full(400, cv2), sizes=sizes))
         assert (np.abs(steps[0] / steps[1] - 1) < noise * max(1, cv2 / 50) / (1 - loads)).all()
         monkeypatch.undo()

@@ -317,7 +317,7 @@ def test_a_study_imports_what_it_names_and_what_that_takes(tmp_path: Path) -> No
     modules = loaded(study)
     assert {"dse.cores.des", "dse.objectives.system.fleet"} <= modules
     others = {"dse.cores.fft", "dse.objectives.catalogue", "dse.objectives.logca.model"}
-    others |= {"dse.objectives.system.platform_roofline", "dse.objectives.logca.paper.claims"}
+    others |= {"dse.objectives.system.platform_limits", "dse.objectives.logca.paper.claims"}
     assert not modules & others
 
 

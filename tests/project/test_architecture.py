@@ -169,7 +169,7 @@ ONLY_USERS = {
     "distributed": {"dse.evaluators.dask"},
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
-    "multiprocessing": {"dse.workers", "dse.evaluators.local"},
+    "multiprocessing": {"dse.workers", "dse.evaluators.attempts"},
     "packaging": {"dse.installation.doctor"},
     "optuna": {
         "dse.search.heuristic.optuna",

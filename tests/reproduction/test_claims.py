@@ -16,7 +16,7 @@ from dse.algebra import units
 from dse.contract.papers import CONTRADICTION, JUDGEMENTS, READING, RESIDUAL, Claim, PrintedNumbers
 from dse.cores import des, fft, jacobi
 from dse.cores._table import full_power_w, read_table
-from dse.cores.battle_hempstead.single_cores import equation
+from dse.cores.battle_hempstead.claims import equation
 from dse.errors import UnknownPluginError
 from dse.plugins import registry
 from dse.reproduction.reproduce import Reproduction, check_papers, select_claims

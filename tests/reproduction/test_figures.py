@@ -10,7 +10,8 @@ import pytest
 from matplotlib.axes import Axes
 
 from dse.errors import UnknownPluginError
-from dse.objectives.catalogue import platforms, table5
+from dse.objectives.catalogue import platforms
+from dse.objectives.logca.paper.devices import logca
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.reports.drawing import drawing, save_figure
 from dse.reproduction import figures, sheets
@@ -76,7 +77,7 @@ def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
 
 def test_marks_stand_where_the_speedup_is_1_and_half_the_acceleration(drawn) -> None:
     (axes,) = drawn["logca-3"].axes
-    device = table5.logca("ultrasparc_t2", "aes")
+    device = logca("ultrasparc_t2", "aes")
     upright = {"$g_1$": device.break_even(), "$g_{A/2}$": device.half_acceleration()}
     at = {text.get_text(): text.xy[0] for text in axes.texts}
     assert at == upright

@@ -14,10 +14,9 @@ import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
 from dse.simulation.events import Passage, arrivals, kinds, one_after_the_other, pass_through
-from dse.simulation.measures import enough, measure
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
-from dse.simulation.traffic import traffic_of, wire_byte
+from dse.simulation.report import enough, measure, traffic_of, wire_byte
 
 Write = Callable[[str], Path]
 FLEET = (Station("link in", 1.0), Station("fleet", 2.0, 0.5), Station("link out", 1.0))

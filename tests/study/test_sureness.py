@@ -11,7 +11,7 @@ import dse
 from dse.errors import StudyError
 from dse.study import study
 from dse.study.assumptions import assumptions_of
-from dse.uncertainty import inputs
+from dse.uncertainty import certainty
 
 LINK = """\
 interface:
@@ -47,7 +47,7 @@ def drawn(
 ) -> dict[str, list[float]]:
     """Return what is uncertain of the study, with its shares, by column."""
     prepared = study.prepare(study.read_study(folder / "study.yaml", pairs))
-    found = inputs.uncertain_of(prepared, options)
+    found = certainty.uncertain_of(prepared, options)
     assert len({one.column for one in found}) == len(found)
     assert options or len({one.name for one in found}) == len(found)
     return {one.column: one.share.tolist() for one in found}

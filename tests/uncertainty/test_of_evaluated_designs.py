@@ -8,7 +8,7 @@ import pytest
 import dse
 from dse.errors import StudyError, UnitError
 from dse.study import study
-from dse.uncertainty import inputs, sampling
+from dse.uncertainty import certainty, sampling
 from tests.conftest import run_dse
 
 TABLE = """name,area_um2,power_mw,wns_ns,kind
@@ -48,7 +48,7 @@ def test_the_share_of_samples_is_that_of_the_normal_distribution(over) -> None:
 
 def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> None:
     prepared = dse.load(over("area_um2: 10 %, wns: 50 %"))
-    found = inputs.uncertain_of(prepared, {"wns": 0.2, "power": 0.05})
+    found = certainty.uncertain_of(prepared, {"wns": 0.2, "power": 0.05})
     assert {entry.column: set(entry.share) for entry in found} == {
         "area_m2": {0.1},
         "power_w": {0.05},
@@ -68,7 +68,7 @@ def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> No
 def test_one_sample_is_the_table_with_other_figures(over) -> None:
     """Searched alone, and together with all others."""
     prepared = dse.load(over("area: 30 %, power: 30 %"))
-    drawn = sampling.draw_study(prepared, inputs.uncertain_of(prepared, {}), 5, 1)
+    drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, {}), 5, 1)
     index = np.arange(5)[:, np.newaxis]
     together = drawn.evaluate(index, slice(None)).loss.reshape(5, 5, 2)
     for sample in range(5):
@@ -107,7 +107,7 @@ def test_two_columns_of_one_name_have_to_be_told_apart(over, write) -> None:
     write(TABLE.replace("wns_ns", "area_ge"), "t.csv")
     prepared = dse.load(write("designs: t.csv\nobjectives: {power: minimise}\n"))
     with pytest.raises(UnitError, match="write area_ge or area_m2"):
-        inputs.uncertain_of(prepared, {"area": 0.1})
+        certainty.uncertain_of(prepared, {"area": 0.1})
 
 
 def test_a_run_keeps_what_its_study_states(over, tmp_path) -> None:

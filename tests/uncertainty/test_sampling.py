@@ -18,7 +18,7 @@ from dse.runs.solved import Options
 from dse.search import SearchSettings
 from dse.study import study
 from dse.study.cores import models
-from dse.uncertainty import inputs, sampling
+from dse.uncertainty import certainty, sampling
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.sampling import SamplingOptions
 from tests.conftest import STUDIES, everything
@@ -56,7 +56,7 @@ def by_brute_force(
 ) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], list[float]]:
     """Return in how many draws each design is on the front and the answer, and regrets."""
     prepared = study.prepare(study.read_study(path))
-    drawn = sampling.draw_study(prepared, inputs.uncertain_of(prepared, given), count, 0)
+    drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, given), count, 0)
     preference = prepared.preferring(written)
     every = SearchSettings(method="enumerate")
     nominal = search.run_search(prepared.problem, every).front_index
@@ -114,7 +114,7 @@ def test_draws_together_are_the_draws_one_by_one(
     write: Callable[[str], Path], text: str, given: dict[str, float]
 ) -> None:
     prepared = study.prepare(study.read_study(write(text)))
-    drawn = sampling.draw_study(prepared, inputs.uncertain_of(prepared, given), 12, 0)
+    drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, given), 12, 0)
     every = everything(drawn.problem).points
     together = drawn.evaluate(every, slice(3, 12))
     alone = [drawn.at(draw).evaluate(every) for draw in range(3, 12)]
@@ -126,7 +126,7 @@ def test_draws_together_are_the_draws_one_by_one(
 def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]) -> None:
     prepared = study.prepare(study.read_study(write(TINY)))
     drawn = sampling.draw_study(
-        prepared, inputs.uncertain_of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0
+        prepared, certainty.uncertain_of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0
     )
     needed = []
     for problem in map(drawn.at, range(200)):
@@ -136,7 +136,7 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]
     most = np.array(drawn.problem.sizes) - 1
     assert (most >= np.max(needed, axis=0)).all()
     assert (most > nominal).all()
-    figures = sampling.draw_study(prepared, inputs.uncertain_of(prepared, {"area": 0.3}), 200, 0)
+    figures = sampling.draw_study(prepared, certainty.uncertain_of(prepared, {"area": 0.3}), 200, 0)
     assert figures.problem.sizes == prepared.problem.sizes
 
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from dse.algebra import units
-from dse.fitting.interface.break_even import Ranges, pays_at, range_ends
-from dse.fitting.interface.report import InterfaceReport
+from dse.fitting.interface.report import InterfaceReport, Ranges, pays_at, range_ends
 from dse.reports.text import interval, listed, percent
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
-from dse.fitting.interface.adequacy import CLOSE, Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
 from dse.fitting.interface.policy import break_even_text, policy
-from dse.fitting.interface.report import InterfaceReport
+from dse.fitting.interface.report import CLOSE, Curve, InterfaceReport
 from dse.reports.text import Printable, interval, paragraph, percent, table_text
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"

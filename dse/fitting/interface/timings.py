@@ -1,22 +1,180 @@
-"""Measured host and offload times by granularity, read from a CSV with every fault at once."""
+"""What ``openssl speed`` prints, in times per call: a table, ``-mr``, or lines ``Doing ...``."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.errors import Fault, Position, UnitError, refuse
+from dse.errors import DseError, Fault, Position, UnitError, nearest, quoted, refuse
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.json import read_bytes
-from dse.fitting.interface.powers import Array
 from dse.reports.text import listed
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+EXPONENTS = np.linspace(0.2, 3.0, 57)
+"""Where the search for a free exponent starts: the best of these."""
+
+_TIGHT = 1e-14
+_RANK = 1e-11  # singular values below this share of the largest count as zero
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Powers:
+    """A fitted sum of powers.
+
+    Attributes
+    ----------
+    coefficients, exponents
+        Of each term, (terms,).
+    covariance
+        Of the coefficients and, last, the sought exponent, for a noise of variance 1; (parameters,
+        parameters), zero where a parameter was held.
+    jacobian
+        Of ``log(sum)``, in units in which the columns have length 1; (sizes, parameters).
+    shift
+        Of the coefficients with a held last exponent, per unit of that exponent; (terms,).
+    residuals
+        ``log(time / sum)``, (sizes,).
+    freedom
+        Degrees of freedom.
+    """
+
+    coefficients: Array
+    exponents: Array
+    covariance: Array
+    jacobian: Array
+    shift: Array
+    residuals: Array
+    freedom: int
+
+    @property
+    def squares(self) -> float:
+        """Sum of the squared residuals."""
+        return float(np.sum(self.residuals**2))
+
+    @property
+    def noise(self) -> float:
+        """Variance of the relative error; NaN without degrees of freedom."""
+        return self.squares / self.freedom if self.freedom > 0 else float("nan")
+
+    def at(self, size: Array) -> Array:
+        """Return the sum at sizes (any,)."""
+        return _sum(np.log(size), self.coefficients, self.exponents)
+
+
+def fit_powers(
+    size: Array, time: Array, exponents: Array, *, free: bool, used: Flags | None = None
+) -> Powers:
+    """Fit one curve.
+
+    Parameters
+    ----------
+    size, time
+        Above zero, (sizes,).
+    exponents
+        Of the terms, (terms,); a free last one is only a placeholder.
+    free
+        Whether the exponent of the last term is sought.
+    used
+        Which terms there are, (terms,); all by default.  The last one is if its exponent is sought.
+    """
+    kept = np.ones(len(exponents), np.bool_) if used is None else used
+    logs, y = np.log(size), np.log(time)
+    centre = logs.mean()
+    scaled, exponents = _solve(logs - centre, y, np.array(exponents, dtype=np.float64), kept, free)
+    coefficients = scaled * np.exp(-exponents * centre)
+    sums = _sum(logs, coefficients, exponents)
+    jacobian = _jacobian(logs, coefficients, exponents, free) * _sought(kept, free)
+    length = np.linalg.norm(jacobian, axis=0)
+    length[length == 0] = 1.0
+    unit = jacobian / length
+    inverse = np.linalg.pinv(unit, rcond=_RANK) / length[:, None]
+    slope = _jacobian(logs, coefficients, exponents, free=True)[:, -1]
+    return Powers(
+        coefficients=coefficients,
+        exponents=exponents,
+        covariance=inverse @ inverse.T,
+        jacobian=unit,
+        shift=-(inverse @ slope)[: len(exponents)],
+        residuals=y - np.log(sums),
+        freedom=len(size) - int(kept.sum()) - free,
+    )
+
+
+def _solve(x: Array, y: Array, powers: Array, kept: Flags, free: bool) -> tuple[Array, Array]:
+    """Return coefficients and exponents of least squares."""
+    from scipy.optimize import least_squares
+
+    def parts(found: Array) -> tuple[Array, Array]:
+        coefficients, exponents = np.zeros(len(powers)), powers.copy()
+        coefficients[kept] = found[: kept.sum()]
+        if free:
+            exponents[-1] = found[-1]
+        return coefficients, exponents
+
+    def residuals(found: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.asarray(np.log(_sum(x, *parts(found))) - y)
+
+    def slope(found: Array) -> Array:
+        return _jacobian(x, *parts(found), free)[:, _sought(kept, free)]
+
+    start = _start(x, y, powers, kept, free)
+    found = least_squares(
+        residuals, start, slope, x_scale="jac", xtol=_TIGHT, ftol=_TIGHT, gtol=_TIGHT
+    )
+    return parts(found.x)
+
+
+def _sought(kept: Flags, free: bool) -> Flags:
+    """Return which parameters are sought: coefficients and, last, a free exponent."""
+    return np.append(kept, np.ones(int(free), np.bool_))
+
+
+def _start(x: Array, y: Array, powers: Array, kept: Flags, free: bool) -> Array:
+    """Return the least squares of the relative errors, at the best exponent of a few."""
+    if not free:
+        return _linear(x, y, powers, kept)[0]
+    tried = []
+    for exponent in EXPONENTS:
+        found, miss = _linear(x, y, np.append(powers[:-1], exponent), kept)
+        tried.append((miss, np.append(found, exponent)))
+    return min(tried, key=lambda entry: entry[0])[1]
+
+
+def _linear(x: Array, y: Array, powers: Array, kept: Flags) -> tuple[Array, float]:
+    """Minimise relative errors at given exponents; positive coefficients where a sum is not."""
+    relative = np.exp(np.outer(x, powers[kept]) - y[:, None])
+    found: Array = np.asarray(np.linalg.lstsq(relative, np.ones(len(x)), rcond=None)[0], np.float64)
+    if (relative @ found <= 0).any():
+        found = (1 / relative).min(axis=0) / kept.sum()
+    return found, float(np.sum(np.log(relative @ found) ** 2))
+
+
+def _sum(logs: Array, coefficients: Array, exponents: Array) -> Array:
+    found: Array = np.exp(np.outer(logs, exponents)) @ coefficients
+    return found
+
+
+def _jacobian(logs: Array, coefficients: Array, exponents: Array, free: bool) -> Array:
+    """Return the derivatives of the log of the sum, by the last exponent too when it is free."""
+    columns = np.exp(np.outer(logs, exponents))
+    if free:
+        columns = np.column_stack([columns, coefficients[-1] * columns[:, -1] * logs])
+    found: Array = columns / _sum(logs, coefficients, exponents)[:, None]
+    return found
+
 
 LEAST_SIZES = 3
 """One more than either curve has parameters when the exponent is taken as 1."""
@@ -163,3 +321,153 @@ def _repeated(table: CsvTable, column: int, sizes: Array) -> Iterator[Fault]:
             rule = f"line {table.lines[first[size] + 1]} has this size already"
             remedy = "keep one row per size: the median of its repetitions"
             yield table.fault(row, column, rule, remedy)
+
+
+_SIZE = re.compile(r"([0-9]+) bytes")
+_RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
+_DOING = re.compile(
+    r"Doing (.+?)(?: ops)? for .*? on ([0-9]+) size blocks: ([0-9]+) .* in ([0-9.]+)s\s*"
+)
+_FACTS = (
+    ("version", re.compile(r"^(?:version: |OpenSSL )(\S.*?)\s*$", re.M)),
+    ("cpu", re.compile(r"^CPUINFO: (\S.*?)\s*$", re.M)),
+)
+
+
+@dataclass(eq=False)
+class Speeds:
+    """Rates in bytes per second by algorithm and size; several of one size are repetitions."""
+
+    path: Path
+    data: bytes = b""
+    rates: dict[str, dict[int, list[float]]] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    def time_s(self, algorithm: str, size: int) -> float:
+        """Return the time of a call: the median of its repetitions."""
+        return size / median(self.rates[algorithm][size])
+
+
+def read_speed(path: Path) -> Speeds:
+    """Read one output; faults are collected, not raised."""
+    data = read_bytes(path)
+    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    return parse_speed(text, path, data)
+
+
+def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
+    """Return the rates in one output, or in several one after the other.
+
+    Lines ``Doing ...``, which come before a table, count where there is none.
+    """
+    found = Speeds(path, data)
+    lines = list(enumerate(text.split("\n"), start=1))
+    _tables(found, lines)
+    for number, line in [] if found.rates or found.faults else lines:
+        match = _DOING.fullmatch(line)
+        if match:
+            name, size, calls, seconds = match.groups()
+            rate = float(calls) * float(size) / (float(seconds) or math.inf)
+            _add(found, number, line, [int(size)], name, [f"{rate:.6f}"])
+    if not found.rates and not found.faults:
+        rule = "it holds no rates of `openssl speed`: no line begins with 'type', '+H:' or 'Doing'"
+        remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
+        found.faults.append(Position(1, 1, str(path)).fault((), "", rule, remedy))
+    matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
+    found.facts = {name: match[1] for name, match in matches if match}
+    return found
+
+
+def _tables(found: Speeds, lines: list[tuple[int, str]]) -> None:
+    """Keep the rates of tables and of the machine-readable form."""
+    sizes: list[int] = []
+    table = False
+    for number, line in lines:
+        if line.startswith("+H:"):
+            sizes, table = [int(part) for part in re.findall(r"[0-9]+", line)], False
+        elif line.startswith("+F:"):
+            parts = line.split(":")
+            _add(found, number, line, sizes, parts[2] if len(parts) > 2 else "", parts[3:])
+        elif line.startswith("type ") and _SIZE.search(line):
+            sizes, table = [int(size) for size in _SIZE.findall(line)], True
+        elif not line.strip() or not line[0].strip() or line.startswith(("Doing ", "version:")):
+            table = False
+        elif table:
+            words = line.split()
+            _add(found, number, line, sizes, " ".join(words[: -len(sizes)]), words[-len(sizes) :])
+
+
+def _add(
+    found: Speeds, number: int, line: str, sizes: list[int], name: str, written: list[str]
+) -> None:
+    """Keep the rates of one line."""
+    if not name or len(written) != len(sizes):
+        rule = f"a line of rates has a name and {len(sizes)} rates, one per size"
+        place = Position(number, 1, str(found.path))
+        found.faults.append(place.fault((), quoted(line), rule, "restore the line"))
+        return
+    for size, text in zip(sizes, written, strict=True):
+        match = _RATE.fullmatch(text.strip())
+        if match is None or float(match[1]) <= 0 or size <= 0:
+            place = Position(number, max(line.rfind(text), 0) + 1, str(found.path))
+            rule = "it must be a rate above zero"
+            remedy = "measure again, for longer (-seconds)"
+            found.faults.append(place.fault((), quoted(text), rule, remedy))
+            continue
+        rate = float(match[1]) * (1000 if match[2] else 1)
+        found.rates.setdefault(name, {}).setdefault(size, []).append(rate)
+
+
+def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None) -> Timings:
+    """Return the times of the sizes that both outputs have.
+
+    Raises
+    ------
+    StudyError
+        With every fault of both files at once.
+    DseError
+        When it is not clear which algorithm to take.
+    """
+    slow, fast = read_speed(software), read_speed(hardware)
+    refuse([*slow.faults, *fast.faults])
+    one, other = _algorithms(slow, fast, algorithm)
+    sizes = sorted(set(slow.rates[one]) & set(fast.rates[other]))
+    lonely = sorted(set(slow.rates[one]) ^ set(fast.rates[other]))
+    shown = ", ".join(units.show(size, "size_byte") for size in lonely)
+    refuse(too_few(str(hardware), len(sizes)))
+    facts = {"algorithm": other}
+    facts |= {
+        f"{kind}_{name}": text
+        for kind, speeds in (("software", slow), ("hardware", fast))
+        for name, text in speeds.facts.items()
+    }
+    return Timings(
+        size=np.array(sizes, dtype=np.float64),
+        host=np.array([slow.time_s(one, size) for size in sizes]),
+        offload=np.array([fast.time_s(other, size) for size in sizes]),
+        files=((software.name, slow.data), (hardware.name, fast.data)),
+        facts=facts,
+        notes=(f"omitted, because only one output has it: {shown}",) * bool(lonely),
+    )
+
+
+def _algorithms(slow: Speeds, fast: Speeds, wanted: str | None) -> tuple[str, str]:
+    """Return the algorithm to take of each output."""
+    both = sorted(set(slow.rates) & set(fast.rates))
+    if wanted is not None:
+        if wanted not in both:
+            raise DseError(
+                f"--algorithm {wanted!r} is not in both outputs; {nearest(wanted, both)}"
+            )
+        return wanted, wanted
+    if len(slow.rates) == len(fast.rates) == 1:
+        return next(iter(slow.rates)), next(iter(fast.rates))
+    if len(both) == 1:
+        return both[0], both[0]
+    if both:
+        raise DseError(f"the outputs hold {', '.join(both)}; choose one with --algorithm")
+    raise DseError(
+        f"{slow.path} holds {', '.join(sorted(slow.rates))} and {fast.path} "
+        f"{', '.join(sorted(fast.rates))}; measure one algorithm with both"
+    )

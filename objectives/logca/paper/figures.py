@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.papers import SHADES, Laboratory, PaperFigures, note, panels, shade_range
-from dse.objectives.catalogue import table5
 from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.paper.devices import logca, rows
 from dse.objectives.logca.paper.optimisation import SPARC
 from dse.objectives.logca.regions import PARAMETERS, power_of_two_cutoffs
 
@@ -38,7 +38,7 @@ KERNELS = {
     "binary_search": "binary search",
 }
 
-AES_ON_T2 = table5.logca("ultrasparc_t2", "aes")
+AES_ON_T2 = logca("ultrasparc_t2", "aes")
 
 UNMEASURED = "Model curves only: the measured points are not in the text of the paper."
 PRINTED_GPU = (
@@ -182,10 +182,10 @@ def _aes_regions(sheet: Sheet, _: Laboratory) -> None:
 
 def _on_devices(sheet: Sheet, benchmark: str) -> None:
     """Draw a kernel on each device that Table 5 has it on."""
-    shown = [name for name in DEVICES if (name, benchmark) in table5.rows]
+    shown = [name for name in DEVICES if (name, benchmark) in rows]
     cells = _panels(sheet, [DEVICES[name] for name in shown])
     for axes, name in zip(cells, shown, strict=True):
-        _device(axes, table5.logca(name, benchmark))
+        _device(axes, logca(name, benchmark))
 
 
 @drawn(
@@ -215,12 +215,12 @@ def _sha(sheet: Sheet, _: Laboratory) -> None:
 )
 def _gpus(sheet: Sheet, _: Laboratory) -> None:
     titles = [
-        f"({letter}) {title}, β = {table5.logca('apu', kernel).exponent:g}"
+        f"({letter}) {title}, β = {logca('apu', kernel).exponent:g}"
         for letter, (kernel, title) in zip("abcd", KERNELS.items(), strict=True)
     ]
     for axes, kernel in zip(_panels(sheet, titles), KERNELS, strict=True):
         for name in ("discrete_gpu", "apu"):
-            device = table5.logca(name, kernel)
+            device = logca(name, kernel)
             speedup = device.speedup(SIZES)
             _curve(axes, DEVICES[name], speedup, floor=1e-4 * float(speedup.max()))
             _milestones(axes, device, f" {DEVICES[name].rpartition(' ')[2]}")
@@ -230,7 +230,7 @@ def _regions_on(sheet: Sheet, benchmark: str, names: dict[str, str]) -> None:
     """Draw the optimisation regions of a kernel on some devices, by the letters of panels."""
     cells = _panels(sheet, [f"({letter}) {DEVICES[name]}" for letter, name in names.items()])
     for axes, name in zip(cells, names.values(), strict=True):
-        _regions(axes, table5.logca(name, benchmark))
+        _regions(axes, logca(name, benchmark))
 
 
 @drawn(
