@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from functools import cache
@@ -20,6 +21,7 @@ from hypothesis import settings
 
 import dse
 from dse.cli import main
+from dse.errors import StudyError
 from dse.fitting.interface import plots as fit_plots
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
@@ -42,6 +44,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that tests st
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"
+Write = Callable[..., Path]
+"""What the fixture `write` gives."""
 DRAW_FRONT = plots.draw_front
 DRAW_FIT = fit_plots.draw_fit
 
@@ -111,6 +115,21 @@ def problem_of(path: Path, *overrides: tuple[str, str]) -> Problem:
     return study.prepare(study.read_study(path, overrides)).problem
 
 
+def faults(path: Path, *overrides: tuple[str, str]) -> list[str]:
+    """Return what is wrong with a study file, each fault without the folder."""
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(path, overrides))
+    return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds; after a minute it never will."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def everything(problem: Problem) -> Evaluation:
     """Evaluate every design of a small space."""
     grid = np.indices(problem.sizes).reshape(len(problem.sizes), -1).T
@@ -146,6 +165,16 @@ def run_dse(
         except SystemExit as left:
             status = int(left.code or 0)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
+def stranger(folder: Path, points: str, module: str) -> Path:
+    """Write a package as pip leaves it: its module and its entry points; return its `site`."""
+    metadata = folder / "site" / "stranger-1.0.dist-info"
+    metadata.mkdir(parents=True, exist_ok=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(points)
+    (folder / "site" / "stranger.py").write_text(module)
+    return folder / "site"
 
 
 @contextmanager

@@ -67,15 +67,6 @@ def test_100_gbps_takes_the_engine_with_a_large_offload_in_flight(ask) -> None:
     assert answer.pick.quantities["host_cores"] == pytest.approx(cores)
 
 
-def test_at_packets_an_instruction_beats_the_engine(ask) -> None:
-    answer = ask(CRYPTO, overrides=PACKETS)
-    assert answer.pick.choices["interface.device"] == "sandy_bridge"
-    assert answer.pick.quantities["total_power_w"] == pytest.approx(11.157, abs=5e-4)
-    engine = other(answer, "sparc_t4_engine").design
-    assert engine.quantities["total_power_w"] == pytest.approx(36.3, abs=0.05)
-    assert engine.choices["interface.in_flight"] == 4
-
-
 @pytest.mark.parametrize(
     ("device", "overhead", "clock", "cores"),
     [("ultrasparc_t2", 29e3, 1.16e9, 8), ("sparc_t3", 27e3, 1.65e9, 16)],

@@ -14,9 +14,7 @@ import dse
 from dse.audit.diff import Moved, RunComparison, changes, compare_runs
 from dse.errors import DseError
 from dse.files.document import parse_document
-from tests.conftest import run_dse
-
-Write = Callable[[str], Path]
+from tests.conftest import Write, run_dse
 
 STUDY = """\
 # Which?

@@ -42,9 +42,11 @@ def test_help_shows_every_command_in_its_group_and_cuts_no_line(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("name", "command"), [*every_command(PROGRAM)])
-def test_one_line_of_help_fits_and_the_shared_options_are_there(name: str, command: Any) -> None:
+def test_help_fits_one_line_and_each_option_has_its_sentence(name: str, command: Any) -> None:
     assert not command.get_short_help_str(63).endswith("..."), name
     assert ["--quiet", "-q"] in [option.opts for option in command.params]
+    for option in command.params:
+        assert option.help.endswith("."), f"{name} {option.name}"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -8,10 +8,8 @@ import pytest
 import typer
 
 from dse.api.arguments import Count, Names, Percent
-from dse.cli.app import NAMES, application
 from dse.cli.options import Call, Entry, described, made
 from dse.errors import ArgumentError
-from tests.cli.test_help import every_command
 
 
 def bake(
@@ -80,10 +78,3 @@ def test_what_only_another_function_takes_is_refused_unless_it_is_its_default() 
     with pytest.raises(ArgumentError, match="--water: bread has none; leave it out"):
         call.of("bake", "bread has none")
     assert call.of("bake", "bread has none", "steam").keywords == {"eggs": 3}
-
-
-@pytest.mark.parametrize(("name", "found"), [*every_command(typer.main.get_command(application()))])
-def test_every_option_has_its_sentence(name: str, found: Any) -> None:
-    for option in found.params:
-        assert option.help.endswith("."), f"{name} {option.name}"
-    assert name.partition(" ")[0] in NAMES

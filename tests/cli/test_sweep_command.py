@@ -6,17 +6,18 @@ import csv
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import dse
-from dse.cli.app import application
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
+from dse.parametric.crossovers import Crossovers
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import study
-from tests.conftest import STUDIES, everything, problem_of
+from tests.conftest import STUDIES, everything, problem_of, run_dse
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 T4 = ("interface.device", "[sparc_t4_instruction, sparc_t4_engine]")
@@ -81,6 +82,15 @@ def test_where_two_tie_the_one_that_holds_is_told(write) -> None:
     assert [i.first[0] == i.last[0] for i in found.intervals] == [True] * 3  # its own area
 
 
+def require_least_power(found: Crossovers, rate: float, *asked: Any) -> None:
+    """Compare who holds a rate with every design of the study at that rate."""
+    problem = problem_of(*asked, ("workload.rate", f"{rate!r} bit/s"))
+    designs = everything(problem)
+    best = int(np.argmin(np.where(designs.feasible, designs.loss[:, 1], np.inf)))
+    held = next(i for i in found.intervals if i.low <= rate <= i.high)
+    assert held.designs == (design_names(problem, designs.points[[best]])[0],), rate
+
+
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
     """The least power at random rates is where the table says."""
     document = study.read_study(SETTOP)
@@ -92,11 +102,7 @@ def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
         assert one.designs != other.designs
     random = np.random.default_rng(0)
     for rate in np.exp(random.uniform(np.log(0.05e9), np.log(60e9), 60)).tolist():
-        problem = problem_of(SETTOP, ("workload.rate", f"{rate!r} bit/s"))
-        designs = everything(problem)
-        best = int(np.argmin(np.where(designs.feasible, designs.loss[:, 1], np.inf)))
-        held = next(i for i in found.intervals if i.low <= rate <= i.high)
-        assert held.designs == (design_names(problem, designs.points[[best]])[0],), rate
+        require_least_power(found, rate, SETTOP)
 
 
 def test_a_sweep_follows_a_space_that_grows() -> None:
@@ -105,12 +111,7 @@ def test_a_sweep_follows_a_space_that_grows() -> None:
     document = study.read_study(STUDIES / "des_100gbps.yaml", given)
     found = find_crossovers(document, "rate=20..120Gbps", prefer="power")
     for rate in np.random.default_rng(2).uniform(20e9, 120e9, 12).tolist():
-        moved = [*given[:1], ("workload.rate", f"{rate!r} bit/s")]
-        problem = problem_of(STUDIES / "des_100gbps.yaml", *moved)
-        designs = everything(problem)
-        power = np.where(designs.feasible, designs.loss[:, 1], np.inf)
-        held = next(i for i in found.intervals if i.low <= rate <= i.high)
-        assert held.designs == (design_names(problem, designs.points[[power.argmin()]])[0],), rate
+        require_least_power(found, rate, STUDIES / "des_100gbps.yaml", given[0])
 
 
 def test_a_front_says_where_each_design_is_on_it() -> None:
@@ -131,10 +132,10 @@ def test_a_front_says_where_each_design_is_on_it() -> None:
         }
 
 
-def test_files_table_and_json_agree(tmp_path: Path, run_dse) -> None:
+def test_files_table_and_json_agree(tmp_path: Path) -> None:
     arguments = ["sweep", str(SETTOP), "rate=100..900Mbps", "--prefer", "power"]
-    text = run_dse(*arguments, "--out", str(tmp_path / "out"))
-    facts = json.loads(run_dse(*arguments, "--json"))
+    text = run_dse(*arguments, "--out", str(tmp_path / "out")).stdout
+    facts = json.loads(run_dse(*arguments, "--json").stdout)
     with (tmp_path / "out" / "crossovers.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [(float(row["from_bit_per_s"]), row["design"]) for row in rows] == [
@@ -142,17 +143,13 @@ def test_files_table_and_json_agree(tmp_path: Path, run_dse) -> None:
     ]
     assert json.loads((tmp_path / "out" / "crossovers.json").read_text()) == facts
     assert all(row["design"] in text for row in rows)
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "crossovers.csv",
-        "crossovers.json",
-        "crossovers.png",
-        "crossovers.svg",
-    }
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {f"crossovers.{kind}" for kind in ("csv", "json", "png", "svg")}
 
 
-def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
+def test_flips_are_printed(tmp_path: Path) -> None:
     arguments = ["flips", str(SETTOP), "--only", "rate", "--out", str(tmp_path / "out")]
-    assert "workload.rate" in run_dse(*arguments)
+    assert "workload.rate" in run_dse(*arguments).stdout
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".png", ".svg"}
 
 
@@ -193,14 +190,3 @@ def test_a_sweep_of_what_is_measured_has_no_values_between() -> None:
     ).document
     with pytest.raises(UnitError, match="sweeps c, and nothing is known between its values"):
         find_crossovers(document, None)
-
-
-@pytest.fixture
-def run_dse(capsys):
-    """Return a function that runs a command and returns what it prints."""
-
-    def run(*arguments: str) -> str:
-        application()(list(arguments), standalone_mode=False)
-        return capsys.readouterr().out
-
-    return run

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from dse.evaluators.attempts import (
     attempted,
     before_next_s,
 )
+from tests.conftest import until
 from tests.evaluators.evaluators import SLEEPER, Acts, Asks, Unready, shell
 from tests.evaluators.test_pool import DOUBLE, Scripted, all_of, numbers
 
@@ -45,14 +46,6 @@ def runs(process: int) -> bool:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait until a condition holds; after a minute it never will."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 # Attempts and retries ----------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from dse.model import invariants
 from dse.model.graph import wire
 from dse.model.problem import Problem
 from dse.plugins import registry
-from tests.conftest import problem_of
+from tests.conftest import Write, problem_of
 
 SETTINGS = {
     # none of these fleets carries 20 Gbit/s with it
@@ -62,7 +61,7 @@ def check(problem: Problem) -> None:
 
 
 @pytest.fixture
-def problem(write: Callable[[str], Path]) -> Problem:
+def problem(write: Write) -> Problem:
     return problem_of(write(STUDY))
 
 
@@ -117,9 +116,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_broken_quantity_is_refused(
-    case: str, problem: Problem, write: Callable[[str], Path]
-) -> None:
+def test_a_broken_quantity_is_refused(case: str, problem: Problem, write: Write) -> None:
     name, change, text = CASES[case]
     if case in SETTINGS:
         problem = problem_of(write(STUDY), *SETTINGS[case])
@@ -139,7 +136,7 @@ def test_a_quantity_that_fails_is_named(problem: Problem) -> None:
 @pytest.mark.parametrize("instances", ["least", "9", "{from: 1, to: 3}"])
 @pytest.mark.parametrize("area", [0.0, 1e-9])
 def test_growth_is_tried_however_instances_are_chosen(
-    instances: str, area: float, write: Callable[[str], Path]
+    instances: str, area: float, write: Write
 ) -> None:
     problem = problem_of(write(STUDY), ("des.instances", instances))
     with pytest.raises(ContractError, match="did not grow with an instance of des"):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dse.contract import WAIT_MODES
-from tests.conftest import problem_of
+from tests.conftest import Write, problem_of
 from tests.search.test_compose import GOALS, front
 from tests.study.test_written_fields import better
 
-Write = Callable[[str], Path]
 RANDOM = 50
 STUDIES = Path(__file__).parents[2] / "studies"
 LIMITS = (

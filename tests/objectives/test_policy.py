@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,9 +13,9 @@ from dse.objectives.system.waiting import offload_arrival_cv2
 from dse.parametric.repairs import repair
 from dse.parametric.repairs.repair import Attempts
 from dse.study import study
+from tests.conftest import Write
 from tests.search.test_compose import front
 
-Write = Callable[[str], Path]
 SHARES = {64: 7 / 12, 576: 4 / 12, 1500: 1 / 12}
 MEAN = sum(size * share for size, share in SHARES.items())
 RATE = 12e9

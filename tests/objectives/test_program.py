@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,8 +10,7 @@ from dse.contract import WAIT_MODES
 from dse.errors import StudyError
 from dse.objectives.system.host import program_speedup
 from dse.study import study
-
-Write = Callable[[str], Path]
+from tests.conftest import Write
 
 
 def speedup(mode: str, share: float = 0.4, offloads: float = 0.01, **more: float) -> float:

@@ -85,13 +85,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _hardware(path: Path) -> None:
     """Add what the page on hardware names, and what its Python writes."""
     page = "docs/characterise.md"
-    for names, language in (
-        (("hash.v",), "verilog"),
-        (("hash.yaml",), "yaml"),
-        (("vectors.py",), "python"),
-    ):
-        for name, text in zip(names, blocks(page, language), strict=True):
-            (path / name).write_text(text, encoding="utf-8")
+    for name, language in {
+        "hash.v": "verilog",
+        "hash.yaml": "yaml",
+        "vectors.py": "python",
+    }.items():
+        (text,) = blocks(page, language)
+        (path / name).write_text(text, encoding="utf-8")
     subprocess.run([sys.executable, "-P", "vectors.py"], cwd=path, check=True)
     shutil.copy(TOY, path / "cells.lib")
 

@@ -130,10 +130,13 @@ def test_what_a_page_shows_is_what_the_program_prints(page: str, folder: Path) -
     assert not shown(page, printed(page, folder, change=str), folder)
 
 
-def test_the_study_of_the_tutorial_is_the_shipped_one() -> None:
-    _, text = blocks("docs/tutorial.md", "yaml")
+@pytest.mark.parametrize(
+    ("page", "name"), [("docs/tutorial.md", "tls_100gbps"), ("README.md", "settop_116mbps")]
+)
+def test_the_study_of_a_page_is_the_shipped_one(page: str, name: str) -> None:
+    _, text = blocks(page, "yaml")
     shown = study.read_study(text).data
-    assert shown == study.read_study(ROOT / "studies" / "tls_100gbps.yaml").data
+    assert shown == study.read_study(ROOT / "studies" / f"{name}.yaml").data
 
 
 def python(code: str, folder: Path) -> str:
@@ -160,12 +163,6 @@ def test_python_of_the_page_on_answers_runs(folder: Path) -> None:
     printed = python(less.replace('"1 %")', '"1 %", flips=False)'), folder)
     assert printed.startswith("Which mix of DES cores carries 100 Gbit/s through")
     assert "\nTake 3 u16.\n" in printed
-
-
-def test_the_study_of_the_readme_is_the_shipped_one() -> None:
-    _, text = blocks("README.md", "yaml")
-    shown = study.read_study(text).data
-    assert shown == study.read_study(ROOT / "studies" / "settop_116mbps.yaml").data
 
 
 def test_the_answer_of_the_readme_is_what_the_program_prints(folder: Path) -> None:

@@ -18,7 +18,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_line_tells_the_count_the_front_and_what_is_left(clock: list[float]) -> None:
+def test_a_line_tells_count_front_and_what_is_left_and_is_never_cut(clock: list[float]) -> None:
     shown = LateBar("designs")
     assert shown.line() == "reading the study ... 0 s"
     clock[0] += 3.0
@@ -26,18 +26,11 @@ def test_a_line_tells_the_count_the_front_and_what_is_left(clock: list[float]) -
     shown(0, 10_000)
     shown.watch(lambda: np.ones((1_200, 4)))
     clock[0] += 10.0
-    shown(2_500, 10_000)
-    assert shown.line() == " 25%  2,500 of 10,000 designs, front of 1,200, 10 s, about 30 s left"
-
-
-def test_a_narrow_terminal_has_fewer_parts_and_none_is_cut(clock: list[float]) -> None:
-    shown = LateBar("designs")
-    shown(0, 10_000)
-    shown.watch(lambda: np.ones((1_200, 4)))
-    clock[0] += 10.0
-    shown(2_500, 10_000, "wide")
-    whole = " 25%  2,500 of 10,000 designs, front of 1,200, 10 s, about 30 s left, now wide"
-    assert shown.line() == whole
+    whole = " 25%  2,500 of 10,000 designs, front of 1,200, 10 s, about 30 s left"
+    for word in ("", "wide"):
+        shown(2_500, 10_000, *[word] * bool(word))
+        assert shown.line() == whole + f", now {word}" * bool(word)
+    whole += ", now wide"
     assert shown.line(54) == " 25%  2,500 of 10,000 designs, 10 s, about 30 s left"
     for width in range(4, len(whole)):
         line = shown.line(width)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 import dse
 from dse.files.csv import as_written, inert, is_number
 from dse.runs import finished
+from tests.conftest import run_dse
 
 NAMES = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@x", "'quoted", "-3", "plain")
 TABLE = "name,area_um2,power_mw,tool\n" + "".join(
@@ -45,12 +44,7 @@ def test_formulas_are_inert_in_a_run_which_is_read_back(write, tmp_path: Path) -
 def test_escape_sequences_of_names_stay_text(command: str, write, tmp_path: Path) -> None:
     write(TABLE.replace("=A", "\x1b[2Ja"), "t.csv")
     write(STUDY, "s\x1b[31m.yaml")
-    done = subprocess.run(
-        [sys.executable, "-m", "dse", command, "s\x1b[31m.yaml"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    done = run_dse(command, "s\x1b[31m.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "\\x1b[31m" in done.stdout

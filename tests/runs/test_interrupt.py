@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from dse.contract import Method
 from dse.errors import NothingFoundError
 from dse.search.archive import Archive
 from dse.search.exact.work import limited
-from tests.conftest import ROOT, problem_of, run_dse
+from tests.conftest import ROOT, problem_of, run_dse, until
 
 STUDY = """\
 workload: {granularity: 4 KiB, kernel: des, rate: 5 Gbit/s}
@@ -138,24 +137,13 @@ if __name__ == "__main__":
     (tmp_path / "program.py").write_text(script)
     command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "worker")]
     with subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}) as program:
-        worker = int(_until(lambda: (tmp_path / "worker").exists() and _read(tmp_path / "worker")))
+        told = tmp_path / "worker"
+        until(lambda: told.exists() and told.read_text())
+        worker = int(told.read_text())
         program.kill()
-    _until(lambda: not Path(f"/proc/{worker}").exists())
-
-
-def _read(path: Path) -> str:
-    return path.read_text()
+    until(lambda: not Path(f"/proc/{worker}").exists())
 
 
 def _tells(path: str) -> None:
     Path(path).write_text(str(os.getpid()))
     time.sleep(600)
-
-
-def _until(condition: Callable[[], Any]) -> Any:
-    """Return what a condition gives once it holds; after a minute it never will."""
-    for _ in range(600):
-        if found := condition():
-            return found
-        time.sleep(0.1)
-    raise AssertionError("it never holds")

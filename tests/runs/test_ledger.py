@@ -13,7 +13,7 @@ import pytest
 
 import dse
 from dse.model.evaluation import Ledger
-from tests.conftest import run_dse
+from tests.conftest import Write, run_dse
 
 WAYS = {
     "well": ("echo 'area = 5'", ""),
@@ -69,7 +69,7 @@ def told(run: Path) -> list[str]:
 
 @pytest.mark.parametrize("who", ["one worker", "three workers", "a cluster"])
 def test_accidents_are_no_facts(
-    who: str, write: Callable[..., Path], tmp_path: Path, request: pytest.FixtureRequest
+    who: str, write: Write, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     run, path = tmp_path / "run", write([*WAYS])
     dask = request.getfixturevalue("cluster") if who == "a cluster" else None
@@ -96,7 +96,7 @@ def test_accidents_are_no_facts(
     assert len(calls.read_text().splitlines()) == 2 * len(WAYS) - 1  # values alone are taken
 
 
-def test_facts_prove_a_front(write: Callable[..., Path], tmp_path: Path) -> None:
+def test_facts_prove_a_front(write: Write, tmp_path: Path) -> None:
     found = dse.run(write(FACTS), out=tmp_path / "run", plots=False)
     assert found.manifest["exact"]
     reason = "every design is measured, or infeasible as its program says"
@@ -147,16 +147,14 @@ def test_a_worker_that_is_killed_is_an_accident_and_so_is_less_area_than_none() 
     assert "what it returns: area: -4 um2 is beyond its least, 0 mm2" in causes
 
 
-def test_an_accident_is_tried_again_once(write: Callable[..., Path], tmp_path: Path) -> None:
+def test_an_accident_is_tried_again_once(write: Write, tmp_path: Path) -> None:
     dse.run(write(["well", "exit", "declared exit"], retries=1), out=tmp_path / "run", plots=False)
     assert sorted((tmp_path / "calls").read_text().split("\n")[:-1]) == [
         "declared exit", "exit", "exit", "well",
     ]  # fmt: skip
 
 
-def test_a_range_holds_for_what_another_run_measured(
-    write: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_range_holds_for_what_another_run_measured(write: Write, tmp_path: Path) -> None:
     """A run without ranges believes everything; one that takes its values over does not."""
     ways, one = ["well", "above its range"], tmp_path / "one"
     more = {"outputs": {"area": "um2"}, "infeasible": {}}
@@ -180,7 +178,7 @@ FRESH = ["exit", "killed", "no output", "nan", "inf", "garbage", "missing key"]
 )
 def test_after_many_accidents_a_run_stops(
     ways: list[str], limit: int, status: int, calls: int, text: str,
-    write: Callable[..., Path], tmp_path: Path,
+    write: Write, tmp_path: Path,
 ) -> None:  # fmt: skip
     path, out = str(write(ways, stop_at_failures=limit)), tmp_path / "run"
     begun = ("run", path, "--out", str(out), "--no-plots")

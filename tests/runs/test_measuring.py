@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -234,29 +233,6 @@ def test_where_all_fail_the_causes_are_the_error() -> None:
     assert str(caught.value).startswith(
         "none of 15 designs could be measured:\n5 designs: ValueError: no timing at 100 MHz; "
     )
-
-
-@pytest.mark.parametrize(
-    ("returned", "cause"),
-    [
-        ({"area": 1, "power": 1}, "what it returns has no 'delay'"),
-        ({"area": 1, "power": 1, "delay": float("nan")}, "what it returns: delay: "),
-        ({"area": 1, "power": "1 ns", "delay": 1}, "what it returns: power: a value in W is"),
-        (3, "the function returns a int, not a dict of its outputs"),
-        ({"area": None, "power": 1, "delay": 1}, "what it returns: area: "),
-    ],
-)
-def test_what_is_no_measurement_is_a_failure(returned: Any, cause: str) -> None:
-    with pytest.raises(MeasurementError) as caught:
-        dse.run(study(), evaluate=lambda unroll, clock: returned)
-    assert cause in str(caught.value)
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    def numpy(unroll: float, clock: float) -> Values:
-        return {"area": np.float64(unroll), "power": np.float32(1), "delay": np.array(2)}  # type: ignore[dict-item]
-
-    assert len(dse.run(study(), evaluate=numpy).front) == 3  # of equal numbers, at each clock
 
 
 def other(unroll: float, frequency: float) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from dse.model.space import Index
 from dse.model.stage import stage_parts
 from dse.search.exact import fleets, growing
 from dse.search.exact.work import limited
-from tests.conftest import problem_of
+from tests.conftest import Write, problem_of
 from tests.search.test_compose import front, random_problem, random_study, same_losses
 
 CLOCKED = """
@@ -51,8 +51,6 @@ stages:
   - {core: jacobi, fleet: mixed, instances: {from: 0, to: 1}, clock: [0.5, 1]}
 objectives: {area: minimise, offload_latency: minimise}
 """
-
-Write = Callable[[str], Path]
 
 
 def test_fleets_by_the_hundred_million_take_no_more_work_than_those_that_matter(

@@ -23,7 +23,7 @@ from dse.search import SearchSettings
 from dse.search.archive import Archive
 from dse.search.settings import option_faults
 from dse.testing import check_method
-from tests.conftest import installed, problem_of, run_dse
+from tests.conftest import Write, installed, problem_of, run_dse, stranger
 
 METHODS = registry.names(Method)
 
@@ -122,7 +122,7 @@ def test_another_method_does_not_get_the_options_of_the_first() -> None:
     assert Options(method="nsga2", seed=3).apply(asked).options == {"eta": 10}
 
 
-def test_an_option_changes_the_search(write: Callable[[str], Path]) -> None:
+def test_an_option_changes_the_search(write: Write) -> None:
     problem = problem_of(write(STUDY.replace("my-nsga", "nsga2")))
     found = [
         search.run_search(
@@ -177,13 +177,8 @@ def install(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Return a function that runs a command with a method of a user's own installed."""
 
     def run(name: str, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        metadata = tmp_path / "site" / "stranger-1.0.dist-info"
-        metadata.mkdir(parents=True, exist_ok=True)
-        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
         point = f"[dse.methods]\n{name} = stranger:{name.replace('-', '_')}\n"
-        (metadata / "entry_points.txt").write_text(point)
-        (tmp_path / "site" / "stranger.py").write_text(module)
-        return run_dse(*arguments, cwd=tmp_path, site=tmp_path / "site")
+        return run_dse(*arguments, cwd=tmp_path, site=stranger(tmp_path, point, module))
 
     return run
 

@@ -15,7 +15,7 @@ from dse.model.stage import stage_parts
 from dse.search.exact import fleets, growing, prospects
 from dse.search.exact.partial import Batch
 from dse.search.exact.work import limited
-from tests.conftest import problem_of
+from tests.conftest import Write, problem_of
 from tests.search.test_chains import offload_study
 from tests.search.test_compose import front, random_problem, random_study, same_losses
 from tests.search.test_waiting import waiting_study
@@ -46,7 +46,7 @@ def without_rate(written: Callable[[np.random.Generator], str]) -> Callable[...,
 
 
 def test_large_rounds_of_tasks_do_not_keep_fleets_that_cost_too_much(
-    write: Callable[[str], Path],
+    write: Write,
 ) -> None:
     """It took 20 million while every fleet with a larger round than others was kept."""
     problem = problem_of(write(CAPPED))
@@ -58,7 +58,7 @@ def test_large_rounds_of_tasks_do_not_keep_fleets_that_cost_too_much(
 
 
 def test_open_fleets_lie_between_their_ends_and_have_the_latency_of_a_design(
-    write: Callable[[str], Path],
+    write: Write,
 ) -> None:
     problem = problem_of(write(CAPPED))
     parts = tuple(stage_parts(problem))

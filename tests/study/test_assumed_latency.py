@@ -7,11 +7,10 @@ import pytest
 
 import dse
 from dse import contract
-from dse.errors import StudyError
 from dse.model.designs import AREAS, BLOCKS
 from dse.plugins import registry
-from dse.study import study
 from dse.testing import check_core
+from tests.conftest import faults
 
 RECORD = """core:
   name: mine
@@ -31,9 +30,7 @@ CHAINED = {"workload.chained": "true"}
 
 
 def told(path, **overrides: str) -> list[str]:
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(path, list(overrides.items())))
-    return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
+    return faults(path, *overrides.items())
 
 
 @pytest.mark.parametrize("axis", [False, True])

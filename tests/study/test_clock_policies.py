@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.conftest import problem_of
+from tests.conftest import Write, problem_of
 
 STUDY = """
 workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
@@ -23,8 +22,6 @@ LATENCY_S = 16 / 645.15625e6
 OUTSIDE_S = 935 / 3e9  # overhead and latency of the engine, in cycles
 PAYLOAD = 8 * 4096
 DYNAMIC_W, LEAKAGE_W = 9.05e-3, 1.11e-3  # of a u16
-
-Write = Callable[[str], Path]
 
 
 Found = tuple[list[bool | None], np.ndarray]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +14,7 @@ from dse.model.space import Axis
 from dse.search import SearchSettings, check_search
 from dse.study import study, tables
 from dse.study.study import Study
-
-Write = Callable[[str], Path]
+from tests.conftest import Write
 
 TABLE = "design,area_um2,clock_hz,cycles_per_block,power_mw\n"
 STUDY = """\

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import dse
 from dse.errors import InfeasibleError, StudyError
+from tests.conftest import Write
 
-Write = Callable[[str], Path]
 STUDY = """\
 workload: {WORKLOAD}
 stages:

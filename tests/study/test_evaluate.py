@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ import pytest
 import dse
 from dse.errors import StudyError
 from dse.study import study
-
-Write = Callable[[str], Path]
+from tests.conftest import Write
 
 GOOD = """\
 axes:

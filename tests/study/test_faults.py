@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dse.errors import DseError, StudyError
 from dse.study import study
-from tests.conftest import ROOT
-
-Write = Callable[[str], Path]
+from tests.conftest import ROOT, Write
 
 GOOD = """\
 workload: {rate: 100 Gbit/s, granularity: 4 KiB}

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +27,7 @@ from dse.plugins import registry
 from dse.runs import finished
 from dse.runs.result import FILES
 from dse.study import study
-from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
+from tests.conftest import STUDIES, Write, everything, faults, problem_of, run_dse, solved
 
 # Figures of no real core: they only have to be possible.
 AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
@@ -59,20 +58,12 @@ objectives: {Area: minimise, latency: minimise}
 constraints: [power <= 2 mW, accuracy >= 0.9]
 """
 
-Write = Callable[..., Path]
-
 
 def metrics(write: Write, table: str, stage: str = "", **at: str) -> contract.CoreMetrics:
     """Read the metrics of a stage that names `table`."""
     write(table, "cores.csv")
     path = write(STUDY.replace("{payload: 128 bit}", stage or "{payload: 128 bit}"))
     return problem_of(path, *at.items()).stages[0].designs.metrics
-
-
-def faults(path: Path, *overrides: tuple[str, str]) -> list[str]:
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(path, overrides))
-    return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
 
 
 # --- headers ------------------------------------------------------------------------------------

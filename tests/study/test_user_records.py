@@ -18,7 +18,7 @@ from dse.files.yaml import to_yaml
 from dse.runs import finished
 from dse.study import records as user_records
 from dse.study import study
-from tests.conftest import ROOT, run_dse
+from tests.conftest import ROOT, faults, run_dse
 
 CORE = {
     "name": "my_des",
@@ -70,12 +70,6 @@ def folder(tmp_path: Path) -> Path:
     user_records.write_record(records / "board.yaml", {"platform": BOARD}, ORIGIN)
     (folder / "study.yaml").write_text(STUDY)
     return folder
-
-
-def faults(path: Path) -> list[str]:
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(path))
-    return [str(fault).replace(str(path.parent) + "/", "") for fault in caught.value.faults]
 
 
 def test_records_stand_where_names_do_and_results_say_so(folder: Path) -> None:

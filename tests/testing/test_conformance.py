@@ -2,7 +2,6 @@
 
 import inspect
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import entry_points
 
@@ -12,42 +11,19 @@ import pytest
 from dse.contract import Core, CoreMetrics, Model, Objective, Parameter, Requirement
 from dse.testing import check_core, check_objective, check_requirement
 
-
-def registered(group: str) -> list[object]:
-    """Return the records of a group; an entry point that fails to load gives its error."""
-    return list(load(group))
-
-
-def load(group: str) -> Iterator[object]:
-    for point in entry_points(group=group):
-        try:
-            loaded = point.load()
-        except Exception as error:  # shown by the test of this entry point, not at collection
-            yield pytest.param(error, id=point.name)
-            continue
-        for record in loaded if isinstance(loaded, tuple) else (loaded,):
-            yield pytest.param(record, id=record.name)
+CHECKS = {"cores": check_core, "objectives": check_objective, "requirements": check_requirement}
+POINTS = [
+    pytest.param(check, point, id=f"{group} {point.name}")
+    for group, check in CHECKS.items()
+    for point in entry_points(group=f"dse.{group}")
+]
 
 
-def conforms(check, record) -> None:
-    if isinstance(record, Exception):
-        raise record
-    check(record)
-
-
-@pytest.mark.parametrize("core", registered("dse.cores"))
-def test_registered_core(core):
-    conforms(check_core, core)
-
-
-@pytest.mark.parametrize("objective", registered("dse.objectives"))
-def test_registered_objective(objective):
-    conforms(check_objective, objective)
-
-
-@pytest.mark.parametrize("requirement", registered("dse.requirements"))
-def test_registered_requirement(requirement):
-    conforms(check_requirement, requirement)
+@pytest.mark.parametrize(("check", "point"), POINTS)
+def test_what_is_registered_conforms(check, point):
+    loaded = point.load()
+    for record in loaded if isinstance(loaded, tuple) else (loaded,):
+        check(record)
 
 
 def test_the_built_in_cores_come_in_through_entry_points():

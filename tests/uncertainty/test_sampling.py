@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from dse.study.cores import models
 from dse.uncertainty import certainty, sampling
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.sampling import SamplingOptions
-from tests.conftest import STUDIES, everything
+from tests.conftest import STUDIES, Write, everything
 
 TINY = """\
 workload: {rate: 20 Gbit/s}
@@ -87,7 +86,7 @@ def by_brute_force(
     ],
 )
 def test_probabilities_are_those_of_answering_every_draw(
-    write: Callable[[str], Path], text: str, preferred: str | None, given: dict[str, float]
+    write: Write, text: str, preferred: str | None, given: dict[str, float]
 ) -> None:
     given = {name: share for name, share in given.items() if share}
     path, count = write(text), 80
@@ -111,7 +110,7 @@ def test_probabilities_are_those_of_answering_every_draw(
     ],
 )
 def test_draws_together_are_the_draws_one_by_one(
-    write: Callable[[str], Path], text: str, given: dict[str, float]
+    write: Write, text: str, given: dict[str, float]
 ) -> None:
     prepared = study.prepare(study.read_study(write(text)))
     drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, given), 12, 0)
@@ -123,7 +122,7 @@ def test_draws_together_are_the_draws_one_by_one(
     assert len(np.unique(together.loss, axis=0)) > len(alone[0].loss)
 
 
-def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]) -> None:
+def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     prepared = study.prepare(study.read_study(write(TINY)))
     drawn = sampling.draw_study(
         prepared, certainty.uncertain_of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0
@@ -140,14 +139,14 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]
     assert figures.problem.sizes == prepared.problem.sizes
 
 
-def test_what_is_sure_is_certain(write: Callable[[str], Path]) -> None:
+def test_what_is_sure_is_certain(write: Write) -> None:
     found = sure(write(TINY), samples=50, uncertainty={"area": 0.0, "rate": 0.0})
     assert [c.on_front for c in found.candidates] == [1.0] * len(found.candidates)
     assert (found.pick.answer, found.pick.expected, found.pick.worst) == (1.0, 0.0, 0.0)
     assert found.minimax == found.pick
 
 
-def test_less_certain_figures_make_a_less_certain_answer(write: Callable[[str], Path]) -> None:
+def test_less_certain_figures_make_a_less_certain_answer(write: Write) -> None:
     path = write(TINY)
     found = [sure(path, samples=400, uncertainty={"power": share}) for share in (0.01, 0.1, 0.4)]
     answers = [entry.pick.answer for entry in found]
@@ -160,7 +159,7 @@ def test_less_certain_figures_make_a_less_certain_answer(write: Callable[[str], 
 
 
 def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
-    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, given = write(TINY), {"area": 0.1, "power": 0.1, "rate": 0.1}
     whole = sure(path, samples=333, uncertainty=given)
@@ -193,7 +192,7 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
     assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
 
 
-def test_samples_that_nothing_fits_are_named(write: Callable[[str], Path]) -> None:
+def test_samples_that_nothing_fits_are_named(write: Write) -> None:
     path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
     found = sure(path, samples=200, uncertainty={"power": 0.2})
     assert found.pick.feasible < found.answered < 1.0
@@ -203,7 +202,7 @@ def test_samples_that_nothing_fits_are_named(write: Callable[[str], Path]) -> No
 
 
 def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
-    write: Callable[[str], Path],
+    write: Write,
 ) -> None:
     law = TINY.replace("designs: [u2, u8, u16]", "model: law, parameters: {unroll: [2, 8, 16]}")
     metrics = study.prepare(study.read_study(write(law))).problem.stages[0].designs.uncertainty
@@ -218,7 +217,7 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
 
 
 def test_without_an_uncertainty_the_answer_says_how_to_give_one(
-    write: Callable[[str], Path],
+    write: Write,
 ) -> None:
     text = dse.answer(write(TINY), samples=10).text(all=True)
     assert "The study states no uncertainty" in text
@@ -241,9 +240,7 @@ def test_without_an_uncertainty_the_answer_says_how_to_give_one(
         ),
     ],
 )
-def test_nonsense_is_refused(
-    write: Callable[[str], Path], written: dict[str, str], message: str
-) -> None:
+def test_nonsense_is_refused(write: Write, written: dict[str, str], message: str) -> None:
     with pytest.raises(DseError) as refused:
         dse.answer(write(TINY), samples=10, uncertainty=written)
     assert str(refused.value).startswith(message)

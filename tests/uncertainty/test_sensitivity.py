@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 import dse
 from dse.errors import DseError, UnitError
-from tests.conftest import STUDIES, run_dse
+from tests.conftest import STUDIES, Write, run_dse
 
 pytest.importorskip("SALib")
 DES = STUDIES / "des_100gbps.yaml"
@@ -41,7 +39,7 @@ def test_sobol_indices_are_those_of_a_product() -> None:
     assert indices["des.u16.area"].total == pytest.approx(0.0, abs=1e-9)
 
 
-def test_counts_stay_where_the_demand_would_choose_them(write: Callable[[str], Path]) -> None:
+def test_counts_stay_where_the_demand_would_choose_them(write: Write) -> None:
     """With `least` instances a higher rate needs more of them; the design keeps those it has."""
     path = write(
         "workload: {rate: 82 Gbit/s}\nstages: [{core: des, designs: [u16]}]\n"
@@ -84,7 +82,7 @@ def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         dse.sensitivity(DES, overrides=FIXED)
 
 
-def test_evaluated_designs_are_refused_in_words(write: Callable[..., Path]) -> None:
+def test_evaluated_designs_are_refused_in_words(write: Write) -> None:
     write("name,a,c\n" + "".join(f"d{row},{row + 1},{9 - row}\n" for row in range(9)), "t.csv")
     path = write("designs: t.csv\nobjectives: {a: minimise, c: minimise}\n")
     with pytest.raises(UnitError, match=r"evaluated already.*dse flips"):
