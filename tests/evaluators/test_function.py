@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dse.contract.evaluators import Measurement
+from dse.contract.evaluators import Measurement, key
 from dse.evaluators.function import FunctionEvaluator, source_of
 
 
@@ -45,6 +46,9 @@ def test_a_number_of_any_library_is_read(value: object) -> None:
         ({"power": [3]}, "what it returns: power: a list or an object is not a number"),
         ({"power": np.ones(2)}, "what it returns: power: a list or an object is not a number"),
         ({"power": True}, "what it returns: power: true is not a number"),
+        ({"power": None}, "what it returns: power: null is not a number"),
+        ({"power": float("nan")}, "what it returns: power: 'nan' is not a finite number"),
+        ({"power": "1 ns"}, "what it returns: power: a value in W is needed, not one in s"),
         ({"powr": 3.0}, "what it returns has no 'power'; did you mean 'powr'?"),
     ],
 )
@@ -73,3 +77,25 @@ def test_a_function_is_known_by_its_name_and_text() -> None:
     assert source_of(Item()) == source_of(Item)  # type: ignore[arg-type]
     assert source_of(Item()).startswith(f"{__name__}.Item ")  # type: ignore[arg-type]
     assert source_of(len) == "builtins.len"
+
+
+# Under which key a measurement is kept
+
+
+def test_a_key_is_that_of_canonical_json() -> None:
+    canonical = '["synth 1",{"clock":200000000.0,"style":"fast","unroll":4.0}]'
+    expected = hashlib.sha256(canonical.encode()).hexdigest()
+    design = {"unroll": 4, "style": "fast", "clock": 2e8}
+    assert key("synth 1", design) == expected
+    assert key("synth 1", {"clock": 2e8, "unroll": np.float64(4), "style": "fast"}) == expected
+    assert key("synth 2", design) != expected
+    assert key("synth 1", design | {"unroll": "4"}) != expected
+    assert key("", {"x": 0.0}) == key("", {"x": -0.0})
+    assert key("", {"x": 0.1 + 0.2}) != key("", {"x": 0.3})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        key("", {"x": float("nan")})
+
+
+def test_what_has_a_cause_failed() -> None:
+    assert not Measurement(values={"area_m2": 1e-6}).failed
+    assert Measurement(values={}, kind="exit", cause="it ended with exit status 3").failed

@@ -14,10 +14,11 @@ import dse
 from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
-from dse.errors import StudyError, TooLargeError
+from dse.errors import StudyError, TooLargeError, UnitError
 from dse.parametric.flip_search import find_flips
 from dse.parametric.proven import TOO_MANY
 from dse.search.exact import closing, compose, enumeration, partial, work
+from dse.search.settings import budget_of
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
@@ -189,3 +190,16 @@ def test_a_proof_takes_at_most_a_tenth_more_memory_than_it_may(seed: int, mib: i
     command = [sys.executable, "-c", GROWTH, str(seed), str(mib * 2**20)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 1.1 * mib * 2**20
+
+
+# A limit of time is written in seconds, minutes or hours
+
+
+@pytest.mark.parametrize(("written", "seconds"), [("60 s", 60), ("5 min", 300), ("1.5 h", 5400)])
+def test_times_of_any_length(written: str, seconds: float) -> None:
+    assert budget_of(written, None).seconds == seconds
+
+
+def test_what_is_no_time_is_refused() -> None:
+    with pytest.raises(UnitError, match="time '5 mins'"):
+        budget_of("5 mins", None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from dse.errors import PluginError, StudyError
 from dse.plugins import registry
 from dse.study import study
 from dse.study.cores import provided
-from tests.conftest import ROOT, run_dse
+from tests.conftest import ROOT, Write, run_dse
 from tests.cores.test_characterised import CORES, fastest_of
 
 AEAD = """
@@ -25,7 +24,6 @@ workload: {rate: 100 Gbit/s}
 stages: [{provides: aead, node: 65 nm, instances: least}]
 objectives: {area_m2: minimise, instances: minimise}
 """
-Write = Callable[..., Path]
 
 
 def by_hand(gbit: float) -> dict[tuple[str, str], tuple[int, float]]:
@@ -227,3 +225,71 @@ def test_lists_show_what_provides_a_function(tmp_path: Path) -> None:
     assert none.stdout.startswith("cores (0)\nnone; closest: aes_gcm, ascon_aead, ")
     wrong = run_dse("list", "platforms", "--provides", "aead", cwd=tmp_path)
     assert (wrong.returncode, "list cores or kernels" in wrong.stderr) == (2, True)
+
+
+# A record of whole offloads is an accelerator by itself, and no cores stand behind it
+
+
+RECORD = """
+interface: {name: link, includes: device, overhead: 3 us, latency: 0.2 ns/B}
+kernel: {name: link, index: 15 ns/B, offset: 0.4 us}
+"""
+STUDY = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB, kernel: link.yaml}
+interface: {device: link.yaml}
+axes: {interface.in_flight: [1, 2, 40]}
+objectives: {offload_latency: minimise, host_cores: minimise}
+"""
+
+
+@pytest.fixture
+def path(write: Write) -> Path:
+    write(RECORD, "link.yaml")
+    return write(STUDY)
+
+
+def test_its_times_are_those_of_the_record(path: Path) -> None:
+    """3 us + 0.2 ns of 4096 B; 2.6 us less than the host up front, 14.8 ns for each byte."""
+    found = dse.answer(path, flips=False, overrides={"interface.in_flight": 1}).pick
+    pick = found.quantities
+    once = 3e-6 + 0.2e-9 * 4096
+    assert pick["offload_latency_s"] == pytest.approx(once)
+    assert found.advice[0].value == pytest.approx(2.6e-6 / 14.8e-9)
+    assert pick["speedup"] == pytest.approx((0.4e-6 + 15e-9 * 4096) / once)
+    assert pick["host_cores"] == pytest.approx(1e9 / (8 * 4096) * 3e-6)
+    front = dse.run(path, overrides={"workload.rate": "40 Gbit/s"}).front
+    assert front["interface.in_flight"].tolist() == [40]  # 8 / 0.2 ns of the link, 5 of 6 slots
+
+
+def faults(path: Path, **fields: str) -> str:
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(path, [*fields.items()]))
+    return str(caught.value)
+
+
+def test_a_stage_beside_it_is_a_fault_with_the_reason(path: Path) -> None:
+    expected = (
+        "study.yaml:3:13: interface.device: 'link.yaml'; link holds whole offloads, the device's "
+        "computing included: a stage would count it twice"
+    )
+    assert expected in faults(path, stages="[{core: des}]")
+    inline = {"interface": "{includes: device, overhead: 1 us}", "stages": "[{core: des}]"}
+    assert "interface.includes" in faults(path, **inline)
+
+
+def test_an_interface_without_computing_is_no_whole_accelerator(path: Path) -> None:
+    assert "a study needs `stages`" in faults(path, interface="{overhead: 1 us}")
+    axes = "{interface.device: [link.yaml, dsa]}"
+    said = faults(path, interface="null", axes=axes)
+    assert "axes.interface.device.1: 'dsa'; dsa holds no computing, unlike others that do" in said
+    assert "area" in faults(path, objectives="{area: minimise}")
+
+
+def test_an_acceleration_needs_the_host_s_time_and_stands_alone(path: Path) -> None:
+    alone = {"interface": "{overhead: 1 us, acceleration: 20}"}
+    study.prepare(study.read_study(path, [*alone.items()]))
+    assert "the stages compute as well" in faults(path, **alone, stages="[{core: des}]")
+    unknown = faults(path, **alone, **{"workload.kernel": "null"})
+    assert "an acceleration is that over the host, whose time is unknown" in unknown
+    both = {"interface": "{device: link.yaml, acceleration: 20}"}
+    assert "holds the device's computing already" in faults(path, **both)

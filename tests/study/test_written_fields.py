@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from dse import contract
+from dse.contract import Interface
 from dse.errors import StudyError
-from tests.conftest import everything, problem_of
+from dse.plugins import registry
+from dse.study import study
+from dse.study.assumptions import assumptions_of
+from dse.study.workload_interface_budget import PATHS
+from tests.conftest import Write, everything, problem_of, run_dse
 
-Write = Callable[[str], Path]
 RANDOM = 60
 GOALS = {
     "area": "minimise",
@@ -105,3 +107,80 @@ def test_no_written_clock_is_better_than_one_that_is_not_written(seed: int, writ
                 continue
             assert not len(tried) or len(best), written
             assert not len(tried) or beaten(tried, best).all(), written
+
+
+# A field is declared once: what it sets, what stands for it, what it belongs to
+
+
+PLAIN = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB}
+stages: [{core: des, designs: [u16], instances: 2, clock: 1}]
+interface: {overhead: 1 us, latency: 1 us, in_flight: 4}
+objectives: {area: minimise}
+"""
+
+
+def test_every_figure_of_a_record_is_that_of_a_field() -> None:
+    texts = {"name", "host", "includes", "source", "sources", "note"}
+    figures = contract.Interface.__dataclass_fields__.keys() - texts
+    figures -= contract.Sureness.__dataclass_fields__.keys()
+    assert {f"interface_{name}" for name in figures} == {
+        column for column in PATHS if column.startswith("interface_")
+    }
+
+
+def test_a_field_of_what_no_interface_has_is_refused_at_its_place() -> None:
+    text = PLAIN.replace("in_flight: 4", "in_flight: 4, segment: 1 kB, batch: 2")
+    with pytest.raises(StudyError) as error:
+        study.ready(study.read_study(text))
+    assert str(error.value).splitlines() == [
+        "study:4:58: interface.segment: '1 kB'; it describes segments that are sent again, and no "
+        "interface of the study has any; add for instance `retransmit_share: 1 %` to `interface`",
+        "study:4:73: interface.batch: 2; it describes a PCI Express link, and no interface of the "
+        "study has one; add for instance `pcie: gen4 x8` to `interface`",
+    ]
+
+
+def test_an_axis_at_a_value_without_effect_is_no_assumption() -> None:
+    found = study.ready(study.read_study(f"{PLAIN}axes: {{interface.round_trip: [0 s]}}\n"))
+    names = [one.name for one in assumptions_of(found)]
+    assert "interface.overhead" in names
+    assert "interface.round_trip" not in names
+
+
+# Interfaces of one axis are those that they are alone, each in time of its own host
+
+
+OF_AN_AXIS = """
+workload: {rate: 100 Mbit/s, granularity: 4 KiB}
+stages: [{core: des, designs: [u16], instances: [2, 4]}]
+axes: {interface.device: [DEVICES]}
+objectives: {area: minimise, total_power: minimise, offload_latency: minimise, transfer: minimise}
+"""
+
+
+def test_all_shipped_interfaces_stand_in_one_axis(write: Write):
+    names = [*registry.records(Interface)]
+    together = everything(problem_of(write(OF_AN_AXIS.replace("DEVICES", ", ".join(names)))))
+    loss = together.loss.reshape(2, len(names), -1)
+    feasible = (together.violation <= 0).all(axis=1).reshape(2, len(names))
+    for row, name in enumerate(names):
+        alone = everything(problem_of(write(OF_AN_AXIS.replace("DEVICES", name))))
+        assert loss[:, row].tolist() == alone.loss.tolist(), name
+        assert feasible[:, row].tolist() == (alone.violation <= 0).all(axis=1).tolist(), name
+
+
+def test_cycles_without_a_clock_are_refused_where_they_are_named(write: Write):
+    write("interface: {name: mine, overhead: 100 cycles, latency: 1 us}\n", "mine.yaml")
+    path = write(OF_AN_AXIS.replace("DEVICES", "dsa_batch, mine.yaml"))
+    found = run_dse("check", path.name, cwd=path.parent)
+    assert found.returncode == 2
+    assert found.stderr.startswith(
+        "study.yaml:4:38: axes.interface.device.1: 'mine.yaml'; overhead"
+    )
+    path = write(
+        "interface: {latency: 1 us}\n"
+        + OF_AN_AXIS.replace("device", "overhead").replace("DEVICES", "10 cycles")
+    )
+    found = run_dse("check", path.name, cwd=path.parent)
+    assert "overhead is in cycles of a host whose clock is unknown" in found.stderr
