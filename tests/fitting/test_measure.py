@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli import main
 from dse.errors import DseError
 from dse.fitting import host
 from dse.fitting.interface.timings import openssl_timings, parse_speed
 from dse.study import records
+from tests.conftest import run_dse
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -39,9 +39,7 @@ print(f"+F:25:sha256:{{size / (fixed + per_byte * size):.2f}}")
 
 
 @pytest.fixture
-def command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run the command line in an empty folder, on an x86 machine that has SHA instructions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
@@ -49,11 +47,8 @@ def command(
     cpuinfo(tmp_path, monkeypatch, "fpu sha_ni")
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["dse", "measure", "interface", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
+        done = run_dse("measure", "interface", *arguments)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli import main
 from dse.fitting import host
 from dse.study import records, study
+from tests.conftest import run_dse
 
 FAKE = """#!{python}
 import sys
@@ -32,9 +32,7 @@ objectives: {speedup: maximise}
 
 
 @pytest.fixture
-def command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
     """Run ``dse measure host`` in an empty folder, on a machine with a name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cpuinfo").write_text("processor : 0\nmodel name : Made Up 9000\n")
@@ -45,11 +43,8 @@ def command(
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["dse", "measure", "host", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
+        done = run_dse("measure", "host", *arguments)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 
