@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 import pytest
 
-from dse.objectives.system.offload import own_rounds_s, rounds_before, streaming_s
+from dse.objectives.system.offload_rates import own_rounds_s, rounds_before, streaming_s
 from tests.conftest import problem_of
 
 Core = tuple[float, float]

@@ -1,0 +1,433 @@
+"""The time of an offload in the pipelines, and the rate of k offloads in flight.
+
+In the equations, g is the granularity in bytes, k the offloads in flight, R the throughput, T_oh
+the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
+pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
+those that each run at their own clock, n the streams of dependent tasks that share the pipelines,
+q and Q what the rounds of the latter and of the former take (`rounds`):
+
+    C(r) = max(t + F / r + min(q + max(p g, p (g - Q / 8) + Q / r), g max(p, 8 / r)),  8 g n / r)
+
+The first bound is exact for one stage of one design: its last round starts when the rounds before
+are over and the rest of the payload is there.  A chain is bounded by the sum over its stages and by
+all payload at the slowest rate, of which the lesser is taken.  The last term is that of a chained
+mode: an offload is of one stream then, whose tasks follow each other, so the payload of every
+stream that shares the pipelines passes by as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import Column, objective
+from dse.objectives.system.fleet import Stages, total
+from dse.objectives.system.offload_terms import BIT_PER_BYTE
+from dse.objectives.system.sources import LOGCA
+
+ROUNDING = 1e-12
+"""Relative; what rounding may add to a whole number of rounds."""
+
+UNSEEN = "no random system shows it with clocks that meet R, which is no proof"
+
+
+def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
+    """Return how many rounds start before the last one, n - 1; 0 for an empty fleet."""
+    rounds = np.ceil(BIT_PER_BYTE * granularity_byte / round_bit * (1.0 - ROUNDING))
+    return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
+
+
+@objective(
+    source="rounds of tasks",
+    rises_with=("stage_round_s", "workload_granularity_byte"),
+    falls_with=(
+        "stage_round_bit",
+        "stage_capacity_bit_per_s",
+        "stage_common",
+        "stage_alone",
+        "passing_s_per_byte",
+    ),
+    over_stages="sum",
+    over_sizes="mean",
+    settled_while={"passing_s_per_byte": "clocks_meet"},
+    undeclared={"stage_round_s settled": UNSEEN},
+)
+def own_rounds_s(
+    *,
+    stage_round_bit: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    stage_alone: Stages,
+    workload_granularity_byte: Column,
+    passing_s_per_byte: Column,
+) -> Column:
+    """Time for which the last round of stages at their own clocks waits, beyond its payload.
+
+    Of one stage ``min((n - 1) max(0, I - p W / 8), 8 g max(0, 1 / c - p / 8))``, in s: payload that
+    link and memory bring in p per byte leaves that much less to wait for.  Of several
+    ``sum_j min((n_j - 1) I_j, 8 g / c_j)``: with p a faster link could make the bound longer.
+    """
+
+    def waits(bit: Column, s: Column, capacity: Column, common: Column, alone: Column) -> Column:
+        passing = np.where(np.greater(alone, 0), passing_s_per_byte / BIT_PER_BYTE, 0.0)
+        rounds = rounds_before(workload_granularity_byte, bit)
+        streamed = np.maximum(1.0 / capacity - passing, 0.0)
+        streamed = BIT_PER_BYTE * workload_granularity_byte * streamed
+        waited = np.minimum(rounds * np.maximum(s - passing * bit, 0.0), streamed)
+        return np.where(np.greater(common, 0), 0.0, waited)
+
+    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common, stage_alone)
+    return total(map(waits, *stages))
+
+
+@objective(
+    source="clocks under a power cap",
+    rises_with=("stage_round_s", "stage_capacity_bit_per_s", "workload_granularity_byte"),
+    falls_with=("stage_round_bit", "stage_common", "power_limit_bit_per_s"),
+    over_stages="sum",
+    over_sizes="mean",
+    undeclared={"stage_round_s settled": UNSEEN},
+)
+def throttled_rounds_s(
+    *,
+    stage_round_bit: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    workload_granularity_byte: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """How much longer rounds take because a power cap keeps stages from their clocks.
+
+    ``sum_j min((n_j - 1) I_j, 8 g / c_j) max(0, c_j / power limit - 1)`` of the stages at their own
+    clocks, in s.
+    """
+
+    def longer(bit: Column, s: Column, capacity: Column, common: Column) -> Column:
+        payload = BIT_PER_BYTE * workload_granularity_byte
+        rounds = rounds_before(workload_granularity_byte, bit)
+        inverse = 1.0 / power_limit_bit_per_s
+        slower = np.minimum(
+            rounds * s * np.maximum(capacity * inverse - 1.0, 0.0),
+            payload * np.maximum(inverse - 1.0 / capacity, 0.0),
+        )
+        capped = (common <= 0) & np.less(power_limit_bit_per_s, np.inf)
+        return np.where(capped, np.where(rounds > 0, slower, 0.0), 0.0)
+
+    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
+    return total(map(longer, *stages))
+
+
+@objective(
+    source="rounds of tasks",
+    rises_with=(
+        "stage_round_s",
+        "stage_capacity_bit_per_s",
+        "stage_common",
+        "workload_granularity_byte",
+    ),
+    falls_with=("stage_round_bit",),
+    over_stages="sum",
+    over_sizes="mean",
+)
+def common_rounds_bit(
+    *,
+    stage_round_bit: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    workload_granularity_byte: Column,
+) -> Column:
+    """Payload that stages at one rate carry from their first to their last round.
+
+    ``Q = sum_j min((n_j - 1) I_j c_j, 8 g)`` of the stages at one rate, in bit; over the rate, it
+    is the time.
+    """
+
+    def carried(bit: Column, s: Column, capacity: Column, common: Column) -> Column:
+        rounds = rounds_before(workload_granularity_byte, bit)
+        most = np.minimum(rounds * s * capacity, BIT_PER_BYTE * workload_granularity_byte)
+        return np.where(common > 0, most, 0.0)
+
+    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
+    return total(map(carried, *stages))
+
+
+@objective(source="rounds of tasks", rises_with=("own_rounds_s", "throttled_rounds_s"))
+def rounds_s(*, own_rounds_s: Column, throttled_rounds_s: Column) -> Column:
+    """Time for which the last round of stages at their own clocks waits, as the power cap has it.
+
+    ``q = own rounds + throttled rounds``, in s.
+    """
+    return own_rounds_s + throttled_rounds_s
+
+
+def streaming_s(
+    *,
+    rate_bit_per_s: Column,
+    granularity_byte: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+) -> Column:
+    """Return C(r), in s: the time from the first bit in to the last bit out."""
+    per_bit = 1.0 / rate_bit_per_s
+    payload = BIT_PER_BYTE * granularity_byte
+    passed = passing_s_per_byte * granularity_byte
+    before = np.minimum(common_rounds_bit, payload)
+    last = passing_s_per_byte * (granularity_byte - before / BIT_PER_BYTE) + before * per_bit
+    late = np.where(common_rounds_bit > 0, np.maximum(passed, last), passed)
+    through = np.minimum(rounds_s + late, np.maximum(passed, payload * per_bit))
+    filled = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit * per_bit, 0.0)
+    serial = np.maximum(serial_tasks, 1.0)  # 0 for an empty fleet, which takes forever
+    return np.maximum(filled + through, per_bit * serial * payload)
+
+
+@objective(
+    source="pipelines that share one rate",
+    rises_with=("stage_latency_s", "stage_capacity_bit_per_s", "stage_common"),
+    over_stages="sum",
+)
+def common_fill_bit(
+    *, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages, stage_common: Stages
+) -> Column:
+    """Payload that fills the pipelines which share one rate.
+
+    ``F = sum_j latency_j c_j`` of the stages at one rate, in bit.
+    """
+    stages = zip(stage_latency_s, stage_capacity_bit_per_s, stage_common, strict=True)
+    return total(
+        np.where(np.greater(common, 0), latency * capacity, 0.0)
+        for latency, capacity, common in stages
+    )
+
+
+@objective(
+    source="latency of a task, Battle & Hempstead, section IV-B",
+    rises_with=("stage_latency_s",),
+    falls_with=("stage_common",),
+    over_stages="sum",
+)
+def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
+    """Time of one task through the stages that run at their own clocks, as fast as allowed.
+
+    ``sum_j latency_j`` of the stages at their own clocks, in s.
+
+    References
+    ----------
+    Latency: Battle & Hempstead, sections IV-B and V-A.
+    """
+    stages = zip(stage_latency_s, stage_common, strict=True)
+    return total(np.where(np.greater(common, 0), 0.0, latency) for latency, common in stages)
+
+
+@objective(source="pipelines at their own clocks", rises_with=("own_latency_s", "throttled_s"))
+def own_fill_s(*, own_latency_s: Column, throttled_s: Column) -> Column:
+    """Time to fill the pipelines which each run at their own clock.
+
+    ``t = sum_j latency_j max(1, c_j / power limit)`` of the stages at their own clocks, in s.
+    """
+    return own_latency_s + throttled_s
+
+
+@objective(
+    source="clocks under a power cap",
+    rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
+    falls_with=("power_limit_bit_per_s", "stage_common"),
+    over_stages="sum",
+)
+def throttled_s(
+    *,
+    stage_latency_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    power_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """How much longer a task takes because a power cap keeps stages from their clocks.
+
+    ``sum_j latency_j max(0, c_j / power limit - 1)`` of the stages at their own clocks, in s.
+    """
+
+    def longer(latency: Column, capacity: Column, common: Column) -> Column:
+        share = np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
+        capped = (common <= 0) & np.less(power_limit_bit_per_s, np.inf)
+        return np.where(capped, np.where(latency > 0, latency * share, 0.0), 0.0)
+
+    return total(map(longer, stage_latency_s, stage_capacity_bit_per_s, stage_common))
+
+
+@objective(
+    source=LOGCA,
+    rises_with=(
+        "own_fill_s",
+        "common_fill_bit",
+        "throttled_rounds_s",
+        "common_rounds_bit",
+        "workload_granularity_byte",
+        "serial_tasks",
+        "stage_round_s",
+    ),
+    falls_with=(
+        "stream_rate_bit_per_s",
+        "stage_round_bit",
+        "stage_capacity_bit_per_s",
+        "stage_common",
+    ),
+    undeclared={"settled_while": "stages may run at their own clocks, and tasks in no chain"},
+)
+def accelerator_s(
+    *,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    throttled_rounds_s: Column,
+    common_rounds_bit: Column,
+    workload_granularity_byte: Column,
+    stream_rate_bit_per_s: Column,
+    serial_tasks: Column,
+    stage_round_bit: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+) -> Column:
+    """Time of one offload inside the accelerators if nothing slows its payload down, C1(g).
+
+    ``C1 = max(t + F / r + min(q + Q / r, 8 g / r), 8 g n / r)``, in s, with q as if payload came at
+    once: of one core ``latency + (n - 1) I`` for n tasks.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, eq. 2, where it is the host's time over A.
+    """
+    at_once = own_rounds_s(
+        stage_round_bit=stage_round_bit,
+        stage_round_s=stage_round_s,
+        stage_capacity_bit_per_s=stage_capacity_bit_per_s,
+        stage_common=stage_common,
+        stage_alone=stage_common,  # nothing passes by
+        workload_granularity_byte=workload_granularity_byte,
+        passing_s_per_byte=np.zeros(1),
+    )
+    return streaming_s(
+        rate_bit_per_s=stream_rate_bit_per_s,
+        granularity_byte=workload_granularity_byte,
+        own_fill_s=own_fill_s,
+        common_fill_bit=common_fill_bit,
+        rounds_s=at_once + throttled_rounds_s,
+        common_rounds_bit=common_rounds_bit,
+        passing_s_per_byte=np.zeros(1),
+        serial_tasks=serial_tasks,
+    )
+
+
+@objective(
+    source="k offloads in flight: k * 8 g / T1",
+    rises_with=("interface_in_flight", "workload_granularity_byte", "stream_limit_bit_per_s"),
+    falls_with=(
+        "transfer_s",
+        "own_fill_s",
+        "common_fill_bit",
+        "rounds_s",
+        "common_rounds_bit",
+        "passing_s_per_byte",
+        "serial_tasks",
+    ),
+    undeclared={"settled_while": "stages at their own clocks have rounds next to others"},
+)
+def offload_limit_bit_per_s(
+    *,
+    interface_in_flight: Column,
+    workload_granularity_byte: Column,
+    transfer_s: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+    stream_limit_bit_per_s: Column,
+) -> Column:
+    """Payload rate of k concurrent offloads at the clocks allowed: k * 8 g / T1.
+
+    ``k * 8 g / (T_oh + C(r_max))``, in bit/s.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, for k = 1.
+    """
+    payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
+    inside = streaming_s(
+        rate_bit_per_s=stream_limit_bit_per_s,
+        granularity_byte=workload_granularity_byte,
+        own_fill_s=own_fill_s,
+        common_fill_bit=common_fill_bit,
+        rounds_s=rounds_s,
+        common_rounds_bit=common_rounds_bit,
+        passing_s_per_byte=passing_s_per_byte,
+        serial_tasks=serial_tasks,
+    )
+    return payload / (transfer_s + inside)
+
+
+@objective(
+    source="k * 8 g / T1 = R solved for the clock",
+    rises_with=(
+        "throughput_bit_per_s",
+        "transfer_s",
+        "own_fill_s",
+        "common_fill_bit",
+        "rounds_s",
+        "common_rounds_bit",
+        "passing_s_per_byte",
+        "serial_tasks",
+    ),
+    falls_with=("interface_in_flight", "workload_granularity_byte"),
+    undeclared={
+        "at_most": "in exact arithmetic only: the difference in its divisor cancels",
+        "settled_while": "a slow memory counts however offloads are transferred",
+    },
+)
+def offload_stream_bit_per_s(
+    *,
+    throughput_bit_per_s: Column,
+    transfer_s: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+    interface_in_flight: Column,
+    workload_granularity_byte: Column,
+) -> Column:
+    """Least payload rate of the pipelines at which k offloads deliver the throughput.
+
+    The least r with ``T_oh + C(r) <= k * 8 g / R``, in bit/s: with ``s = k * 8 g / R - T_oh`` the
+    larger of ``8 g n / s`` and the lesser of what the two bounds of C take,
+    ``max(F / (s - t - q - p g), (F + Q) / (s - t - q - p (g - Q / 8)))`` and
+    ``max(F / (s - t - p g), (F + 8 g) / (s - t))``.
+    """
+    payload = BIT_PER_BYTE * workload_granularity_byte
+    passed = passing_s_per_byte * workload_granularity_byte
+    before = np.minimum(common_rounds_bit, payload)
+    rest = workload_granularity_byte - before / BIT_PER_BYTE
+    spare = interface_in_flight * payload / throughput_bit_per_s - transfer_s
+    free = spare - own_fill_s
+    last = free - rounds_s
+    in_rounds = np.maximum(
+        _least_rate(common_fill_bit, last - passed),
+        _least_rate(common_fill_bit + before, last - passing_s_per_byte * rest),
+    )
+    streamed = np.maximum(
+        _least_rate(common_fill_bit, free - passed),
+        _least_rate(common_fill_bit + payload, free),
+    )
+    serial = _least_rate(payload * serial_tasks, spare)
+    return np.maximum(np.minimum(in_rounds, streamed), serial)
+
+
+def _least_rate(bit: Column, time_s: Column) -> Column:
+    """Return the least rate at which a payload passes in a time; infinite where there is none."""
+    return np.where(time_s > 0, bit / time_s, np.where((time_s < 0) | (bit > 0), np.inf, 0.0))
