@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from tests.conftest import ROOT
 from tests.project.test_architecture import SOURCES, imports, package, parsed
@@ -159,7 +160,8 @@ def _fields() -> int:
 def _nouns() -> int:
     import dse.contract
 
-    return sum(not name.startswith("_") for name in dir(dse.contract))
+    named = {name: noun for name, noun in vars(dse.contract).items() if name[0] != "_"}
+    return sum(not isinstance(noun, ModuleType) for noun in named.values())
 
 
 def _inner_imports() -> int:
