@@ -71,7 +71,8 @@ def _plain(value: object) -> object:
     """Return a number of numpy as one of Python; what is neither number nor text by its kind."""
     item = getattr(value, "item", None)
     value = item() if callable(item) and getattr(value, "size", 1) == 1 else value
-    return value if isinstance(value, int | float | str) else {"kind": type(value).__name__}
+    plain = value is None or isinstance(value, int | float | str)
+    return value if plain else {"kind": type(value).__name__}
 
 
 @dataclass(frozen=True, kw_only=True)

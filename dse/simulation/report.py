@@ -623,7 +623,7 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
             f"offloads do not settle {names}: dse simulate --offloads."
         )
     quantities = {one.quantity: one.to_dict() for one in settled}
-    facts = {"offloads": OFFLOADS, "quantities": quantities, "unsettled": unsettled}
+    facts = {"offloads": OFFLOADS, "load": load, "quantities": quantities, "unsettled": unsettled}
     return Section("simulation", "Simulation", tuple(lines), facts=facts, brief=tuple(notes))
 
 

@@ -47,7 +47,10 @@ def test_a_number_of_any_library_is_read(value: object) -> None:
         ({"power": np.ones(2)}, "what it returns: power: a list or an object is not a number"),
         ({"power": True}, "what it returns: power: true is not a number"),
         ({"power": None}, "what it returns: power: null is not a number"),
-        ({"power": float("nan")}, "what it returns: power: 'nan' is not a finite number"),
+        (
+            {"power": float("nan")},
+            "what it returns: power: 'nan' is not a finite number with its unit",
+        ),
         ({"power": "1 ns"}, "what it returns: power: a value in W is needed, not one in s"),
         ({"powr": 3.0}, "what it returns has no 'power'; did you mean 'powr'?"),
     ],

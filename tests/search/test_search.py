@@ -420,12 +420,13 @@ def test_more_axes_than_an_array_has_are_refused_before_the_search(method: str, 
     search.check_search(problem, search.SearchSettings(method="nsga2"))
 
 
-def test_a_long_chain_begins_with_some_of_its_promising_fleets(write) -> None:
-    """All combinations of three fleets in 14 stages would be 4.8 million; equal designs are not."""
+def test_a_long_chain_of_equal_designs_is_proven_in_little_memory(write) -> None:
+    """Combinations of three fleets in 14 stages are 4.8 million, and few vectors of losses."""
     problem = chain_of(write, 14, "instances: least")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = search.run_search(problem, search.SearchSettings())
-    assert len(found.front_index) == 2**15 - 1
+    assert found.exact
+    assert len(found.front_index) < 2**15
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000
 
 
