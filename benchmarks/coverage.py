@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.timing import table
 from dse.contract import Column
 from dse.fitting.core import fit_law
-from dse.objectives.roofline.fit_plugin import Measurements, fit_roofline
+from dse.objectives.roofline.fit import Measurements, fit_roofline
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.study.cores.core_law import evaluate_law
 

@@ -1,4 +1,4 @@
-"""AES on bytes, and what an AES core is fed and must answer."""
+"""AES on bytes: its substitution box as gates, and the known answers of a core."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from dse.errors import StudyError
 from dse.fitting.interface import plots
 from dse.fitting.interface.fit import fit_times
 from dse.fitting.interface.policy import doubt, measured_text, policy
+from dse.fitting.interface.powers import fit_powers
 from dse.fitting.interface.record import save_interface
 from dse.fitting.interface.report import (
     SIGNIFICANCE,
@@ -28,7 +29,7 @@ from dse.fitting.interface.report import (
     report_on,
 )
 from dse.fitting.interface.text import adequacy, sentences
-from dse.fitting.interface.timings import Timings, fit_powers, parse_speed, read_csv, read_speed
+from dse.fitting.interface.timings import Timings, parse_speed, read_csv, read_speed
 from dse.objectives.logca.model import LogCA
 from dse.study import records as user_records
 from tests.conftest import run_dse

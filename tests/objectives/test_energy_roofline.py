@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dse.contract import Platform
 from dse.objectives.catalogue import platforms, vendor_peak
-from dse.objectives.roofline.fit_plugin import Measurements, closest_roofline, fit_roofline
+from dse.objectives.roofline.fit import Measurements, closest_roofline, fit_roofline
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
 TABLE = {platform.name: EnergyRoofline.of(platform) for platform in platforms}

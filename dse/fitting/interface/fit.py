@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dse.fitting.interface.timings import Array, Flags, Powers, fit_powers
+from dse.fitting.interface.powers import Array, Flags, Powers, fit_powers
 
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.01

@@ -14,8 +14,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from dse.algebra import units
 from dse.fitting.interface.fit import Estimate
 from dse.fitting.interface.policy import doubt
+from dse.fitting.interface.powers import Array, Powers
 from dse.fitting.interface.report import InterfaceReport
-from dse.fitting.interface.timings import Array, Powers
 from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
 
 HOST, OFFLOAD = (PALETTE[0][0], "o"), (PALETTE[4][0], "s")

@@ -25,14 +25,8 @@ from dse.fitting.interface.fit import (
     fit_times,
     nested_p,
 )
-from dse.fitting.interface.timings import (
-    Array,
-    Powers,
-    Timings,
-    fit_powers,
-    openssl_timings,
-    read_csv,
-)
+from dse.fitting.interface.powers import Array, Powers, fit_powers
+from dse.fitting.interface.timings import Timings, openssl_timings, read_csv
 
 LARGEST_BYTE = 2.0**64
 """As far as a 64-bit address reaches; beyond it nothing pays any more."""
