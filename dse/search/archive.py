@@ -15,7 +15,7 @@ from dse.model.evaluation import Evaluation, Ledger, distinct_rows
 from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.volume import History
-from dse.search.exact.work import LOOK, EffortError, most_byte, spend
+from dse.search.exact.work import BOUND_BYTE, LOOK, EffortError, fitting, most_byte, spend
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 from dse.search.settings import FrontWatcher, beforehand, check_constraints
@@ -303,7 +303,8 @@ class Archive:
                 sample.add(points, hashed, chosen)
 
     def _meets(self, index: Index) -> NDArray[np.bool_]:
-        parts = [index[first : first + 65_536] for first in range(0, len(index), 65_536)]
+        most = fitting(65_536, BOUND_BYTE)
+        parts = [index[first : first + most] for first in range(0, len(index), most)]
         return np.concatenate([self.problem.evaluate(part).feasible for part in parts])
 
     def _update_constraints(self, index: Index, violation: Matrix) -> None:
