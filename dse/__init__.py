@@ -98,7 +98,11 @@ def __getattr__(name: str) -> Any:
 
         found = version("accel-dse")
     else:
-        raise AttributeError(f"module 'dse' has no attribute {name!r}")
+        from dse.removed import RULE, remedy
+
+        instead = remedy("command", name)
+        more = f": {RULE}; {instead}" if instead else ""
+        raise AttributeError(f"module 'dse' has no attribute {name!r}{more}")
     globals()[name] = found
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-Kind = Literal["field", "argument", "plugin", "value"]
+Kind = Literal["field", "argument", "command", "plugin", "value"]
 
 RULE = "removed before 1.0"
 """What is wrong with a name of the table."""
@@ -41,6 +41,7 @@ _CORES_OF_OURS = "run the study des_100gbps_by_synthesis, whose cores are made o
 _PRINTED = "write table or law; `dse reproduce cores` has what is printed beside ours"
 
 REMOVED: Mapping[tuple[Kind, str], str] = {
+    ("command", "schema"): "write `dse check --schema`",
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
     ("field", "evaluate.using"): _MEASURED,
@@ -123,8 +124,8 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
 
 A ``field`` is of a study: its dotted path without positions in lists and names of axes
 (``evaluate.repeats``, ``axes.of``).  An ``argument`` is ``function.argument``, and the option of
-the command of that name.  A ``plugin`` is ``kind.name`` (``method.sms-emoa``), a ``value`` is
-``field=value``.
+the command of that name.  A ``command`` is the word after ``dse``, a ``plugin`` is ``kind.name``
+(``method.sms-emoa``), a ``value`` is ``field=value``.
 """
 
 

@@ -44,7 +44,7 @@ def fields() -> str:
     lines = [
         "# Fields of a study",
         "",
-        "The tables of `dse schema`; [Studies](../studies.md) explains them. One of `workload`,",
+        "The tables of `dse check --schema`; [Studies](../studies.md) explains them. One of `workload`,",
         "`interface` and `budget` may also be set in `axes`, in `sweep` and with `--set`, in the",
         "unit shown or with any prefix of it.",
     ]

@@ -19,7 +19,7 @@ GROUPS = {
     "Prove": ("verify", "explain", "diff"),
     "Own data": ("fit", "measure", "characterise"),
     "Papers": ("reproduce", "figure"),
-    "Environment": ("list", "show", "schema", "doctor"),
+    "Environment": ("list", "show", "doctor"),
 }
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -85,6 +85,12 @@ class Commands(TyperGroup):
             command.params += options
             if isinstance(command, Commands):
                 command.share(options)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first word calls, or say what does its work now."""
+        if args[0] not in self.commands and (instead := removed.remedy("command", args[0])):
+            raise ArgumentError(f"dse {args[0]}: {removed.RULE}; {instead}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of use; those of no group as they were added."""

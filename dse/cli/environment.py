@@ -76,14 +76,6 @@ def show_name(name: str, *, json: bool = False) -> None:
 
 
 @command()
-def schema() -> None:
-    """Print the JSON Schema of studies, for editors."""
-    from dse.study.schema import json_schema
-
-    show_json(json_schema())
-
-
-@command()
 def doctor(*, json: bool = False) -> None:
     """Check the installation: versions, plug-ins, extras.
 

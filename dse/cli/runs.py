@@ -15,7 +15,7 @@ import typer
 from dse.api.arguments import Count, Seconds
 from dse.cli import INTERRUPT
 from dse.cli.options import Call, command, show, show_json, warn, write
-from dse.errors import DseError, InfeasibleError, OutputError, faults_of, visible
+from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of, visible
 from dse.reports.progress import LateBar, bar
 
 if TYPE_CHECKING:
@@ -31,14 +31,34 @@ CLEAR = "\x1b[H\x1b[2J"
 
 
 @command("dse.api.studies:load")
-def check(call: Call, *, json: bool = False) -> None:
-    """Read a study and report every fault, without running it."""
+def check(
+    call: Call, study: str | Path | None = None, *, schema: bool = False, json: bool = False
+) -> None:
+    """Read a study and report every fault, without running it.
+
+    Parameters
+    ----------
+    study
+        Study file (YAML).
+    schema
+        Print the JSON Schema of studies instead, for editors.
+    """
+    if schema:
+        from dse.study.schema import json_schema
+
+        show_json(json_schema())
+        return
+    if study is None:
+        raise ArgumentError("study: none is given; name a study file, or write --schema")
+    _check(call, str(study), json=json)
+
+
+def _check(call: Call, study: str, *, json: bool) -> None:
     from dse import search
     from dse.reports.text import paragraph
 
-    study = str(call.given["study"])
     try:
-        found = call()
+        found = call(study=Path(study))
         search.check_search(found.problem, found.settings)
     except DseError as error:
         if json:

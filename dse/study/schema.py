@@ -1,4 +1,4 @@
-"""The shape of a study file, as pydantic models; ``dse schema`` prints their JSON Schema."""
+"""The shape of a study file, as pydantic models; ``dse check --schema`` prints their JSON Schema."""
 
 from __future__ import annotations
 

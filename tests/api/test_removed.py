@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.conftest import STUDIES, run_dse
 SMALL = STUDIES / "settop_116mbps.yaml"
 FIELDS = [name for kind, name in REMOVED if kind == "field"]
 ARGUMENTS = [name for kind, name in REMOVED if kind == "argument"]
+COMMANDS = [name for kind, name in REMOVED if kind == "command"]
 PLUGINS = [name for kind, name in REMOVED if kind == "plugin"]
 VALUES = [name for kind, name in REMOVED if kind == "value"]
 
@@ -62,6 +64,15 @@ def commands() -> dict[str, Any]:
     import typer
 
     return typer.main.get_command(application()).commands  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_and_its_function_are_refused(command: str) -> None:
+    sentence = f"{RULE}; {REMOVED['command', command]}"
+    done = run_dse(command, "anything")
+    assert (done.returncode, done.stderr) == (2, f"dse {command}: {sentence}\n")
+    with pytest.raises(AttributeError, match=re.escape(sentence)):
+        getattr(dse, command)
 
 
 @pytest.mark.parametrize("argument", ARGUMENTS)

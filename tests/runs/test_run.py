@@ -301,7 +301,7 @@ class TestCommand:
             (["show", "des"], "residuals against the table"),
             (["show", "gtx_titan"], "constant_power_w"),
             (["show", "host_cores"], "Host cores kept busy"),
-            (["schema"], '"$schema"'),
+            (["check", "--schema"], '"$schema"'),
         ],
     )
     def test_commands_that_show(self, arguments: list[str], expected: str, tmp_path: Path) -> None:
