@@ -106,7 +106,7 @@ DAY: tuple[tuple[str, ...], ...] = (
     ("list",),
     ("list", "studies"),
     ("list", "interfaces"),
-    ("show", "sparc_t4_engine"),
+    ("list", "sparc_t4_engine"),
     ("doctor",),
     ("new", "study", "{out}/mine.yaml", "--from", "des_100gbps"),
 )

@@ -38,10 +38,15 @@ _CONFLICT = (
 _STATED = "state the cycles of a task (`--cycles-per-task`)"
 
 _CORES_OF_OURS = "run the study des_100gbps_by_synthesis, whose cores are made of descriptions"
-_PRINTED = "write table or law; `dse reproduce cores` has what is printed beside ours"
+_PRINTED = "write table or law; `dse papers cores` has what is printed beside ours"
 
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("command", "schema"): "write `dse check --schema`",
+    ("command", "show"): "write `dse list NAME`",
+    ("command", "plot"): "write `dse report RUN --pictures`",
+    ("command", "measure"): "write `dse fit host`, or `dse fit interface --measure`",
+    ("command", "reproduce"): "write `dse papers`",
+    ("command", "figure"): "write `dse papers FIGURE --out DIR`",
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
     ("field", "evaluate.using"): _MEASURED,

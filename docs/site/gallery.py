@@ -97,9 +97,9 @@ SHOWN = (
     ),
     (
         "A figure of a paper",
-        "dse figure cores-9 --out runs/cores-9",
+        "dse papers cores-9 --out runs/cores-9",
         "cores-9",
-        "Drawn again from the models; `dse figure all` draws every one.",
+        "Drawn again from the models; `dse papers --out DIR` draws every one.",
     ),
 )
 """Title, command, picture in the folder that it names, and what one sees."""

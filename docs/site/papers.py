@@ -15,11 +15,12 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
     found = dse.reproduce().text(width=160)
     yield "reproduce.md", f"# Claims of the papers and our models\n\n```text\n{found}\n```\n"
     parts = ["# Figures of the papers, drawn again\n"]
-    for one in select_figures("all"):
+    chosen = select_figures()
+    for one in chosen:
         picture = f"![{one.name}](figures/{one.name}.png)"
         parts.append(f"## {one.name}\n\n{picture}\n\n{one.caption}\n")
     yield "figures.md", "\n".join(parts)
     with tempfile.TemporaryDirectory() as place:
-        for path in draw_figures("all", Path(place)):
+        for path in draw_figures(chosen, Path(place)):
             if path.suffix == ".png":
                 yield f"figures/{path.name}", path.read_bytes()

@@ -44,9 +44,9 @@ def fields() -> str:
     lines = [
         "# Fields of a study",
         "",
-        "The tables of `dse check --schema`; [Studies](../studies.md) explains them. One of `workload`,",
-        "`interface` and `budget` may also be set in `axes`, in `sweep` and with `--set`, in the",
-        "unit shown or with any prefix of it.",
+        "The tables of `dse check --schema`; [Studies](../studies.md) explains them. One of",
+        "`workload`, `interface` and `budget` may also be set in `axes`, in `sweep` and with",
+        "`--set`, in the unit shown or with any prefix of it.",
     ]
     whole = {name: one for name, one in schema["properties"].items() if not _section(one)}
     lines += ["", "## At the top", "", *_table(_field_rows(whole), _FIELD)]
@@ -65,7 +65,7 @@ def catalogue() -> str:
     lines = [
         "# What a study can name",
         "",
-        "What `dse list KIND` prints; `dse show NAME` has the figures.",
+        "What `dse list KIND` prints; `dse list NAME` has the figures.",
     ]
     for kind in inventory.KINDS:
         headers, rows = inventory.table_of(kind)

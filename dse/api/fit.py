@@ -22,7 +22,6 @@ def core(
     over: Names = (),
     forms: Forms | None = None,
     settings: Settings | None = None,
-    force: bool = False,
 ) -> CoreFit:
     """Fit laws of area, power and rate over one or two parameters to a table of designs.
 
@@ -39,8 +38,6 @@ def core(
         quantity: ``{"area": "affine"}``.
     settings
         Set a field, as in a stage with a table: "values.payload=64 bit".
-    force
-        Replace an existing record.
 
     Raises
     ------
@@ -56,7 +53,7 @@ def core(
     given = assignments(forms, "area=affine")
     found = fit_core(Path(table), name, texts(over), pairs, given)
     if out is not None:
-        records.write_record(path, *core_record(found), force=force)
+        records.write_record(path, *core_record(found))
     return found
 
 
@@ -66,7 +63,6 @@ def platform(
     *,
     out: str | Path | None = None,
     precision: Precision = "single",
-    force: bool = False,
 ) -> PlatformFit:
     """Fit the energy roofline of a platform to measured runs.
 
@@ -76,7 +72,7 @@ def platform(
         Table (CSV) with a row per run: work, traffic, time, energy, with units.
     precision
         Precision of the operations.
-    out, force
+    out
         As in `core`.
 
     Raises
@@ -90,7 +86,7 @@ def platform(
     path, name = records.path_and_name(Path(data), None if out is None else Path(out))
     found = fit_platform(Path(data), name, precision)
     if out is not None:
-        records.write_record(path, *platform_record(found), force=force)
+        records.write_record(path, *platform_record(found))
     return found
 
 
@@ -105,7 +101,6 @@ def interface(
     out: str | Path | None = None,
     pure: bool = False,
     per_byte: PerByte = "latency",
-    force: bool = False,
 ) -> InterfaceFitReport:
     """Fit a kernel and an interface to host and offload times, or to openssl speed.
 
@@ -125,7 +120,7 @@ def interface(
         Fit LogCA as published, without a fixed host time.
     per_byte
         What a time per byte counts as where the data cannot tell.
-    out, force
+    out
         As in `core`; pictures are drawn beside the record.
 
     Raises
@@ -143,5 +138,5 @@ def interface(
     found = report_on(
         read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
     )
-    written = [] if out is None else save_interface(found, Path(out), per_byte, force=force)
+    written = [] if out is None else save_interface(found, Path(out), per_byte)
     return InterfaceFitReport(**vars(found), files=tuple(written))

@@ -138,7 +138,7 @@ def run(
     budget
         Most designs to evaluate.
     plots
-        Draw pictures (`dse plot` can do so later).
+        Draw pictures (`dse report --pictures` can do so later).
     evaluate
         Measures a design, for a study with an ``evaluate`` section without a command: a function
         of keyword arguments named as its axes (numbers in SI, choices as texts) that returns a

@@ -14,28 +14,27 @@ from dse.errors import ArgumentError
 from dse.reports import progress
 
 GROUPS = {
-    "Start": ("new", "check", "run", "status", "plot", "report", "serve"),
-    "Ask": ("answer", "evaluate", "flips", "sweep", "map", "sensitivity", "simulate"),
-    "Prove": ("verify", "explain", "diff"),
-    "Own data": ("fit", "measure", "characterise"),
-    "Papers": ("reproduce", "figure"),
-    "Environment": ("list", "show", "doctor"),
+    "Use": ("run", "answer", "report"),
+    "Begin": ("new", "check", "status", "serve"),
+    "Ask": ("explain", "evaluate", "flips", "map", "sweep", "sensitivity", "simulate"),
+    "Prove": ("verify", "diff"),
+    "Own data": ("fit", "characterise"),
+    "Look up": ("papers", "list", "doctor"),
 }
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 """In the order in which they are listed."""
 
 MODULES = {
-    "runs": ("check", "run", "status", "plot", "report", "serve"),
-    "questions": (*GROUPS["Ask"], *GROUPS["Prove"]),
+    "runs": ("check", "run", "status", "report", "serve"),
+    "questions": ("answer", *GROUPS["Ask"], *GROUPS["Prove"]),
     "own_data": GROUPS["Own data"],
-    "environment": ("new", *GROUPS["Papers"], *GROUPS["Environment"]),
+    "environment": ("new", *GROUPS["Look up"]),
 }
 """Of this package, each with its commands; one is imported when a command of it is wanted."""
 
 INSIDE = {
-    "fit": "Fit a core, interface or platform to your own data.",
-    "measure": "Measure an interface or the host of this machine for a study.",
+    "fit": "Fit a core, platform, interface or host, also to this machine.",
     "new": "Write a starter: a study, or a package with a plug-in.",
 }
 """Commands that have commands inside."""

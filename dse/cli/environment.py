@@ -7,66 +7,63 @@ from pathlib import Path
 
 import typer
 
-from dse.cli.options import Call, command, show, show_json, write
+from dse.api.arguments import Names, texts
+from dse.cli.options import command, show, show_json, write
 from dse.reports.progress import bar
 
 
-@command("dse.api.papers:reproduce")
-def reproduce(call: Call, *, json: bool = False) -> None:
-    """Check the claims of the source papers against the models."""
-    with bar("claims", "checking claims"):
-        found = call()
-    show(found, json)
-
-
 @command()
-def figure(name: str, *, out: str | Path | None = None) -> None:
-    """Redraw a figure of a source paper from the models.
+def papers(names: Names = (), *, out: str | Path | None = None, json: bool = False) -> None:
+    """Check the claims of the source papers, or draw their figures.
 
     Parameters
     ----------
-    name
-        Name of a figure (see `dse list figures`), or all.
+    names : PAPER|FIGURE...
+        Papers whose claims are checked (default: all), or figures to draw (see
+        `dse list figures`).
     out
-        Output folder (default: figures/).
+        Draw the figures of what is named into this folder (default: figures/ for a figure).
     """
-    from dse.reproduction.figures import draw_figures
+    from dse.reproduction import figures
+    from dse.reproduction.reproduce import check_papers
 
+    chosen = texts(names)
+    wanted = figures.select_figures(chosen, drawn=out is not None)
+    if not wanted:
+        with bar("claims", "checking claims"):
+            found = check_papers(chosen)
+        show(found, json)
+        return
     with bar("figures", "drawing"):
-        drawn = draw_figures(name, Path("figures") if out is None else Path(out))
+        drawn = figures.draw_figures(wanted, Path("figures") if out is None else Path(out))
+    if json:
+        show_json({"files": [str(path) for path in drawn]})
+        return
     for path in drawn:
         write(str(path))
 
 
 @command()
-def list_(kind: str | None = None, *, provides: str | None = None, json: bool = False) -> None:
-    """List what studies can name, and studies to start from.
+def list_(name: str | None = None, *, provides: str | None = None, json: bool = False) -> None:
+    """List what studies can name, or all that is known of a name.
 
     Parameters
     ----------
-    kind
+    name : KIND|NAME
         cores, functions, interfaces, kernels, platforms, objectives, methods, generators, figures
-        or studies (default: how many there are of each).
+        or studies (default: how many there are of each); or a name (see `dse list`), or the file of
+        a record.
     provides
         Only cores and kernels that provide this function (see `dse list functions`).
     """
     from dse.installation import inventory
 
-    if json:
-        show_json(inventory.listed_facts(kind, provides))
-    else:
-        inventory.list_(kind, provides)
-
-
-@command(name="show")
-def show_name(name: str, *, json: bool = False) -> None:
-    """Show figures and sources of a core, interface, objective.
-
-    Parameters
-    ----------
-    name
-        Name of a catalogue entry (see `dse list`), or a record file.
-    """
+    if name is None or name in inventory.KINDS or provides is not None:
+        if json:
+            show_json(inventory.listed_facts(name, provides))
+        else:
+            inventory.list_(name, provides)
+        return
     from dse.installation import details
 
     if json:

@@ -205,13 +205,13 @@ _LISTED = re.compile(r"see `dse list ?(\w*)`")
 def _completion(name: str, text: str) -> Callable[[str], list[str]] | None:
     """Return what completes the values of an argument whose help says where they are listed."""
     found = _LISTED.search(text)
-    if name != "kind" and found is None:
+    if found is None:
         return None
 
     def complete(incomplete: str) -> list[str]:
-        from dse.installation.inventory import KINDS, names_of
+        from dse.installation.inventory import names_of
 
-        names = [*KINDS] if found is None else names_of(found[1])
+        names = names_of(found[1])
         more = ["knee"] if name == "prefer" else []
         return [one for one in (*names, *more) if one.startswith(incomplete)]
 

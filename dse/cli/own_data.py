@@ -1,14 +1,15 @@
-"""Commands that fit, measure and characterise what is one's own."""
+"""Commands that fit and characterise what is one's own."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dse.api.arguments import Count, Paths, PerByte, paths
+from dse.api.arguments import Paths, paths
 from dse.cli.options import Call, command, show, show_json, write
 from dse.errors import ArgumentError
 from dse.reports.progress import bar
@@ -43,17 +44,53 @@ def fit_platform(call: Call, *, out: str | Path | None = None, json: bool = Fals
 
 
 @command("dse.api.fit:interface", name="fit interface")
-def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+def fit_interface(
+    call: Call,
+    *,
+    measure: bool = False,
+    sizes: str = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
+    out: str | Path | None = None,
+    json: bool = False,
+) -> None:
     """Fit an interface and a kernel to measured times.
 
     Parameters
     ----------
+    measure
+        Measure AES or SHA instructions of this x86 machine (--algorithm, default: sha256) into
+        the folder --out.
+    sizes
+        With --measure: granularities, with units, separated by commas.
     out
         As in `fit_core`.
     """
-    files = [call.given[name] for name in ("data", "hardware", "software") if name in call.given]
-    found = call(out=_record(files[0] if files else Path("interface"), out))
-    _show_interface(found, found.files, json=json)
+    if measure:
+        found = _measured(call, sizes, out)
+    else:
+        files = [call.given[name] for name in READ if name in call.given]
+        found = call(out=_record(files[0] if files else Path("interface"), out))
+    _show_interface(found, json=json)
+
+
+READ = ("data", "hardware", "software")
+"""Arguments of `fit_interface` that are read where nothing is measured."""
+
+
+def _measured(call: Call, sizes: str, out: str | Path | None) -> Any:
+    """Return a fit to the instructions of this machine, written with what was measured."""
+    from dse.fitting import host
+
+    for name in (*READ, "clock"):
+        if name in call.given:
+            raise ArgumentError(f"{name}: with --measure nothing is read; leave it out")
+    if out is None:
+        raise ArgumentError("--measure: name a folder for what is measured with --out")
+    algorithm, wanted = call.given.pop("algorithm", "sha256"), host.read_sizes(sizes)
+    with bar("measurements") as progress:
+        files = host.measure_into(Path(out), algorithm, wanted, progress=progress)
+    record = Path(out) / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
+    found = call(data=files[-1], out=record)
+    return replace(found, files=(*files, *found.files))
 
 
 def _record(data: Path, out: str | Path | None) -> Path:
@@ -69,9 +106,10 @@ def _show_record(found: Any, path: Path, use: str, *, json: bool) -> None:
         write(f"{found.text()}\n\nwritten to {path}: use it as `{use}`, {COUNTED}")
 
 
-def _show_interface(found: Any, files: Sequence[Path], *, json: bool) -> None:
+def _show_interface(found: Any, *, json: bool) -> None:
     from dse.reports.text import paragraph
 
+    files = found.files
     if json:
         show_json(found.to_dict() | {"files": [str(file) for file in files]})
         return
@@ -83,63 +121,15 @@ def _show_interface(found: Any, files: Sequence[Path], *, json: bool) -> None:
     write(paragraph(f"{used}, {COUNTED}"))
 
 
-@command(name="measure interface")
-def measure_interface(
-    *,
-    out: str | Path,
-    algorithm: str = "sha256",
-    sizes: str = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
-    seconds: Count = 1,
-    repetitions: Count = 3,
-    pure: bool = False,
-    per_byte: PerByte = "latency",
-    json: bool = False,
-) -> None:
-    """Measure and fit AES or SHA instructions of this x86 machine.
-
-    Parameters
-    ----------
-    out
-        Output folder for measurements, CSV, record and picture.
-    algorithm
-        AES or SHA, as openssl calls it.
-    sizes
-        Granularities, with units, separated by commas.
-    seconds
-        Seconds per measurement.
-    repetitions
-        Repetitions; the median counts.
-    pure, per_byte
-        As in `fit.interface`.
-    """
-    from dse.fitting.host import measure_into, read_sizes
-    from dse.fitting.interface.record import save_interface
-    from dse.fitting.interface.report import report_on
-    from dse.fitting.interface.text import InterfaceFitReport
-
-    folder, wanted = Path(out), read_sizes(sizes)
-    with bar("measurements") as progress:
-        timings, files = measure_into(
-            folder, algorithm, wanted, seconds=seconds, repetitions=repetitions, progress=progress
-        )
-    found = report_on(timings, pure=pure)
-    record = folder / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
-    saved = save_interface(found, record, per_byte, force=True)
-    _show_interface(InterfaceFitReport(**vars(found)), [*files, *saved], json=json)
-
-
-@command(name="measure host")
-def measure_host(
+@command(name="fit host")
+def fit_host(
     *,
     out: str | Path = "records",
     kernels: str = "",
     sizes: str = "64 B, 256 B, 1500 B, 4 KiB, 16 KiB, 64 KiB",
-    seconds: Count = 1,
-    repetitions: Count = 1,
-    force: bool = False,
     json: bool = False,
 ) -> None:
-    """Measure ciphers, hashes and zlib on a core of this machine.
+    """Fit ciphers, hashes and zlib, measured on this machine.
 
     Parameters
     ----------
@@ -147,19 +137,15 @@ def measure_host(
         Folder for the record files.
     kernels
         aes_128_gcm, sha256, zlib_6 and so on; all by default.
-    sizes, seconds, repetitions
-        As in `measure_interface`.
-    force
-        Replace an existing record.
+    sizes
+        As in `fit_interface`.
     """
     from dse.fitting import host as hosts
 
     wanted, granularities = hosts.chosen(kernels), hosts.read_sizes(sizes)
     with bar("measurements") as progress:
-        found = hosts.measure_host(
-            wanted, granularities, seconds=seconds, repetitions=repetitions, progress=progress
-        )
-    files = hosts.write_hosts(found, Path(out), force=force)
+        found = hosts.measure_host(wanted, granularities, progress=progress)
+    files = hosts.write_hosts(found, Path(out))
     records = [hosts.host_record(one)[0] for one in found]
     if json:
         show_json([{**one, "file": str(path)} for one, path in zip(records, files, strict=True)])

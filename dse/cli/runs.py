@@ -186,7 +186,10 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
         show_json({"folder": str(folder)} | result.to_dict())
         return
     marked = ", marked as interrupted" if result.run.interrupted else ""
-    write(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
+    write(
+        f"written to {folder}{marked}"
+        + ("" if plots else f"; draw it: dse report {folder} --pictures")
+    )
     if result.run.interrupted and result.resume and not result.run.failing:
         write(f"go on with: {result.resume}")
 
@@ -230,34 +233,34 @@ def status(
         time.sleep(every)
 
 
-@command()
-def plot(run: str | Path, *, out: str | Path | None = None) -> None:
-    """Draw the front of a finished run, and the roofs of its answer.
+@command("dse.api.pages:report")
+def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
+    """Write a run as a web page that works offline.
 
     Parameters
     ----------
     run
         Folder of a run, as `dse run` wrote it.
-    out
-        Output folder (default: that of the run).
+    pictures
+        Draw the pictures of the run again instead, into its folder or that of --out.
     """
+    if pictures:
+        _draw(Path(run), Path(call.given.get("out") or run))
+        return
+    with bar("assumptions", "reading the run") as progress:
+        page = call(run=run, progress=progress)
+    write(str(page))
+
+
+def _draw(run: Path, folder: Path) -> None:
     from dse.answers.plots import plot_roofs
     from dse.runs.finished import plot_run
     from dse.runs.unfinished import readable
 
-    with bar("pictures", "drawing"), readable(Path(run)) as found:
-        folder = Path(out or run)
+    with bar("pictures", "drawing"), readable(run) as found:
         pictures = plot_run(found, folder) + plot_roofs(found, folder)
     for picture in pictures:
         write(str(picture))
-
-
-@command("dse.api.pages:report")
-def report(call: Call) -> None:
-    """Write a run as a web page that works offline."""
-    with bar("assumptions", "reading the run") as progress:
-        page = call(progress=progress)
-    write(str(page))
 
 
 @command("dse.serve.serving:serve")

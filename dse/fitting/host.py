@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
@@ -28,7 +28,7 @@ from dse.contract import Column
 from dse.errors import DseError, nearest, refuse
 from dse.files.whole_folders import new_folder
 from dse.fitting.interface import timings
-from dse.fitting.interface.timings import Timings, parse_speed
+from dse.fitting.interface.timings import parse_speed
 from dse.reports.text import percent
 from dse.search import Progress
 from dse.study import records
@@ -37,6 +37,9 @@ MASK = "OPENSSL_ia32cap"
 X86 = ("x86_64", "amd64", "i386", "i686")
 LEAST_GAIN = 1.05
 """An instruction that does no more for any size is not in use."""
+
+SECONDS, REPETITIONS = 1, 3
+"""Time of each measurement, and how often one of instructions is repeated; the median counts."""
 
 CPUINFO = Path("/proc/cpuinfo")
 
@@ -136,10 +139,10 @@ def processor_facts() -> tuple[str, frozenset[str] | None]:
     return fields.get("model name", ""), flags
 
 
-def speed(openssl: str, algorithm: str, size: int, seconds: int, mask: str | None) -> str:
+def speed(openssl: str, algorithm: str, size: int, mask: str | None) -> str:
     """Return what ``openssl speed`` prints for one size, with instructions hidden by `mask`."""
-    command = [openssl, "speed", "-mr", "-seconds", str(seconds), "-bytes", str(size)]
-    return run_openssl([*command, "-evp", algorithm], mask, seconds + 60.0)
+    command = [openssl, "speed", "-mr", "-seconds", str(SECONDS), "-bytes", str(size)]
+    return run_openssl([*command, "-evp", algorithm], mask)
 
 
 def run_openssl(command: Sequence[str], mask: str | None = None, limit_s: float = 60.0) -> str:
@@ -175,29 +178,22 @@ def run_openssl(command: Sequence[str], mask: str | None = None, limit_s: float 
 
 
 def measure_sizes(
-    openssl: str,
-    algorithm: str,
-    sizes: Sequence[int],
-    seconds: int,
-    repetitions: int,
-    progress: Progress | None,
+    openssl: str, algorithm: str, sizes: Sequence[int], progress: Progress | None
 ) -> tuple[str, str]:
     """Return what ``openssl speed`` prints, without and with the instructions, at every size.
 
     In turn and several times over, so that a machine that slows down slows both.
     """
-    runs = [*product(range(repetitions), sizes, (instructions(algorithm).mask, None))]
+    runs = [*product(range(REPETITIONS), sizes, (instructions(algorithm).mask, None))]
     outputs = []
     for _, size, hidden in runs:
-        outputs.append(speed(openssl, algorithm, size, seconds, hidden))
+        outputs.append(speed(openssl, algorithm, size, hidden))
         if progress is not None:
             progress(len(outputs), len(runs))
     return "".join(outputs[::2]), "".join(outputs[1::2])
 
 
-def measured_table(
-    measured: Sequence[str], about: Machine, algorithm: str, repetitions: int
-) -> str:
+def measured_table(measured: Sequence[str], about: Machine, algorithm: str) -> str:
     """Return the medians as a CSV that ``dse fit interface`` reads.
 
     Raises
@@ -213,7 +209,7 @@ def measured_table(
         f"# machine: {about.processor}",
         f"# version: {about.version}",
         f"# algorithm: {algorithm}, {MASK}={instructions(algorithm).mask} for the host",
-        f"# repetitions: {repetitions}, medians",
+        f"# repetitions: {REPETITIONS}, medians",
         "granularity_byte,host_ns,offload_ns",
         *(f"{size},{host * 1e9:.6g},{offload * 1e9:.6g}" for size, host, offload in rows),
     ]
@@ -221,15 +217,9 @@ def measured_table(
 
 
 def measure_into(
-    out: Path,
-    algorithm: str,
-    sizes: Sequence[int],
-    *,
-    seconds: int,
-    repetitions: int,
-    progress: Progress | None = None,
-) -> tuple[Timings, list[Path]]:
-    """Measure this machine, write what was seen into a folder, and return the times and files.
+    out: Path, algorithm: str, sizes: Sequence[int], *, progress: Progress | None = None
+) -> list[Path]:
+    """Measure this machine, write what was seen into a folder, and return the files, a CSV last.
 
     Raises
     ------
@@ -243,8 +233,8 @@ def measure_into(
     names = [*OUTPUTS, "interface.csv"]
     about = machine(used)
     with new_folder(out, [*names, *(f"{stem}.{end}" for end in ("yaml", "png", "svg"))]) as folder:
-        outputs = measure_sizes(about.openssl, algorithm, sizes, seconds, repetitions, progress)
-        content = measured_table(outputs, about, algorithm, repetitions)
+        outputs = measure_sizes(about.openssl, algorithm, sizes, progress)
+        content = measured_table(outputs, about, algorithm)
         for name, lines in zip(names, (*outputs, content), strict=True):
             (folder / name).write_text(lines, encoding="utf-8", newline="\n")
     data = timings.read_csv(out / "interface.csv")
@@ -254,7 +244,7 @@ def measure_into(
             f"hiding the {used.name} instructions makes {algorithm} at most {gain:.2f} times as "
             f"slow: this OpenSSL does without them; the outputs are in {out}"
         )
-    return data, [out / name for name in names]
+    return [out / name for name in names]
 
 
 def read_sizes(written: str) -> list[int]:
@@ -290,7 +280,7 @@ MEASURED = (
     HostKernel("host_sha256", "sha256", "sha256"),
     HostKernel("host_zlib_6", "deflate", ""),
 )
-"""What `dse measure host` knows, by the name of the record."""
+"""What `dse fit host` measures, by the name of the record."""
 
 TEXTS = ("argparse", "inspect", "typing", "tarfile", "subprocess")
 """Modules of Python's library whose sources are compressed."""
@@ -326,14 +316,9 @@ def chosen(names: str) -> tuple[HostKernel, ...]:
 
 
 def measure_host(
-    kernels: Sequence[HostKernel],
-    sizes: Sequence[int],
-    *,
-    seconds: int,
-    repetitions: int,
-    progress: Progress | None = None,
+    kernels: Sequence[HostKernel], sizes: Sequence[int], *, progress: Progress | None = None
 ) -> list[MeasuredHost]:
-    """Measure every kernel at every size: the median of some repetitions, one thread.
+    """Measure every kernel at every size, on one thread.
 
     Raises
     ------
@@ -353,8 +338,7 @@ def measure_host(
     for kernel in kernels:
         times = []
         for size in sizes:
-            once = _timed(openssl, kernel, size, seconds)
-            times.append(median(once() for _ in range(repetitions)))
+            times.append(_timed(openssl, kernel, size))
             done += 1
             if progress is not None:
                 progress(done, len(kernels) * len(sizes))
@@ -370,26 +354,25 @@ def measure_host(
     return found
 
 
-def _timed(openssl: str | None, kernel: HostKernel, size: int, seconds: int) -> Callable[[], float]:
-    """Return a function that measures the time of one call, in seconds."""
+def _timed(openssl: str | None, kernel: HostKernel, size: int) -> float:
+    """Return the time of one call, in seconds."""
     if kernel.algorithm:
-        return lambda: _by_openssl(str(openssl), kernel.algorithm, size, seconds)
+        return _by_openssl(str(openssl), kernel.algorithm, size)
     text = _text()
-    part = (text * (size // len(text) + 1))[:size]
-    return lambda: _by_zlib(part, seconds)
+    return _by_zlib((text * (size // len(text) + 1))[:size])
 
 
-def _by_openssl(openssl: str, algorithm: str, size: int, seconds: int) -> float:
-    said = parse_speed(speed(openssl, algorithm, size, seconds, None), Path(algorithm))
+def _by_openssl(openssl: str, algorithm: str, size: int) -> float:
+    said = parse_speed(speed(openssl, algorithm, size, None), Path(algorithm))
     refuse(said.faults)
     (rates,) = said.rates.values()
     return size / median(rates[size])
 
 
-def _by_zlib(part: bytes, seconds: int) -> float:
+def _by_zlib(part: bytes) -> float:
     """Return the processor time of one call; calls go on for some seconds."""
     calls, start = 0, time.process_time()
-    while (spent := time.process_time() - start) < seconds:
+    while (spent := time.process_time() - start) < SECONDS:
         zlib.compress(part, _LEVEL)
         calls += 1
     return spent / calls
@@ -429,7 +412,7 @@ def host_record(found: MeasuredHost) -> tuple[dict[str, Any], dict[str, Any]]:
     return kernel, {"residuals": f"{percent(float(np.abs(errors).max()))} at most", "times": times}
 
 
-def write_hosts(found: Sequence[MeasuredHost], out: Path, *, force: bool) -> list[Path]:
+def write_hosts(found: Sequence[MeasuredHost], out: Path) -> list[Path]:
     """Write a record file per kernel into a folder, and return the files."""
     out.mkdir(parents=True, exist_ok=True)
     written = []
@@ -437,7 +420,7 @@ def write_hosts(found: Sequence[MeasuredHost], out: Path, *, force: bool) -> lis
         kernel, origin = host_record(one)
         path = out / f"{one.kernel.name}.yaml"
         data = repr((one.size_byte.tolist(), one.time_s.tolist())).encode()
-        about = records.provenance(data, "dse measure host", "affine in the size")
-        records.write_record(path, {"kernel": kernel}, {**about, **origin}, force=force)
+        about = records.provenance(data, "dse fit host", "affine in the size")
+        records.write_record(path, {"kernel": kernel}, {**about, **origin})
         written.append(path)
     return written

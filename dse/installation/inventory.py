@@ -74,7 +74,7 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         names = {one: names_of(one) for one in kinds}
         short = [(one, f"{len(some):,}", _short(some)) for one, some in names.items()]
         print(table_text(short, ("kind", "number", "such as")))
-        print("\n`dse list KIND` has all of a kind, with sources; `dse show NAME` the figures.")
+        print("\n`dse list KIND` has all of a kind, with sources; `dse list NAME` the figures.")
     else:
         for name in kinds:
             headers, rows = table_of(name, provides)
@@ -100,11 +100,12 @@ def _short(names: Iterable[str]) -> str:
 
 
 def names_of(kind: str = "") -> list[str]:
-    """Return the names of one kind, or of all that `dse show` has."""
+    """Return the names of one kind, or all that `dse list` takes: kinds and what they have."""
     if kind == "studies":
         return [*shipped_studies()]
     listed = [record for one, record in KINDS.items() if record and kind in ("", one)]
-    return [found.record.name for record in listed for found in _found(record)]
+    kinds = [] if kind else [*KINDS]
+    return kinds + [found.record.name for record in listed for found in _found(record)]
 
 
 def listed_facts(kind: str | None, provides: str | None = None) -> dict[str, list[dict[str, str]]]:

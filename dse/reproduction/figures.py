@@ -1,45 +1,57 @@
-"""`dse figure`: figures of the papers, drawn again."""
+"""Figures of the papers, drawn again."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from dse.contract.papers import Figure
+from dse.contract.papers import Claim, Figure
 from dse.errors import OutputError, UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.reproduction.study_runner import StudyRunner
 
-ALL = "all"
 
-
-def draw_figures(name: str, folder: Path) -> list[Path]:
-    """Draw one figure, or all of them, into a folder and return the paths.
+def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Draw figures into a folder and return the paths.
 
     Raises
     ------
-    UnknownPluginError
-        No figure has this name.
     OutputError
         A file cannot be written.
     """
     from dse.reproduction.sheets import draw_sheet  # matplotlib, only now
 
-    chosen, laboratory = select_figures(name), StudyRunner()
+    laboratory = StudyRunner()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [path for one in chosen for path in draw_sheet(one, laboratory, folder)]
+        return [path for one in figures for path in draw_sheet(one, laboratory, folder)]
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
 
 
-def select_figures(name: str) -> tuple[Figure, ...]:
-    """Return the figure called `name`, or all of them, by paper and number."""
+def select_figures(names: Sequence[str] = (), *, drawn: bool = True) -> tuple[Figure, ...]:
+    """Return the figures of some names, of papers or figures, or all, by paper and number.
+
+    Returns none where `names` are papers alone and nothing says that they are `drawn`.
+
+    Raises
+    ------
+    UnknownPluginError
+        A name is neither a paper's nor a figure's.
+    """
     known = registry.records(Figure)
-    if name == ALL:
-        return tuple(known[key] for key in sorted(known, key=_order))
-    if name not in known:
-        raise UnknownPluginError(f"{name!r} is not a known figure", nearest(name, (*known, ALL)))
-    return (known[name],)
+    papers = {*registry.names(Claim), *registry.names(Figure)}
+    for name in names:
+        if name not in papers and name not in known:
+            rule = f"{name!r} is neither a paper nor a figure"
+            raise UnknownPluginError(rule, nearest(name, (*papers, *known)))
+    if not drawn and papers.issuperset(names):
+        return ()
+    return tuple(
+        known[key]
+        for key in sorted(known, key=_order)
+        if not names or key in names or key.rpartition("-")[0] in names
+    )
 
 
 def _order(name: str) -> tuple[str, int, str]:

@@ -40,7 +40,7 @@ READ = (FRONT, EVALUATIONS, EVALUATIONS_CSV, MEASUREMENTS)
 """What commands read of the folder of a run, besides its manifest and the copies of tables."""
 
 DRAWN = (".png", ".svg", ".html")
-"""How files end that no command reads; `dse plot` draws them again."""
+"""How files end that no command reads; `dse report --pictures` draws them again."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 """What is left in its place where nothing is feasible."""
 
 DRAWN_LATER = ("roofs.png", "roofs.svg")
-"""What `dse plot` adds."""
+"""What `dse report --pictures` adds."""
 
 REPLACED = (
     *FILES,

@@ -119,21 +119,17 @@ def path_and_name(data: Path, out: Path | None = None) -> tuple[Path, str]:
 
 
 def write_record(
-    path: Path,
-    sections: Mapping[str, Mapping[str, Any]],
-    origin: Mapping[str, Any],
-    *,
-    force: bool = False,
+    path: Path, sections: Mapping[str, Mapping[str, Any]], origin: Mapping[str, Any]
 ) -> None:
     """Write a record file, whole or not at all; `path` ends in ``.yaml``.
 
     `sections` is plain data by section, quantities as text with their unit; `origin` the
-    provenance.  A file that is there is replaced with `force` only.
+    provenance.  A file that is there is not replaced.
     """
     if not is_record(path.name):
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
-    if path.exists() and not force:
-        raise OutputError(f"{path} is there already; name another file, or replace it by force")
+    if path.exists():
+        raise OutputError(f"{path} is there already; name another file, or delete it")
     write_text(path, to_yaml({**sections, "provenance": origin}), check=read_record)
 
 

@@ -1,4 +1,4 @@
-"""The shape of a study file, as pydantic models; ``dse check --schema`` prints their JSON Schema."""
+"""The shape of a study file, as pydantic models, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class SearchSection(StudySection):
         "What a design is that cannot be evaluated: an error, or infeasible", "stop"
     )
     options: dict[str, bool | int | float | str] = entries(
-        "Options of the method; `dse show METHOD` lists them"
+        "Options of the method; `dse list METHOD` lists them"
     )
 
     @property

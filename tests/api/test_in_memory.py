@@ -53,8 +53,8 @@ def test_every_command_reads_the_run_again(tmp_path: Path) -> None:
     written = pd.read_csv(run / "inputs" / "cores.csv", index_col="design")
     pd.testing.assert_frame_equal(written, CORES, check_names=False)
     assert "table: cores.csv" in json.loads((run / "manifest.json").read_text())["study"]
-    for command in ("verify", "answer", "plot"):
-        done = run_dse(command, str(run), cwd=tmp_path)
+    for command, *options in (["verify"], ["answer"], ["report", "--pictures"]):
+        done = run_dse(command, str(run), *options, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     again = dse.run(dse.load(study()), out=run)
     assert dse.diff(run, again).changes == ()

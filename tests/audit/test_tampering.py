@@ -118,7 +118,7 @@ def test_an_untouched_run_holds_and_so_does_one_whose_pictures_are_drawn_again(
 ) -> None:
     folder = copy(name)
     assert told(folder) == ""
-    assert CliRunner().invoke(application(), ["plot", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(application(), ["report", str(folder), "--pictures"]).exit_code == 0
     write(folder, dict(reversed(manifest_of(folder).items())))  # order and layout say nothing
     assert told(folder) == ""
 

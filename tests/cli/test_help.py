@@ -33,7 +33,7 @@ PROGRAM = typer.main.get_command(application())
 
 def test_help_shows_every_command_in_its_group_and_cuts_no_line(tmp_path: Path) -> None:
     told = run_dse("-h", cwd=tmp_path).stdout
-    commands = told.partition("Start:")[2]
+    commands = told.partition("Use:")[2]
     assert "..." not in commands
     assert max(map(len, told.splitlines())) <= 80
     places = [told.index(f"\n{title}:\n") for title in GROUPS]
@@ -73,8 +73,9 @@ def test_a_shell_completes_commands_and_options(shell: str) -> None:
         ("answer x --prefer kn", ["knee"]),
         ("new study --from tls", ["tls_100gbps"]),
         ("list cores --provides aead", ["aead"]),
-        ("list co", ["cores"]),
-        ("show dsa_b", ["dsa_batch"]),
+        ("list interf", ["interfaces"]),
+        ("list dsa_b", ["dsa_batch"]),
+        ("papers logca-1", ["logca-10", "logca-11"]),
     ],
 )
 def test_values_are_completed_where_help_says_what_lists_them(
@@ -137,7 +138,7 @@ def test_check_tells_faults_as_data(tmp_path: Path) -> None:
 def test_list_and_show_tell_data(tmp_path: Path) -> None:
     listed = json.loads(run_dse("list", "methods", "--json", cwd=tmp_path).stdout)
     assert "nsga2" in [row["method"] for row in listed["methods"]]
-    (shown,) = json.loads(run_dse("show", "sandy_bridge", "--json", cwd=tmp_path).stdout)
+    (shown,) = json.loads(run_dse("list", "sandy_bridge", "--json", cwd=tmp_path).stdout)
     assert (shown["kind"], shown["latency_cycles"]) == ("interface", 3.0)
 
 

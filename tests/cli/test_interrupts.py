@@ -54,7 +54,8 @@ def test_a_search_prints_and_writes_the_best_so_far(tmp_path, monkeypatch, numbe
     done = run_dse(*command, cwd=tmp_path)
     assert done.returncode == STATUS[number]
     assert done.stdout.startswith("not proven: it was interrupted; ")
-    assert done.stdout.endswith("written to out, marked as interrupted; dse plot out draws it\n")
+    drawn = "draw it: dse report out --pictures"
+    assert done.stdout.endswith(f"written to out, marked as interrupted; {drawn}\n")
     assert (
         "\ninterrupted: the best so far follows; interrupt again to end at once\n"
         in capfd.readouterr().err

@@ -346,9 +346,9 @@ def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Pa
     assert area["coefficients"] == pytest.approx([5540.16e-12, 0.875047], rel=1e-5)
     again = command()
     assert again.returncode == 2
-    assert "is there already; name another file, or replace it by force" in again.stderr
-    forced = command("--force", "--form", "area=affine")
-    assert "1374 um2 +" in forced.stdout
+    assert "is there already; name another file, or delete it" in again.stderr
+    (folder / "law.yaml").unlink()
+    assert "1374 um2 +" in command("--form", "area=affine").stdout
     (folder / "study.yaml").write_text(
         "workload: {rate: 100 Gbit/s}\n"
         "stages: [{core: law.yaml, parameters: {unroll: {from: 1, to: 16}}}]\n"

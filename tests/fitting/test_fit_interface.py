@@ -421,9 +421,7 @@ class TestRecord:
     def test_a_study_uses_it_and_says_so(self, tmp_path: Path) -> None:
         source = csv(tmp_path / "my data.csv", timings(SHA, 0.02))
         folder = tmp_path / "my records"
-        files = save_interface(
-            report_on(read_csv(source)), folder / "my link.yaml", "latency", force=False
-        )
+        files = save_interface(report_on(read_csv(source)), folder / "my link.yaml", "latency")
         assert [file.name for file in files] == ["my link.yaml", "my link.png", "my link.svg"]
         record = user_records.read_record(files[0])
         assert record.provenance["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
@@ -448,7 +446,7 @@ class TestRecord:
         self, tmp_path: Path, per_byte: str, expected: float
     ) -> None:
         out = tmp_path / "link.yaml"
-        save_interface(report_on(timings(SHA)), out, per_byte, force=False)  # type: ignore[arg-type]
+        save_interface(report_on(timings(SHA)), out, per_byte)  # type: ignore[arg-type]
         records = user_records.read_record(out).records
         assert records["interface"].latency_s_per_byte == pytest.approx(expected, rel=1e-5)
         assert records["interface"].includes == ("device" if per_byte == "latency" else "")
@@ -461,7 +459,7 @@ class TestRecord:
     ) -> None:
         noisy = report_on(timings(SHA, 0.34))
         assert doubt(noisy)
-        save_interface(noisy, tmp_path / "link.yaml", "latency", force=False)
+        save_interface(noisy, tmp_path / "link.yaml", "latency")
         study = studied(tmp_path, "link.yaml")
         found = dse.answer(study, flips=False)
         brief, whole = (" ".join(found.text(all=every).split()) for every in (False, True))
@@ -470,7 +468,8 @@ class TestRecord:
         assert "Break even" not in whole
         terms = dse.evaluate(study).to_dict()["terms"]
         assert terms["break_even_byte"]["value"] == "unknown"
-        save_interface(report_on(timings(SHA)), tmp_path / "link.yaml", "latency", force=True)
+        (tmp_path / "link.yaml").unlink()
+        save_interface(report_on(timings(SHA)), tmp_path / "link.yaml", "latency")
         assert "Break even" in dse.answer(study, flips=False).text(all=True)
 
     def test_what_is_close_everywhere_is_accepted_however_unlikely(self) -> None:
@@ -510,7 +509,7 @@ class TestCommand:
             "written to records/link.svg\nuse it as `interface.device: records/link.yaml`" in text
         )
         assert "policy: use the accelerator from 190 B" in text
-        status, printed, _ = command("fit", "interface", "link.csv", "--json", "--force")
+        status, printed, _ = command("fit", "interface", "link.csv", "--json", "--out", "j.yaml")
         assert status == 0
         plain = json.loads(printed)
         assert plain["parameters"]["exponent"]["value"] == 1.0
@@ -523,8 +522,7 @@ class TestCommand:
         assert command(*arguments)[0] == 0
         status, _, said = command(*arguments)
         assert status == 2
-        assert said == "link.yaml is there already; name another file, or replace it by force\n"
-        assert command(*arguments, "--force")[0] == 0
+        assert said == "link.yaml is there already; name another file, or delete it\n"
 
     @pytest.mark.parametrize(
         ("arguments", "said"),

@@ -47,7 +47,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     cpuinfo(tmp_path, monkeypatch, "fpu sha_ni")
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        done = run_dse("measure", "interface", *arguments)
+        done = run_dse("fit", "interface", "--measure", *arguments)
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -85,14 +85,14 @@ def test_what_is_measured_is_fitted_and_kept(
     command: Command, openssl: Callable[..., Path], tmp_path: Path
 ) -> None:
     log = openssl()
-    status, printed, error = command("--out", "my runs", *SIZES, "--repetitions", "2")
+    status, printed, error = command("--out", "my runs", *SIZES)
     assert (status, error) == (0, "")
     assert "machine: Made Up 9000, " in printed
     assert "host offset  200 ns" in printed
     calls = [json.loads(line) for line in log.read_text().splitlines()]
-    assert len(calls) == 2 * 2 * 4
+    assert len(calls) == 3 * 2 * 4
     masks = [mask for _, mask in calls]
-    assert masks == ["~0x0:~0x20000000", None] * 8  # in turn, and nothing else hidden
+    assert masks == ["~0x0:~0x20000000", None] * 12  # in turn, and nothing else hidden
     expected = ["speed", "-mr", "-seconds", "1", "-bytes", "16", "-evp", "sha256"]
     assert calls[0][0] == expected
     files = {"software.txt", "hardware.txt", "interface.csv"}
@@ -100,7 +100,7 @@ def test_what_is_measured_is_fitted_and_kept(
     assert {path.name for path in (tmp_path / "my runs").iterdir()} == files
     found = records.read_record(tmp_path / "my runs" / "sha256.yaml")
     assert found.provenance["version"] == "OpenSSL 3.9.9 made up"
-    assert found.provenance["repetitions"] == "2, medians"
+    assert found.provenance["repetitions"] == "3, medians"
     assert found.records["kernel"].index_s_per_byte == pytest.approx(2e-9, rel=1e-3)
 
 
@@ -108,7 +108,7 @@ def test_the_outputs_give_the_same_fit(
     command: Command, openssl: Callable[..., Path], tmp_path: Path
 ) -> None:
     openssl()
-    assert command("--out", "out", *SIZES, "--repetitions", "1")[0] == 0
+    assert command("--out", "out", *SIZES)[0] == 0
     outputs = (tmp_path / "out" / name for name in ("software.txt", "hardware.txt"))
     found = openssl_timings(*outputs)
     assert found.host == pytest.approx([200e-9 + 2e-9 * size for size in found.size])
@@ -164,7 +164,7 @@ def test_a_mask_without_effect_is_noticed_and_the_outputs_are_kept(
     command: Command, openssl: Callable[..., Path], tmp_path: Path
 ) -> None:
     openssl(gain=False)
-    status, _, error = command("--out", "out", *SIZES, "--repetitions", "1")
+    status, _, error = command("--out", "out", *SIZES)
     assert status == 2
     assert error.startswith("hiding the SHA instructions makes sha256 at most 1.00 times as slow")
     assert (tmp_path / "out" / "software.txt").is_file()
@@ -191,6 +191,6 @@ def test_this_machine() -> None:
     mask = host.instructions("sha256").mask
     times = []
     for hidden in (mask, None):
-        text = host.speed(about.openssl, "sha256", 4096, 1, hidden)
+        text = host.speed(about.openssl, "sha256", 4096, hidden)
         times.append(parse_speed(text, Path("speed")).time_s("sha256", 4096))
     assert 0 < times[1] < times[0] < 1e-3

@@ -33,7 +33,7 @@ objectives: {speedup: maximise}
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
-    """Run ``dse measure host`` in an empty folder, on a machine with a name."""
+    """Run ``dse fit host`` in an empty folder, on a machine with a name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cpuinfo").write_text("processor : 0\nmodel name : Made Up 9000\n")
     monkeypatch.setattr(host, "CPUINFO", tmp_path / "cpuinfo")
@@ -43,7 +43,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tu
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        done = run_dse("measure", "host", *arguments)
+        done = run_dse("fit", "host", *arguments)
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -66,13 +66,12 @@ def test_a_kernel_is_measured_fitted_and_used_by_a_study(
     study.prepare(study.read_study(tmp_path / "study.yaml", ()))
 
 
-def test_a_record_that_is_there_is_replaced_by_force_only(
+def test_a_record_that_is_there_is_not_replaced(
     command: Callable[..., tuple[int, str, str]],
 ) -> None:
     assert command("--kernels", "sha256")[0] == 0
     status, _, error = command("--kernels", "sha256")
     assert (status, "is there already" in error) == (2, True)
-    assert command("--kernels", "sha256", "--force")[0] == 0
 
 
 def test_zlib_beside_a_cipher_needs_openssl_too(
@@ -100,9 +99,9 @@ def test_a_kernel_that_is_not_known_names_the_nearest(
 
 
 def test_zlib_takes_longer_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "_timed", lambda _, __, size, ___: lambda: 1e-6 + 20e-9 * size)
+    monkeypatch.setattr(host, "_timed", lambda _, __, size: 1e-6 + 20e-9 * size)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096, 65536], seconds=1, repetitions=1)
+    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096, 65536])
     kernel, origin = host.host_record(found)
     assert kernel["index"] == "20 ns/B"
     assert kernel["offset"] == "1 us"
@@ -115,17 +114,15 @@ def test_calls_of_zlib_are_counted_and_have_the_size(monkeypatch: pytest.MonkeyP
         patched.setattr(host.time, "process_time", lambda: next(ticks))
         levels: list[int] = []
         patched.setattr(host.zlib, "compress", lambda _, level: levels.append(level))
-        assert host._by_zlib(b"text", 1) == pytest.approx(0.6)
+        assert host._by_zlib(b"text") == pytest.approx(0.6)
         assert levels == [6, 6]
-    monkeypatch.setattr(host, "_by_zlib", lambda part, _: float(len(part)))
+    monkeypatch.setattr(host, "_by_zlib", lambda part: float(len(part)))
     monkeypatch.setattr(shutil, "which", lambda _: None)
     seen: list[tuple[int, int]] = []
     sizes = [64, 1_000_000]
     (found,) = host.measure_host(
         host.chosen("zlib_6"),
         sizes,
-        seconds=1,
-        repetitions=1,
         progress=lambda done, of: seen.append((done, of)),
     )
     assert found.time_s.tolist() == sizes
@@ -133,9 +130,9 @@ def test_calls_of_zlib_are_counted_and_have_the_size(monkeypatch: pytest.MonkeyP
 
 
 def test_times_in_proportion_have_no_offset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "_timed", lambda _, __, size, ___: lambda: 20e-9 * size)
+    monkeypatch.setattr(host, "_timed", lambda _, __, size: 20e-9 * size)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096], seconds=1, repetitions=1)
+    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096])
     kernel, origin = host.host_record(found)
     assert (kernel["offset"], kernel["fitted"]) == ("0 s", ["index"])
     assert origin["residuals"].startswith("0 %")

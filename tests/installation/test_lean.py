@@ -55,9 +55,9 @@ def test_a_run_without_pyarrow_writes_csv_says_so_and_is_used_like_any_other(
     ) in said
     assert (tmp_path / "plain" / "evaluations.csv.gz").exists()
     assert not (tmp_path / "plain" / "evaluations.parquet").exists()
-    for command in ("plot", "verify"):
-        assert run_dse(command, "plain", cwd=tmp_path).returncode == 0
-        refused = run_dse(command, "parquet", cwd=tmp_path)
+    for command, *options in (["report", "--pictures"], ["verify"]):
+        assert run_dse(command, "plain", *options, cwd=tmp_path).returncode == 0
+        refused = run_dse(command, "parquet", *options, cwd=tmp_path)
         assert refused.returncode == 2
         assert refused.stderr == (
             "parquet/evaluations.parquet needs pyarrow, which is not installed; "

@@ -74,6 +74,6 @@ def test_the_page_is_used_by_name(site: Path) -> None:
     out = run(site, "run", "study.yaml", "--out", "out")
     assert "500 evaluated (mine" in out
     assert "power_density_w_per_m2" in (site / "out" / "front.csv").read_text()
-    assert "most batches" in run(site, "show", "mine")
+    assert "most batches" in run(site, "list", "mine")
     assert "my-package 1.0" in run(site, "list", "cores")
     assert "nothing is broken" in run(site, "doctor")

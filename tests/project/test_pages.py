@@ -49,10 +49,10 @@ LONG = ("docs/characterise.md", "docs/evaluate.md", "docs/today.md")
 """Of these, pages whose commands take ten seconds and more each: `make slow` runs them."""
 
 ASIDE = {
-    "dse measure interface --out runs/sha --algorithm sha256": (
+    "dse fit interface --measure --out runs/sha --algorithm sha256": (
         "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
     ),
-    "dse measure host --out records": (
+    "dse fit host --out records": (
         "takes half a minute and openssl; tests/fitting/test_measure_host.py likewise"
     ),
     'python -m pip install "accel-dse[rtl]"': "likewise asks an index",

@@ -1,4 +1,4 @@
-"""Every claim of the papers, from the records that `dse reproduce` prints, and that command."""
+"""Every claim of the papers, from the records that `dse papers` prints, and that command."""
 
 from __future__ import annotations
 
@@ -212,15 +212,15 @@ def test_unknown_paper() -> None:
 
 
 def test_command() -> None:
-    found = run_dse("reproduce", "roofline", "--json")
+    found = run_dse("papers", "roofline", "--json")
     assert (found.returncode, found.stderr) == (0, "")
     answer = json.loads(found.stdout)
     assert sum(answer["counts"].values()) + answer["parts_of_others"] == len(answer["claims"])
     assert answer["contradictions"] > 0  # an answer, hence status 0
     (root,) = [claim for claim in answer["claims"] if claim["name"] == "roofline-6-phi-random"]
     assert root["ours_within"] == pytest.approx([8.944, 8.981], abs=0.001)
-    unknown = run_dse("reproduce", "logcan")
+    unknown = run_dse("papers", "logcan")
     assert (unknown.returncode, unknown.stdout) == (2, "")
-    assert unknown.stderr == (
-        "'logcan' is not a paper with claims to check; did you mean 'logca'?\n"
+    assert unknown.stderr.startswith(
+        "'logcan' is neither a paper nor a figure; did you mean 'logca'"
     )

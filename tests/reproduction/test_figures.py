@@ -29,7 +29,7 @@ NAMES = [f"{paper}-{number}" for paper, numbers in WANTED.items() for number in 
 def drawn() -> dict[str, sheets.Picture]:
     laboratory = StudyRunner()
     with drawing():
-        every = figures.select_figures("all")
+        every = figures.select_figures()
         return {one.name: sheets.sheet_of(one, laboratory) for one in every}
 
 
@@ -71,7 +71,9 @@ def test_what_has_one_label_has_one_colour(name: str, drawn) -> None:
 
 def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
     folders = tmp_path / "one", tmp_path / "two"
-    first, second = (figures.draw_figures("cores-5", folder) for folder in folders)
+    first, second = (
+        figures.draw_figures(figures.select_figures(["cores-5"]), folder) for folder in folders
+    )
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
@@ -116,5 +118,7 @@ def test_47_mobile_gpus_are_up_to_1_6_times_as_fast(drawn) -> None:
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownPluginError) as error:
-        figures.select_figures("logca-33")
-    assert str(error.value).startswith("'logca-33' is not a known figure; did you mean 'logca-3'")
+        figures.select_figures(["logca-33"])
+    assert str(error.value).startswith(
+        "'logca-33' is neither a paper nor a figure; did you mean 'logca-3'"
+    )

@@ -68,7 +68,7 @@ def test_commands_read_a_run_that_was_interrupted(tmp_path: Path) -> None:
     stopped(tmp_path / "first", method="random")
     stopped(tmp_path / "second", method="random", calls=5)
     for command in (
-        ["plot", first],
+        ["report", first, "--pictures"],
         ["verify", first, "--trials", "1000"],
         ["explain", first, "--design", "s1.u1=1 s2.u1=1 s2.clock=1 interface.device=sandy_bridge"],
         ["diff", first, second],

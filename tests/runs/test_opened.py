@@ -23,7 +23,7 @@ COMMANDS = {
     "answer": ("answer", "RUN"),
     "evaluate": ("evaluate", "RUN", "--set", "unroll=1"),
     "explain": ("explain", "RUN", "--design", "unroll=1 clock=100MHz"),
-    "plot": ("plot", "RUN"),
+    "pictures": ("report", "RUN", "--pictures"),
     "diff": ("diff", "RUN", "RUN"),
     "report": ("report", "RUN", "--out", "PAGE"),
     "flips": ("flips", "RUN"),

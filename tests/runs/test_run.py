@@ -66,7 +66,7 @@ def test_a_run_without_pictures_holds_and_is_drawn_later(tmp_path: Path, write: 
     left = {path.name for path in (tmp_path / "plain").iterdir()}
     assert left == {*FILES} - {*PICTURES}
     assert dse.verify(tmp_path / "plain").holds
-    assert run_dse("plot", str(tmp_path / "plain")).returncode == 0
+    assert run_dse("report", str(tmp_path / "plain"), "--pictures").returncode == 0
     for name in {*FILES} - {"manifest.json"}:
         assert (tmp_path / "plain" / name).read_bytes() == (tmp_path / "drawn" / name).read_bytes()
     assert dse.verify(tmp_path / "plain").holds
@@ -287,7 +287,7 @@ class TestCommand:
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
         path = write(SMALL)
         dse.run(path, out=path.parent / "out")
-        done = run_dse("plot", "out", "--out", "again", cwd=path.parent)
+        done = run_dse("report", "out", "--pictures", "--out", "again", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         for name in ("front.png", "front.svg"):
             first = (path.parent / "out" / name).read_bytes()
@@ -298,9 +298,9 @@ class TestCommand:
         [
             (["list", "interfaces"], "sparc_t4_engine"),
             (["list", "methods"], "nsga3"),
-            (["show", "des"], "residuals against the table"),
-            (["show", "gtx_titan"], "constant_power_w"),
-            (["show", "host_cores"], "Host cores kept busy"),
+            (["list", "des"], "residuals against the table"),
+            (["list", "gtx_titan"], "constant_power_w"),
+            (["list", "host_cores"], "Host cores kept busy"),
             (["check", "--schema"], '"$schema"'),
         ],
     )
@@ -310,7 +310,7 @@ class TestCommand:
         assert expected in done.stdout
 
     def test_an_unknown_name_has_neighbours(self, tmp_path: Path) -> None:
-        done = run_dse("show", "gtx_titn", cwd=tmp_path)
+        done = run_dse("list", "gtx_titn", cwd=tmp_path)
         assert done.returncode == 2
         assert "did you mean 'gtx_titan'" in done.stderr
 

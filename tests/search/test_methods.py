@@ -204,7 +204,7 @@ def test_a_method_of_a_users_own_is_as_good_as_a_built_in_one(
     assert 0 < first["hypervolume_share_of_exact"] <= 1
     with installed(tmp_path / "site"):
         check_method(registry.get(Method, name))
-    shown = install(name, OWN[name], "show", name).stdout
+    shown = install(name, OWN[name], "list", name).stdout
     assert f"method {name}  (stranger 1.0)" in shown
     assert option.partition(":")[0] in shown
     assert name in install(name, OWN[name], "list", "methods").stdout

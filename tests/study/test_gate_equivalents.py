@@ -140,7 +140,7 @@ def test_a_fitted_record_and_a_power_that_no_design_has(write, tmp_path) -> None
     # 2 lanes take 16 cycles, 4 Gbit/s; 8 take 4 cycles, 16 Gbit/s
     assert front["area_ge"].tolist() == pytest.approx([50e3])
     assert "of which a stage has no figures" in told(path, objectives="{power: minimise}")
-    assert "area ge" in run_dse("show", str(tmp_path / "core.yaml")).stdout.replace("_", " ")
+    assert "area ge" in run_dse("list", str(tmp_path / "core.yaml")).stdout.replace("_", " ")
 
 
 def core(**columns: contract.Column) -> contract.Core:

@@ -192,21 +192,21 @@ def test_a_file_that_is_not_there_or_holds_something_else(folder: Path) -> None:
 
 def test_two_choices_of_one_name(folder: Path) -> None:
     link = dict(LINK, name="sparc_t4_engine")
-    user_records.write_record(
-        folder / "records" / "link.yaml", {"interface": link}, ORIGIN, force=True
-    )
+    path = folder / "records" / "link.yaml"
+    path.unlink()
+    user_records.write_record(path, {"interface": link}, ORIGIN)
     assert any("another of the choices is called" in line for line in faults(folder / "study.yaml"))
 
 
 def test_a_record_is_not_overwritten_by_accident(tmp_path: Path) -> None:
     path = tmp_path / "link.yaml"
     user_records.write_record(path, {"interface": LINK}, ORIGIN)
-    with pytest.raises(
-        OutputError, match=r"is there already; name another file, or replace it by force"
-    ):
+    with pytest.raises(OutputError, match=r"is there already; name another file, or delete it"):
         user_records.write_record(path, {"kernel": KERNEL}, ORIGIN)
     with pytest.raises(StudyError):
-        user_records.write_record(path, {"kernel": {"name": "no index"}}, ORIGIN, force=True)
+        user_records.write_record(
+            tmp_path / "kernel.yaml", {"kernel": {"name": "no index"}}, ORIGIN
+        )
     assert list(user_records.read_record(path).records) == ["interface"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["link.yaml"]
 
@@ -241,7 +241,7 @@ def test_list_and_show_know_the_records_of_the_working_directory(folder: Path) -
     assert "records/link.yaml" in listed.stdout
     assert "omitted: records/broken.yaml:1:1: core" in listed.stderr
     names = ("my_des", "records/my law.yaml", "records/no.yaml")
-    by_name, by_path, missing = (run_dse("show", name, cwd=folder) for name in names)
+    by_name, by_path, missing = (run_dse("list", name, cwd=folder) for name in names)
     assert by_name.stdout == by_path.stdout
     assert "area = 4600 um2 + 3500 um2 * unroll" in by_path.stdout
     assert "by hand" in by_path.stdout

@@ -106,20 +106,18 @@ def _note(found: InterfaceReport, per_byte: PerByte) -> str:
     return f"{text}; the whole time per byte is taken as computing, A = {least}"
 
 
-def save_interface(
-    found: InterfaceReport, out: Path, per_byte: PerByte, *, force: bool
-) -> list[Path]:
+def save_interface(found: InterfaceReport, out: Path, per_byte: PerByte) -> list[Path]:
     """Write the record and, beside it, the picture; return their paths.
 
     Raises
     ------
     OutputError
-        When they cannot be written, or the record is there already and `force` is not given.
+        When they cannot be written, or the record is there already.
     """
     from dse.fitting.interface import plots  # matplotlib, only now
 
     out, name = records.path_and_name(out, out)
-    records.write_record(out, sections(found, name, per_byte), fit_provenance(found), force=force)
+    records.write_record(out, sections(found, name, per_byte), fit_provenance(found))
     try:
         pictures = plots.draw_fit(found, f"{name}: host and offload", out.with_suffix(""))
     except OSError as error:
