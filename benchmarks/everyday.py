@@ -88,7 +88,7 @@ DAY: tuple[tuple[str, ...], ...] = (
     ("flips", "studies/des_100gbps.yaml"),
     ("flips", OWN),
     ("flips", SMALL, "--out", "{out}/flips"),
-    ("sweep", "studies/des_100gbps.yaml", "rate=1..120Gbps"),
+    ("map", "studies/des_100gbps.yaml", "rate=1..120Gbps"),
     ("map", OWN, "rate=1..80Gbps", "granularity=1KiB..64KiB", "--out", "{out}/map"),
     ("map", "studies/storage_xts_100gbps.yaml", "granularity=512B..64KiB", "rate=1..100Gbps"),
     ("report", "{out}/aes", "-o", "{out}/aes.html"),

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dse.api.audits import verify as verify
     from dse.api.changes import decision_map as decision_map
     from dse.api.changes import flips as flips
-    from dse.api.changes import sweep as sweep
     from dse.api.pages import report as report
     from dse.api.papers import reproduce as reproduce
     from dse.api.results import Answer as Answer
@@ -55,7 +54,7 @@ _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 _FROM = {
     "dse.api.answers": ("answer", "sensitivity"),
     "dse.api.results": ("Answer",),
-    "dse.api.changes": ("decision_map", "flips", "sweep"),
+    "dse.api.changes": ("decision_map", "flips"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
     "dse.api.pages": ("report",),

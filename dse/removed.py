@@ -40,8 +40,14 @@ _STATED = "state the cycles of a task (`--cycles-per-task`)"
 _CORES_OF_OURS = "run the study des_100gbps_by_synthesis, whose cores are made of descriptions"
 _PRINTED = "write table or law; `dse papers cores` has what is printed beside ours"
 
+_MEMORY = 'write `--set "search.memory=2 GiB"` (`overrides` in Python)'
+_FOLDER = "write the folder after the name"
+_DELETE = "delete the record that is there, or name another"
+_TOLERANCE = 'write `--set "tolerance=1 %"` (`overrides` in Python)'
+
 REMOVED: Mapping[tuple[Kind, str], str] = {
     ("command", "schema"): "write `dse check --schema`",
+    ("command", "sweep"): "write `dse map` with one range, or dse.decision_map(...)",
     ("command", "show"): "write `dse list NAME`",
     ("command", "plot"): "write `dse report RUN --pictures`",
     ("command", "measure"): "write `dse fit host`, or `dse fit interface --measure`",
@@ -69,7 +75,6 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "answer.flips_budget"): _TIME,
     ("argument", "report.flips_budget"): _TIME,
     ("argument", "flips.budget"): _TIME,
-    ("argument", "sweep.budget"): _TIME,
     ("argument", "map.budget"): _TIME,
     ("argument", "decision_map.budget"): _TIME,
     ("argument", "answer.told"): "write `callback`",
@@ -124,6 +129,28 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("argument", "reproduce.out"): "redirect what is printed into a file, or write --json",
     ("argument", "figure.gallery"): "draw `all`; captions stand in `dse list figures --json`",
     ("argument", "figure.jobs"): "leave it out: one process draws",
+    ("argument", "run.memory"): _MEMORY,
+    ("argument", "run.rows"): "leave it out: front.csv has every row",
+    ("argument", "answer.memory"): _MEMORY,
+    ("argument", "flips.memory"): _MEMORY,
+    ("argument", "flips.tolerance"): _TOLERANCE,
+    ("argument", "map.memory"): _MEMORY,
+    ("argument", "map.tolerance"): _TOLERANCE,
+    ("argument", "map.resume"): "leave it out, and give the map more --time",
+    ("argument", "decision_map.memory"): _MEMORY,
+    ("argument", "decision_map.tolerance"): _TOLERANCE,
+    ("argument", "decision_map.known"): "leave it out, and give the map more time",
+    ("argument", "simulate.tolerance"): _TOLERANCE,
+    ("argument", "report.memory"): "leave it out: search.memory of the study holds",
+    ("argument", "report.tolerance"): "set it on the page, or as `tolerance` in the study",
+    ("argument", "core.out"): _FOLDER,
+    ("argument", "objective.out"): _FOLDER,
+    ("argument", "method.out"): _FOLDER,
+    ("argument", "core.force"): _DELETE,
+    ("argument", "platform.force"): _DELETE,
+    ("argument", "interface.force"): _DELETE,
+    ("argument", "status.rows"): "leave it out: five are shown; --json has all",
+    ("argument", "status.every"): "leave it out: --watch looks every two seconds",
 }
 """By kind and name, the remedy.
 

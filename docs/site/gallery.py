@@ -30,7 +30,7 @@ SHOWN = (
     ),
     (
         "Who holds which interval",
-        "dse sweep studies/des_100gbps.yaml rate=1..240Gbps --out runs/crossovers",
+        "dse map studies/des_100gbps.yaml rate=1..240Gbps --out runs/crossovers",
         "crossovers",
         "The recommended design over the demanded rate, and its objectives; the borders are exact.",
     ),

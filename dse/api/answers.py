@@ -12,7 +12,6 @@ from dse.api.arguments import (
     Duration,
     Percent,
     Seed,
-    Size,
     also_unfinished,
     known,
     override_pairs,
@@ -38,7 +37,7 @@ NEAR_S = 10.0
 """CPU time that an answer spends on what is near, where nobody says how much it may take."""
 
 SWEEP_FLIPS = (
-    "A sweep has an answer for each value: dse sweep says where they change places, and --set of "
+    "A sweep has an answer for each value: dse map says where they change places, and --set of "
     "the swept field asks about one of them."
 )
 
@@ -59,7 +58,6 @@ def answer(
     uncertainty: Uncertainties = (),
     seed: Seed = 0,
     time: Duration | None = None,
-    memory: Size | None = None,
     callback: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
@@ -101,9 +99,6 @@ def answer(
         Most CPU time: "10 min" (default: search.effort).  The proof of the front takes half of it
         at most.  By default what would change the answer takes 10 s at most, and as much as the
         proof may take with ``flips=True``.  What there was no time for is named.
-    memory
-        Most memory of a search beyond what is in use when it begins: "2 GiB" (default:
-        search.memory).
     callback
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -129,11 +124,11 @@ def answer(
     from dse.search.settings import Budget, budget_of
     from dse.uncertainty import sampling
 
-    budget = budget_of(time, memory)  # nonsense is refused before anything is searched
+    budget = budget_of(time)  # nonsense is refused before anything is searched
     share = None if within is None else _share_within(within)
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     half = budget.seconds / 2 if time else None
-    options = Options(effort_s=half, memory_byte=budget.byte if memory else None)
+    options = Options(effort_s=half)
     given = override_pairs(overrides)
     fronts = known_fronts(known(source), rate=rate, overrides=given, options=options, budget=budget)
     first = fronts.points[0]
@@ -147,7 +142,7 @@ def answer(
     part = replace(budget, seconds=budget.seconds / (1 if flips is False else 2))
     chosen = recommend(first, preference, fronts.options, reporter.report, all=all, budget=part)
     found = Answer(**vars(chosen))
-    budget = (budget if time else Budget(byte=budget.byte)).within(first.study.settings)
+    budget = (budget if time else Budget()).within(first.study.settings)
     later = chain(_simulated(first, preference), _ranges(first, preference, share, budget))
     if flips is not False:
         if time is None and not flips:

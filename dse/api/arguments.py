@@ -36,11 +36,9 @@ R = TypeVar("R")
 Count = int
 Limit = int
 Seed = int
-Seconds = float
 Percent = str
 Range = str
 Duration = str
-Size = str
 Names = str | Sequence[str]
 Values = str | Sequence[str]
 Paths = str | Path | Sequence[str | Path]
@@ -208,14 +206,12 @@ KINDS: Mapping[str, Kind] = {
     "Percent": _TEXT(word=str, metavar="PERCENT"),
     "Range": _TEXT(word=str, metavar="NAME=FROM..TO"),
     "Duration": _TEXT(word=str, metavar="TIME"),
-    "Size": _TEXT(word=str, metavar="SIZE"),
     "Names": _several("text", str, "NAME", str),
     "Values": _several("text", str, "VALUES", str),
     "bool": _instance("True or False", bool)(word=bool),
     "Count": _whole(1),
     "Limit": _whole(0),
     "Seed": _whole(0, 2**32 - 1),
-    "Seconds": Kind("seconds, 0.1 or more", lambda value: value >= 0.1, float, metavar="SECONDS"),
     "Overrides": _assigned(_FIELDS, "PATH=VALUE"),
     "Settings": _assigned(_FIELDS, "FIELD=VALUE"),
     "Assignments": _assigned("'1 u8 + 2 u16', 'des.u8=1 des.u16=2', or a dict of these", "DESIGN"),

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import (
     Duration,
     Names,
-    Percent,
     Range,
-    Size,
     also_unfinished,
     public,
     study_of,
     texts,
 )
+from dse.errors import ArgumentError
 
 if TYPE_CHECKING:
     from dse.api.arguments import Overrides, StudySource
@@ -33,10 +31,8 @@ def flips(
     *,
     only: Names = (),
     prefer: str | None = None,
-    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
     time: Duration | None = None,
-    memory: Size | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
@@ -45,7 +41,7 @@ def flips(
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides, memory
+    source, prefer, overrides
         As in `answer`.
     only
         Only assumptions of this dotted name, or whose name has it between dots.
@@ -65,40 +61,45 @@ def flips(
     from dse.study import study as studies
 
     prepared = studies.prepare(study_of(source, overrides))
-    budget = budget_of(time, memory).within(prepared.settings)
-    chosen = prepared.preferring(prefer, tolerance)
+    budget = budget_of(time).within(prepared.settings)
+    chosen = prepared.preferring(prefer)
     return find_flips(
         prepared, preference=chosen, only=texts(only), budget=budget, progress=progress
     )
 
 
 @public
-def sweep(
+def decision_map(
     source: StudySource | Result,
     range_: Range | None = None,
+    other_range: Range | None = None,
     *,
     prefer: str | None = None,
-    tolerance: Percent | None = None,
     front: bool = False,
     counts: bool = False,
     by: Names = (),
     overrides: Overrides | None = None,
     time: Duration | None = None,
-    memory: Size | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Crossovers:
-    """Say which design holds which interval of a number, with exact crossovers.
+    progress: Callable[[int, int], None] | None = None,
+) -> Crossovers | DecisionMap:
+    """Say which answer is best where: over one number with exact crossovers, or over two.
 
-    >>> dse.sweep("studies/des_100gbps.yaml", "rate=60..120Gbps")
+    >>> dse.decision_map("studies/des_100gbps.yaml", "rate=60..120Gbps")
+    >>> dse.decision_map("studies/crypto_interface_100gbps.yaml", "rate=1..400Gbps",
+    ...                  "granularity=64B..64KiB", by="device")
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides, memory
+    source, prefer, overrides
         As in `answer`.
     range_
-        Assumption and range: rate=1..240Gbps (default: the sweep of the study).
+        Assumption and range: rate=1..240Gbps (default: the sweep of the study).  Crossovers along
+        it are exact.
+    other_range
+        Another assumption and its range, for a map over two.  Its values are closer where the
+        answers differ.
     front
-        Follow every design of the front, not only the answer.
+        Follow every design of the front, not only the answer: over one number.
     counts
         Tell designs apart by minimum instance counts too.
     by : AXIS
@@ -107,66 +108,8 @@ def sweep(
         Most CPU time: "10 min" (default: search.effort).  Up to where the range is settled is
         said.
     progress
-        Called with the share of the range that is done.
-
-    Raises
-    ------
-    dse.errors.DseError
-        When the range cannot be read, or names nothing that the study assumes.
-    """
-    from dse.parametric.sweep_search import find_crossovers
-    from dse.search.settings import budget_of
-
-    return find_crossovers(
-        study_of(source, overrides),
-        range_,
-        prefer=prefer,
-        tolerance=tolerance,
-        front=front,
-        counts=counts,
-        by=texts(by),
-        progress=progress,
-        budget=budget_of(time, memory),
-    )
-
-
-@public
-def decision_map(
-    source: StudySource | Result,
-    range_: Range,
-    other_range: Range,
-    *,
-    prefer: str | None = None,
-    tolerance: Percent | None = None,
-    counts: bool = False,
-    by: Names = (),
-    known: str | Path | None = None,
-    overrides: Overrides | None = None,
-    time: Duration | None = None,
-    memory: Size | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> DecisionMap:
-    """Say which answer is best where, over two numbers.
-
-    >>> dse.decision_map("studies/crypto_interface_100gbps.yaml", "rate=1..400Gbps",
-    ...                  "granularity=64B..64KiB", by="device")
-
-    Parameters
-    ----------
-    source, prefer, tolerance, overrides, memory
-        As in `answer`.
-    range_
-        Assumption and range.  Crossovers along it are exact.
-    other_range
-        Another assumption and its range.  Its values are closer where the answers differ.
-    counts, by
-        As in `sweep`.
-    known
-        The map.json of the same question: its rows are taken, and more are added.
-    time
-        Most CPU time: "10 min" (default: search.effort).
-    progress
-        Called with how many rows are done, and how many are known to be wanted.
+        Called with how much is done: of one number the parts of a hundred, of two the rows, and
+        how many are known to be wanted.
 
     Raises
     ------
@@ -174,16 +117,36 @@ def decision_map(
         When a range cannot be read, or names nothing that the study assumes.
     """
     from dse.parametric.decision_map import find_map
+    from dse.parametric.sweep_search import find_crossovers
     from dse.search.settings import budget_of
 
-    return find_map(
-        study_of(source, overrides),
-        (range_, other_range),
+    document, axes = study_of(source, overrides), texts(by)
+    budget = budget_of(time)
+    if range_ is not None and other_range is not None:
+        if front:
+            raise ArgumentError("front: it is of one number; leave it out, or the second range")
+        ranges = (range_, other_range)
+        return find_map(
+            document,
+            ranges,
+            prefer=prefer,
+            counts=counts,
+            by=axes,
+            progress=progress,
+            budget=budget,
+        )
+
+    def part(share: float) -> None:
+        if progress is not None:
+            progress(round(100 * share), 100)
+
+    return find_crossovers(
+        document,
+        range_,
         prefer=prefer,
-        tolerance=tolerance,
+        front=front,
         counts=counts,
-        by=texts(by),
-        known=None if known is None else Path(known),
-        progress=progress,
-        budget=budget_of(time, memory),
+        by=axes,
+        progress=part,
+        budget=budget,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.api.answers import answer
-from dse.api.arguments import Duration, Limit, Percent, Size, folder_of, public
+from dse.api.arguments import Duration, Limit, Percent, folder_of, public
 from dse.errors import InfeasibleError
 from dse.files.json import write_text
 
@@ -136,10 +136,8 @@ def report(
     *,
     out: str | Path | None = None,
     prefer: str | None = None,
-    tolerance: Percent | None = None,
     flips: bool = False,
     time: Duration | None = None,
-    memory: Size | None = None,
     cloud: Limit = 100_000,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
@@ -153,7 +151,7 @@ def report(
         Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
     out
         Page to write (default: report.html in the folder).
-    prefer, tolerance, memory
+    prefer
         As in `answer`.
     flips
         Include flip points: what would change the answer.
@@ -176,15 +174,13 @@ def report(
     """
     from dse.search.settings import budget_of
 
-    budget_of(time, memory)  # what makes no sense is refused before anything is read
+    budget_of(time)  # what makes no sense is refused before anything is read
     return write_page(
         folder_of(run),
         out,
         prefer=prefer,
-        tolerance=tolerance,
         flips=flips,
         time=time,
-        memory=memory,
         cloud=cloud,
         progress=progress,
     )

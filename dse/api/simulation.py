@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from dse.api.arguments import (
     Count,
-    Percent,
     Seed,
     design_pairs,
     known,
@@ -33,7 +32,6 @@ def simulate(
     events: Count | None = None,
     seed: Seed = 0,
     prefer: str | None = None,
-    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -43,7 +41,7 @@ def simulate(
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides
+    source, prefer, overrides
         As in `answer`.
     design
         Choices of the design (default: the recommended one).  As in `evaluate`.
@@ -71,7 +69,7 @@ def simulate(
     from dse.simulation.report import simulated
 
     if design is None:
-        prepared, index = _recommended(source, prefer, tolerance, overrides)
+        prepared, index = _recommended(source, prefer, overrides)
     else:
         prepared, index = _chosen(source, design, overrides)
     return simulated(
@@ -82,7 +80,6 @@ def simulate(
 def _recommended(
     source: StudySource | Result,
     prefer: str | None,
-    tolerance: str | None,
     overrides: Overrides | None,
 ) -> tuple[Study, Index]:
     from dse.answers.source import known_fronts
@@ -91,7 +88,7 @@ def _recommended(
     if fronts.sweep is not None:
         raise fronts.sweep.refused("one design is simulated")
     first = fronts.points[0]
-    preference = first.study.preferring(prefer, tolerance)
+    preference = first.study.preferring(prefer)
     chosen = preference.order(first.study.problem, first.front)[:1]
     return _with_arrivals(first.study), first.front[chosen]
 

@@ -11,7 +11,6 @@ from dse.api.arguments import (
     Duration,
     Runs,
     Seed,
-    Size,
     design_pairs,
     document_of,
     folder_of,
@@ -116,7 +115,6 @@ def run(
     fresh: bool = False,
     reuse: Runs = (),
     time: Duration | None = None,
-    memory: Size | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     callback: Callable[[Result], object] | None = None,
@@ -156,7 +154,7 @@ def run(
         they are an error.
     reuse
         Use what another run measured, where it holds; what failed there is measured again.
-    time, memory
+    time
         As in `answer`.
     progress
         Called with the number of designs done and the number planned.
@@ -195,7 +193,7 @@ def run(
     from dse.runs.solved import Options
     from dse.search.settings import budget_of
 
-    limits = budget_of(time, memory)
+    limits = budget_of(time)
     document = document_of(study, overrides, evaluate)
     options = Options(
         method=method,
@@ -204,7 +202,6 @@ def run(
         workers=workers,
         dask=dask,
         effort_s=limits.seconds if time else None,
-        memory_byte=limits.byte if memory else None,
         measures=True,
         resume=resume,
         fresh=fresh,
@@ -270,7 +267,7 @@ def evaluate(
 
 
 @public
-def status(run: str | Path | Result, *, rows: Count = 5) -> Status:
+def status(run: str | Path | Result) -> Status:
     """Return how far a run is: what is measured, running and failed, and the best so far.
 
     >>> print(dse.status("runs/synth"))
@@ -279,8 +276,6 @@ def status(run: str | Path | Result, *, rows: Count = 5) -> Status:
     ----------
     run
         Folder of a run, as `dse run` wrote it.  The run may go on meanwhile.
-    rows
-        Most designs, and causes of failures, to show.
 
     Raises
     ------
@@ -291,4 +286,4 @@ def status(run: str | Path | Result, *, rows: Count = 5) -> Status:
     """
     from dse.runs.status import status_of
 
-    return status_of(folder_of(run), rows=rows)
+    return status_of(folder_of(run))

@@ -95,10 +95,10 @@ STARTERS = {
 
 
 def _starter(kind: str, what: str, called: str) -> Callable[..., None]:
-    def new(name: str, *, out: str | Path | None = None) -> None:
+    def new(name: str, folder: str | Path | None = None) -> None:
         from dse.installation import scaffold
 
-        _show_package(scaffold.new_package(kind, name, None if out is None else Path(out)))
+        _show_package(scaffold.new_package(kind, name, Path(folder) if folder else None))
 
     new.__doc__ = f"""Write a package with {what}: record, test and study.
 
@@ -106,7 +106,7 @@ def _starter(kind: str, what: str, called: str) -> Callable[..., None]:
     ----------
     name
         {called}
-    out : DIR
+    folder
         Folder for the package (default: one called NAME).
     """
     return new

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from dse.cli.options import Call, command, imported, show, show_json, write
-from dse.errors import ArgumentError, InfeasibleError
+from dse.errors import InfeasibleError
 from dse.reports.progress import LateBar, bar
 
 REFUTED = 1
@@ -70,39 +70,20 @@ def flips(call: Call, *, out: str | Path | None = None, json: bool = False) -> N
     _show_and_save(found, out, "dse.parametric.plots:save_flips", json=json)
 
 
-@command("dse.api.changes:sweep")
-def sweep(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Find which design is best in which interval of a number.
+@command("dse.api.changes:decision_map", name="map")
+def decision_map(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Find which answer is best where, over one number or two.
 
     Parameters
     ----------
     out
-        Output folder for crossovers.csv, pictures and JSON.
+        Output folder for a table (CSV), pictures and JSON.
     """
-    with bar("parts of the range", "searching") as shown:
-        found = call(progress=lambda share: shown(round(100 * share), 100))
-    _show_and_save(found, out, "dse.parametric.plots:save_crossovers", json=json)
-
-
-@command("dse.api.changes:decision_map", name="map", without=("known",))
-def decision_map(
-    call: Call, *, out: str | Path | None = None, resume: bool = False, json: bool = False
-) -> None:
-    """Find which answer is best where, over two numbers.
-
-    Parameters
-    ----------
-    out
-        Output folder for map.csv, a picture and JSON.
-    resume
-        Go on with the map in --out: its rows are taken, and more are added.
-    """
-    if resume and out is None:
-        raise ArgumentError("--resume goes on with the map in --out: name its folder")
-    known = Path(out, "map.json") if resume and out is not None else None
-    with bar("rows", "searching") as shown:
-        found = call(progress=shown, known=known)
-    _show_and_save(found, out, "dse.parametric.plots:save_map", json=json)
+    two = "other_range" in call.given
+    with bar("rows" if two else "parts of the range", "searching") as shown:
+        found = call(progress=shown)
+    save = "dse.parametric.plots:save_map" if two else "dse.parametric.plots:save_crossovers"
+    _show_and_save(found, out, save, json=json)
 
 
 @command("dse.api.answers:sensitivity")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dse.api.arguments import Count, Seconds
 from dse.cli import INTERRUPT
 from dse.cli.options import Call, command, show, show_json, warn, write
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of, visible
@@ -25,6 +24,9 @@ FAILING = 4
 """Exit status: designs failed by accident, and the run stopped of it or is to be strict."""
 
 RUNS = Path("runs")
+
+EVERY_S = 2.0
+"""With --watch, from one time to the next."""
 
 CLEAR = "\x1b[H\x1b[2J"
 """Clears a terminal, and goes to its first line."""
@@ -76,7 +78,6 @@ def run(
     call: Call,
     *,
     out: str | Path | None = None,
-    rows: Count = 15,
     report: bool = False,
     strict: bool = False,
     json: bool = False,
@@ -87,8 +88,6 @@ def run(
     ----------
     out
         Output folder (default: a new one under runs/).
-    rows
-        Most designs of the front to print (front.csv has all).
     report
         Write report.html too, a web page that works offline.
     strict
@@ -103,7 +102,7 @@ def run(
         found.append(result)
         if not json:
             with INTERRUPT.read_or_not():
-                write(f"{result.text(rows=rows)}\n")
+                write(f"{result.text()}\n")
         progress.doing(f"writing {folder}")
 
     _name_programs(call)
@@ -207,21 +206,13 @@ def _warn_of_failures(result: Result) -> None:
 
 
 @command("dse.api.studies:status")
-def status(
-    call: Call,
-    *,
-    watch: bool = False,
-    every: Seconds = 2.0,
-    json: bool = False,
-) -> None:
+def status(call: Call, *, watch: bool = False, json: bool = False) -> None:
     """Show the progress of a run: measured, failed, best so far.
 
     Parameters
     ----------
     watch
         Show it again and again until the run ends, or Ctrl-C.
-    every
-        With --watch: seconds from one time to the next.
     """
     while True:
         found = call()
@@ -230,7 +221,7 @@ def status(
         show(found, json)
         if not watch or found.state != "running":
             return
-        time.sleep(every)
+        time.sleep(EVERY_S)
 
 
 @command("dse.api.pages:report")

@@ -67,9 +67,7 @@ def new_package(kind: str, name: str, out: Path | None) -> Path:
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
     if not free:
-        raise OutputError(
-            f"{target} exists already, and nothing is replaced; name another folder with --out"
-        )
+        raise OutputError(f"{target} exists already, and nothing is replaced; name another folder")
     values = {
         "name": name,
         "called": called,

@@ -6,17 +6,14 @@ neighbours have other answers, the widest pair first, until they are close or th
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from dse.errors import OutputError, TooLargeError, UnitError
+from dse.errors import TooLargeError, UnitError
 from dse.files.document import Document
-from dse.files.json import json_text, read_json
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.scale import LogScale, log_distance
@@ -69,8 +66,6 @@ class DecisionMap(Printable):
         What is preferred, in words.
     rows
         By the second number, from its low end on.
-    identity
-        What the rows depend on, as a hash: a map of the same may take them.
     unfinished
         What ended the search early, in words; empty where it is whole.
     """
@@ -81,7 +76,6 @@ class DecisionMap(Printable):
     ranges: tuple[tuple[float, float], tuple[float, float]]
     followed: str
     rows: tuple[MapRow, ...]
-    identity: str
     unfinished: str = ""
 
     @property
@@ -125,7 +119,6 @@ class DecisionMap(Printable):
             "first": self.first.name,
             "second": self.second.name,
             "followed": self.followed,
-            "identity": self.identity,
             "rows": [
                 {
                     f"second{units_[1]}": row.value,
@@ -151,21 +144,20 @@ def find_map(
     ranges: tuple[str, str],
     *,
     prefer: str | None = None,
-    tolerance: str | None = None,
     counts: bool = False,
     by: Sequence[str] = (),
-    known: Path | None = None,
+    known: DecisionMap | None = None,
     progress: Callable[[int, int], None] | None = None,
     budget: Budget | None = None,
 ) -> DecisionMap:
     """Return who answers where; parameters as in `dse.decision_map`.
 
+    `known` is a map of the same question: its rows are taken, and more are added.
+
     Raises
     ------
     UnitError
         When a range cannot be read, or both name the same number.
-    OutputError
-        When `known` is no map of the same question.
     TooLargeError
         When the time is over before the first row is known.
     """
@@ -174,7 +166,7 @@ def find_map(
     if first.name == second.name:
         raise UnitError(f"both ranges are of {first.name}", "give ranges of two numbers")
     tracked = TrackedAnswer(
-        study.preferring(prefer, tolerance),
+        study.preferring(prefer),
         counts=counts,
         by=tuple(axis_of(study.problem, name) for name in by),
     )
@@ -182,8 +174,7 @@ def find_map(
     scale = LogScale(second.integer, second.among)
     pending = list(dict.fromkeys(scale.cut(bottom, top, CLOSE, FIRST_HALVINGS)))
     ends = ((low, high), (bottom, top))
-    identity = _identity(study, (first.name, second.name), ends, tracked)
-    rows = {} if known is None else _known_rows(known, identity)
+    rows = {} if known is None else {row.value: row for row in known.rows}
     unfinished = ""
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
@@ -199,41 +190,7 @@ def find_map(
         unfinished = f"{work.ended or error}: rows are further apart than elsewhere"
     ordered = tuple(rows[value] for value in sorted(rows))
     text = tracked.preference.text
-    return DecisionMap(study, first, second, ends, text, ordered, identity, unfinished)
-
-
-def _identity(
-    study: Study, names: tuple[str, str], ends: tuple[Ends, Ends], tracked: TrackedAnswer
-) -> str:
-    """Return a hash of what decides the rows: the study and its numbers, and what is followed."""
-    numbers = [(entry.name, entry.value) for entry in assumptions_of(study)]
-    followed = (tracked.preference.text, tracked.counts, tracked.by)
-    parts = [study.document.data, numbers, names, ends, followed]
-    return hashlib.sha256(json_text(parts).encode()).hexdigest()
-
-
-def _known_rows(path: Path, identity: str) -> dict[float, MapRow]:
-    """Return the rows of a map that was written, by value."""
-    try:
-        facts = read_json(path)
-        if facts["identity"] != identity:
-            rule = f"{str(path)!r} is a map of another question"
-            raise OutputError(f"{rule}; give the same study, ranges and options, or another folder")
-        return {
-            float(row[next(iter(row))]): MapRow(
-                float(row[next(iter(row))]), tuple(map(_known_interval, row["intervals"]))
-            )
-            for row in facts["rows"]
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        rule = f"{str(path)!r} is no map to go on with"
-        raise OutputError(f"{rule}: {error}; leave out --resume, and begin again") from error
-
-
-def _known_interval(facts: Mapping[str, Any]) -> AnswerInterval:
-    (low, high), name = [facts[key] for key in list(facts)[:2]], facts["answer"]
-    designs = () if name == NOTHING_FITS else (str(name),)
-    return AnswerInterval(float(low), float(high), designs, bool(facts["every_design_compared"]))
+    return DecisionMap(study, first, second, ends, text, ordered, unfinished)
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""What `dse flips`, `dse sweep` and `dse map` leave in a folder: a picture, JSON and a table."""
+"""What `dse flips` and `dse map` leave in a folder: a picture, JSON and a table."""
 
 from __future__ import annotations
 

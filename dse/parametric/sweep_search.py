@@ -119,14 +119,13 @@ def find_crossovers(
     written: str | None,
     *,
     prefer: str | None = None,
-    tolerance: str | None = None,
     front: bool = False,
     counts: bool = False,
     by: Sequence[str] = (),
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
-    """Return who holds which part of a range; parameters as in `dse.sweep`.
+    """Return who holds which part of a range; parameters as in `dse.decision_map`.
 
     Raises
     ------
@@ -140,7 +139,7 @@ def find_crossovers(
     prepared, assumption, low, high = read_range(found, written)
     budget = (budget or Budget()).within(prepared.settings)
     tracked = TrackedAnswer(
-        prepared.preferring(prefer, tolerance),
+        prepared.preferring(prefer),
         front=front,
         counts=counts,
         by=tuple(axis_of(prepared.problem, name) for name in by),

@@ -47,7 +47,7 @@ class Status(Readable):
         return str(self.sections[0].facts["state"])
 
 
-def status_of(folder: Path, *, rows: int = STATUS_ROWS) -> Status:
+def status_of(folder: Path) -> Status:
     """Return how far the run in a folder is, whether it goes on, was killed or is finished.
 
     Raises
@@ -70,9 +70,9 @@ def status_of(folder: Path, *, rows: int = STATUS_ROWS) -> Status:
     state = _state(manifest, alive)
     found = [_state_section(kept, state, watch, manifest)]
     if alive and "running" in watch:
-        found.append(_running(watch, rows))
-    found += _failed(kept, rows)
-    found += _so_far(kept, rows, state)
+        found.append(_running(watch))
+    found += _failed(kept)
+    found += _so_far(kept, state)
     if state in ("killed", "interrupted"):
         from dse.runs.record import resume_command, retry_text
 
@@ -203,21 +203,22 @@ def _left_text(left_s: float | None, times: Sequence[float]) -> str:
     )
 
 
-def _running(watch: Mapping[str, Any], most: int) -> Section:
+def _running(watch: Mapping[str, Any]) -> Section:
     now, running = time.time(), watch.get("running", [])
     rows = tuple(
         (
             design_text(one["design"], watch.get("unit_names", {})),
             f"since {duration(max(now - one['since'], 0.0))}",
         )
-        for one in running[:most]
+        for one in running[:STATUS_ROWS]
     )
-    more = (f"and {len(running) - most} more",) if len(running) > most else ()
+    left = len(running) - STATUS_ROWS
+    more = (f"and {left} more",) if left > 0 else ()
     title = f"running, {len(running)} of {plural(watch.get('workers', 1), 'worker')}"
     return Section("running", title, rows=rows, remarks=more, facts=running)
 
 
-def _failed(kept: StoredRun, most: int) -> Iterator[Section]:
+def _failed(kept: StoredRun) -> Iterator[Section]:
     causes: dict[str, list[StoredMeasurement]] = {}
     for row in kept.rows:
         if row.measurement.failed:
@@ -229,14 +230,15 @@ def _failed(kept: StoredRun, most: int) -> Iterator[Section]:
         f"{plural(len(some), 'design')}: {cause}; "
         + design_text(some[0].design, kept.unit_names(some[0]))
         + (f" and {len(some) - 1} more" if len(some) > 1 else "")
-        for cause, some in ordered[:most]
+        for cause, some in ordered[:STATUS_ROWS]
     ]
-    more = (f"and {len(ordered) - most} more causes",) if len(ordered) > most else ()
+    left = len(ordered) - STATUS_ROWS
+    more = (f"and {left} more causes",) if left > 0 else ()
     facts = {cause: [dict(row.design) for row in some] for cause, some in ordered}
     yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
 
 
-def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
+def _so_far(kept: StoredRun, state: str) -> Iterator[Section]:
     """Yield the best designs so far, and how the front grew; or why there is none."""
     from dse.runs.result import Result
 
@@ -250,7 +252,7 @@ def _so_far(kept: StoredRun, rows: int, state: str) -> Iterator[Section]:
         return
     result = Result(run)
     section = front_table(
-        result.shown, "front so far", rows, written=state not in ("running", "killed")
+        result.shown, "front so far", STATUS_ROWS, written=state not in ("running", "killed")
     )
     yield Section(
         "front", section.title, section.lines, section.headers, section.rows,

@@ -234,27 +234,20 @@ class Budget:
         return max(0.0, self.start_s + self.seconds - time.process_time())
 
 
-def budget_of(seconds: str | None, memory: str | None) -> Budget:
-    """Return a budget as it is written: ``60 s``, ``1 GiB``.
+def budget_of(time: str | None) -> Budget:
+    """Return a budget of time as it is written: ``60 s``.
 
     Raises
     ------
     UnitError
-        When one of them is no time or no memory above 0.
+        When it is no time above 0.
     """
-    return Budget(
-        seconds=_above_zero("time", seconds, "budget_s", "60 s"),
-        byte=_above_zero("memory", memory, "budget_byte", "1 GiB"),
-    )
-
-
-def _above_zero(what: str, written: str | None, name: str, example: str) -> float:
-    if written is None:
-        return math.inf
+    if time is None:
+        return Budget()
     try:
-        value = units.parse(units.in_seconds(written), name)
+        seconds = units.parse(units.in_seconds(time), "budget_s")
     except UnitError as error:
-        raise UnitError(f"{what} {written!r}: {error.rule}", error.remedy) from error
-    if value <= 0:
-        raise UnitError(f"{what} {written!r}: it must be positive", f"write for instance {example}")
-    return value
+        raise UnitError(f"time {time!r}: {error.rule}", error.remedy) from error
+    if seconds <= 0:
+        raise UnitError(f"time {time!r}: it must be positive", "write for instance 60 s")
+    return Budget(seconds=seconds)

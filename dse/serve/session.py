@@ -19,7 +19,7 @@ from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.answers.design import Pick
 from dse.api.answers import answer
 from dse.api.arguments import known, study_of
-from dse.api.changes import decision_map, flips
+from dse.api.changes import flips
 from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.results import Answer
 from dse.api.studies import evaluate, load, run, status
@@ -28,13 +28,14 @@ from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml
-from dse.parametric.decision_map import DecisionMap
+from dse.parametric.decision_map import DecisionMap, find_map
 from dse.parametric.flips import NOTHING_FITS
 from dse.reports import sections
 from dse.reports.drawing import FILLS
 from dse.reports.text import change, in_words, listed
 from dse.runs.finished import read_manifest
 from dse.runs.run_files import begun_manifest
+from dse.search.settings import budget_of
 from dse.study.assumptions import assumptions_of
 from dse.study.overrides import override
 from dse.study.scenario import field_path
@@ -263,7 +264,7 @@ class Session:
         """
         self.source, self.time, self.version = source, time, 0
         self._allow_run = allow_run
-        self._maps: dict[str, str] = {}  # that pages have begun, each as its JSON
+        self._maps: dict[str, DecisionMap] = {}  # that pages have begun
         self.live = source.is_dir() or bool(under_way(source))
         self.read()
 
@@ -342,20 +343,14 @@ class Session:
         study, one, other = moved.study, *(moved.sliders[path] for path in paths)
         key = json_text([study.document.data, *paths, prefer, within])
         before = self._maps.get(key)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "map.json")
-            if before is not None:
-                file.write_text(before, encoding="utf-8")
-            found = decision_map(
-                study,
-                _range(one),
-                _range(other),
-                prefer=prefer,
-                tolerance=within,
-                known=None if before is None else file,
-                time=self.time if before is None else SLICE,
-            )
-        self._maps[key] = json_text(found.to_dict())
+        found = find_map(
+            study.document if within is None else override(study.document, [("tolerance", within)]),
+            (_range(one), _range(other)),
+            prefer=prefer,
+            known=before,
+            budget=budget_of(self.time if before is None else SLICE),
+        )
+        self._maps[key] = found
         while len(self._maps) > MOST_MAPS:
             self._maps.pop(next(iter(self._maps)))
         return _drawn(found, (one, other))

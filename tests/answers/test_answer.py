@@ -480,7 +480,8 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     parts = dse.flips(path, only=["granularity"]).answer
     assert ", ".join(parts) == said["design"]
     assert dse.sensitivity(bare, samples=2, **given).design == said["design"]
-    held = dse.sweep(bare, "rate=100..101Gbps", counts=True, **given).intervals[0]
+    asked = {"overrides": {key: given[key] for key in ("prefer", "tolerance") if key in given}}
+    held = dse.decision_map(bare, "rate=100..101Gbps", counts=True, **asked).intervals[0]
     assert held.designs == (said["design"],)
     sure = dse.answer(path, flips=False, samples=1)
     assert sure.certainty.pick.answer == 1.0

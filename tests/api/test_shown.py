@@ -30,7 +30,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "answer": lambda: dse.answer(SMALL, flips=False),
     "sensitivity": lambda: dse.sensitivity(SMALL, samples=4),
     "flips": lambda: dse.flips(SMALL, only="rate"),
-    "sweep": lambda: dse.sweep(SMALL, "rate=0.1..10Gbps"),
+    "sweep": lambda: dse.decision_map(SMALL, "rate=0.1..10Gbps"),
 }
 
 

@@ -225,7 +225,7 @@ def test_what_matters_comes_first_and_no_flip_is_said_without_it() -> None:
     ],
 )
 def test_a_budget_is_a_time(written: str, told: str) -> None:
-    for ask in (dse.answer, dse.flips, dse.sweep):
+    for ask in (dse.answer, dse.flips, dse.decision_map):
         with pytest.raises(UnitError) as error:
             ask(SETTOP, time=written)
         assert str(error.value).startswith(told)

@@ -81,7 +81,7 @@ def work(folder: Path, cwd: Path, start: str, end: str, **env: str) -> Done:
         ["evaluate", at("study.yaml"), *(f"--set={one}" for one in ONE)],
         ["run", at("study.yaml"), "--out", at("run")],
         ["fit", "core", at("my cores.csv"), *fit],
-        ["new", "core", "some_core", "--out", at("some core")],
+        ["new", "core", "some_core", at("some core")],
         ["new", "study", at("starter")],
         ["run", at("starter.yaml"), "--no-plots", "--out", at("started")],
         ["doctor"],

@@ -270,7 +270,7 @@ def test_new_packages_install_pass_answer_and_are_seen(clean: Clean) -> None:
     done = clean("dse", "doctor")
     assert "dse-core-aes 0.1.0" in done.stdout
     assert "dse-objective-silicon-cost 0.1.0" in done.stdout
-    assert clean("dse", "new", "core", "aes", "--out", "other").stderr == (
+    assert clean("dse", "new", "core", "aes", "other").stderr == (
         "core 'aes': dse-core-aes 0.1.0 has one of this name; choose another name\n"
     )
     assert not (clean.folder / "other").exists()

@@ -188,7 +188,7 @@ def test_flips_to_the_host_and_from_it() -> None:
     assert (to.becomes[0], to.complete) == (HOST, True)
     back = {one.name: one for one in dse.flips(BUSY).found}
     assert back["interface.overhead"].low.flips_at == pytest.approx(to.flips_at, rel=1e-6)
-    fronts = dse.sweep(STUDY, "rate=1..200Gbps", front=True)
+    fronts = dse.decision_map(STUDY, "rate=1..200Gbps", front=True)
     assert fronts.held()[HOST] == [(1e9, pytest.approx(16e9))]
 
 

@@ -125,7 +125,7 @@ class Work:
         elif _resident_byte() - self._start_byte > HELD * self.byte:
             self.ended = (
                 f"the limit of {self.byte / 2**20:g} MiB of memory, beyond what was in use at the "
-                "start, was reached (search.memory, --memory)"
+                "start, was reached (search.memory)"
             )
         else:
             return

@@ -1,4 +1,4 @@
-"""Who holds which interval of a number: `dse sweep` and `dse flips`."""
+"""Who holds which interval of a number: `dse map` with one range."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_front_says_where_each_design_is_on_it() -> None:
 
 
 def test_files_table_and_json_agree(tmp_path: Path) -> None:
-    arguments = ["sweep", str(SETTOP), "rate=100..900Mbps", "--prefer", "power"]
+    arguments = ["map", str(SETTOP), "rate=100..900Mbps", "--prefer", "power"]
     text = run_dse(*arguments, "--out", str(tmp_path / "out")).stdout
     facts = json.loads(run_dse(*arguments, "--json").stdout)
     with (tmp_path / "out" / "crossovers.csv").open(newline="") as stream:
