@@ -41,6 +41,13 @@ def test_help_shows_every_command_in_its_group_and_cuts_no_line(tmp_path: Path) 
     assert {name for name, _ in every_command(PROGRAM) if " " not in name} == {*NAMES}
 
 
+def test_help_begins_with_what_is_used_most_and_stays_short() -> None:
+    assert NAMES[:3] == ("run", "answer", "report")
+    for words, command in every_command(PROGRAM):
+        told = run_dse(*words.split(), "--help").stdout.splitlines()
+        assert hasattr(command, "commands") or words == "characterise" or len(told) < 40, words
+
+
 @pytest.mark.parametrize(("name", "command"), [*every_command(PROGRAM)])
 def test_help_fits_one_line_and_each_option_has_its_sentence(name: str, command: Any) -> None:
     assert not command.get_short_help_str(63).endswith("..."), name
