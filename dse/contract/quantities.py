@@ -165,9 +165,6 @@ class Objective(_Wired):
         among designs that are the same outside the stages and reach what is demanded
         (`Requirement.at_least`), the quantity rises and falls as declared when this argument is
         ignored: all that it changes comes through the others.
-    undeclared
-        Argument, or name of a declaration -> why it is not declared although it seems to hold.
-        ``x settled`` says why x is not in `settled_while`.
     """
 
     _: KW_ONLY
@@ -190,7 +187,6 @@ class Objective(_Wired):
     over_stages: Literal["", "sum", "least", "largest"] = ""
     over_sizes: Literal["", "mean", "largest", "together", "staying"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
-    undeclared: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -198,8 +194,8 @@ class Requirement(_Wired):
     """A constraint that every design has to meet: ``function(...) <= 0``, wired by name.
 
     The violation is relative (1.0 means off by the whole bound), so that violations of
-    different requirements can be compared.  `rule` says it in words.  `rises_with`, `falls_with`
-    and `undeclared` are those of an `Objective`.  A requirement that bounds a `quantity` names
+    different requirements can be compared.  `rule` says it in words.  `rises_with` and `falls_with`
+    are those of an `Objective`.  A requirement that bounds a `quantity` names
     the column that it is to be `at_most` or `at_least`: every design that meets it keeps to that,
     and an answer can tell both numbers.
 
@@ -226,7 +222,6 @@ class Requirement(_Wired):
     relaxed_by_more: tuple[str, ...] = ()
     strict: bool = False
     implies: Mapping[str, str] = field(default_factory=dict)
-    undeclared: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Probing a model function: plausible arguments, batches, and what it rises and falls with.
 
-Random pairs try to refute each direction that is declared; where none refutes one that is not, it
-is proposed.
+Random pairs try to refute each direction that is declared.
 
 Part of the conformance kit `dse.testing`; nothing else in the engine uses it.
 """
@@ -34,8 +33,6 @@ from dse.model.mixed import Mixed, Parted
 
 SEED = 2015
 FEW, MANY = 16, 400
-FEWEST = 50
-"""Systems or pairs that have to speak for a declaration before it is proposed."""
 
 ROUNDING, MARGIN = 1e-12, 1e-9
 """Relative: powers and exponentials are not rounded monotonically; what rounding does to quantities
@@ -87,60 +84,11 @@ _STAGES = (1, 2, 3)
 _MIX = Parted(1.0, ((64.0, 7 / 12), (576.0, 4 / 12), (1500.0, 1 / 12)))
 """The mix with which quantities of all sizes together are tried (simple IMIX)."""
 
-_UNORDERED = ("wait", "transfer", "precision", "pcie")
-"""Last words of columns whose codes have no order."""
-
 
 def require(holds: bool, message: str) -> None:
     """Raise AssertionError with `message` unless `holds`."""
     if not holds:
         raise AssertionError(message)
-
-
-def propose(
-    seems: bool, undeclared: Mapping[str, str], keys: Iterable[str], found: str, declaration: str
-) -> None:
-    """Raise AssertionError for what seems to hold, unless a record says why it is not declared.
-
-    Parameters
-    ----------
-    seems
-        Whether nothing refutes it.
-    undeclared, keys
-        What the record says, and under which keys it would.
-    found, declaration
-        What holds, and how it is declared.
-    """
-    require(
-        not seems or bool({*keys} & {*undeclared}),
-        f"{found}: prove it and declare {declaration}, or say in undeclared why not",
-    )
-
-
-def check_undeclared(plugin: Objective | Requirement, where: str) -> None:
-    """Refuse a reason for what could not be declared, or is declared after all."""
-    declarations = {
-        "rises_with",
-        "falls_with",
-        "at_most",
-        "at_least",
-        "over_stages",
-        "grows_with_instances",
-        "settled_while",
-        "implies",
-    }
-    arguments = {*sum(argument_names(plugin), ())}
-    for name, reason in plugin.undeclared.items():
-        require(
-            name.removesuffix(" settled") in arguments | declarations,
-            f"{where}: says why {name!r} is undeclared, which is neither an argument nor a "
-            f"declaration; name one of {', '.join(sorted(arguments | declarations))}",
-        )
-        require(bool(reason.strip()), f"{where}: does not say why {name!r} is undeclared")
-        require(
-            name not in (*plugin.rises_with, *plugin.falls_with),
-            f"{where}: declares how it depends on {name}, and why not; keep one",
-        )
 
 
 def documented_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -314,7 +262,7 @@ def stage_counts(names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def check_directions(plugin: Objective | Requirement, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError for a direction that is refuted, or one that nothing refutes."""
+    """Raise AssertionError for a direction that is refuted."""
     names = sum(argument_names(plugin), ())
     declared = [(name, 1.0) for name in plugin.rises_with]
     declared += [(name, -1.0) for name in plugin.falls_with]
@@ -324,11 +272,6 @@ def check_directions(plugin: Objective | Requirement, where: str, ranges: Ranges
         )
         for move in _moves(plugin, name, where, ranges):
             _refute(move, sign, where)
-    labels = plugin.labels if isinstance(plugin, Objective) else ()
-    known = {name for name, _ in declared}
-    for name in names if not labels else ():
-        if name not in known and name.rpartition("_")[2] not in _UNORDERED:
-            _propose(plugin, name, where, ranges)
 
 
 def _refute(move: _Move, sign: float, where: str) -> None:
@@ -340,16 +283,6 @@ def _refute(move: _Move, sign: float, where: str) -> None:
             f"{move.name}, but goes from {move.before[row]:.6g} to {move.after[row]:.6g} when "
             f"{move.name} grows at {_row(move.given, row)}; prove or remove the declaration"
         )
-
-
-def _propose(plugin: Objective | Requirement, name: str, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when one direction holds in every pair, and nothing says why not."""
-    moves = list(_moves(plugin, name, where, ranges))
-    pairs = sum(int((~np.isnan(one.before) & ~np.isnan(one.after)).sum()) for one in moves)
-    for sign, field, word in ((1.0, "rises_with", "falls"), (-1.0, "falls_with", "rises")):
-        holds = pairs >= FEWEST and all(move.row(sign) is None for move in moves)
-        found = f"{where}: never {word} with {name} in {pairs} random pairs"
-        propose(holds, plugin.undeclared, (name, field), found, f"{field}=({name!r},)")
 
 
 def _moves(
@@ -396,7 +329,6 @@ def check_wiring(plugin: Objective | Requirement, where: str) -> None:
     check_function(plugin.function, where)
     names = sum(argument_names(plugin), ())
     require(bool(names), f"{where}: takes no arguments; name the columns that it needs")
-    check_undeclared(plugin, where)
 
 
 def _result(plugin: Objective | Requirement) -> Call:

@@ -1,7 +1,6 @@
 """Conformance of what quantities and requirements declare, tried on random systems.
 
-Part of the conformance kit `dse.testing`: random systems try to refute each declaration, and where
-none refutes what is not declared, the declaration is proposed.
+Part of the conformance kit `dse.testing`: random systems try to refute each declaration.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from itertools import permutations
 from typing import Any, cast
 
 import numpy as np
@@ -33,7 +31,6 @@ from dse.testing.probe import (
     code_count,
     draw_argument,
     given_arguments,
-    propose,
     require,
 )
 
@@ -62,10 +59,6 @@ _METRICS: Mapping[str, tuple[float, float]] = {
     "read_byte": (1.0, 64.0),
     "written_byte": (1.0, 64.0),
 }
-
-SEEDS_OF_DOUBT = range(2016, 2026)
-"""Further systems are drawn before a declaration is requested that the first ones suggest, as they
-are and with the requirement's bound where its quantity lies."""
 
 
 def installed(plugin: Objective | Requirement) -> Mapping[str, Objective]:
@@ -268,43 +261,14 @@ def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
     return systems
 
 
-def calibrated_bound(systems: Systems, requirement: Requirement, seed: int) -> Systems:
-    """Return the systems with what studies bound a quantity by where the quantity lies.
-
-    A bound drawn for its unit alone may be met in odd systems only, by what is odd about them.
-    """
-    bound = requirement.at_most or requirement.at_least
-    if bound not in systems.inputs or not systems.graph.provides(requirement.quantity):
-        return systems
-    rng = np.random.default_rng(seed)
-    values = systems.column(requirement.quantity)
-    spot = rng.integers(FLEETS, size=SCENARIOS)
-    typical = np.take_along_axis(values, spot[:, np.newaxis], axis=1)
-    usable = np.isfinite(typical) & (typical > 0)
-    near = typical * 10 ** rng.uniform(-0.3, 0.3, (SCENARIOS, 1))
-    return systems.with_input(bound, np.where(usable, near, full(systems.inputs[bound])[:, :1]))
-
-
-def switches(systems: Systems) -> list[str]:
-    """Return the columns that are no or yes whatever the fleets are."""
-    found = [name for name in systems.inputs if code_count(name) == 2]
-    graph = systems.graph
-    pairs = {name for name, one in graph.quantities.items() if len(one.labels) == 2}
-    for name in filter(graph.provides, sorted(pairs - {*systems.inputs})):
-        values = systems.column(name)
-        found += [name] * bool((values == values[:, :1]).all())
-    return found
-
-
 def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> None:
     """Raise AssertionError unless `objective` keeps the contract.
 
     Checked: source, docstring and signature; names with units in SI; columns that are float64,
     elementwise, equal to single calls bit for bit; inputs left alone; NaN only where `partial`;
     codes that have a label.  Random pairs and systems try to refute `rises_with`, `falls_with`,
-    `at_most`, `over_stages`, `grows_with_instances` and `settled_while`; where nothing refutes
-    what is not declared, and `undeclared` does not say why, that is refused as well.  Infinity
-    passes: as a limit it means that there is none.
+    `at_most`, `over_stages`, `grows_with_instances` and `settled_while`.  Infinity passes: as a
+    limit it means that there is none.
 
     Parameters
     ----------
@@ -368,137 +332,68 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
         f"{where}: declares over_stages={declared!r}, but {values} of three stages give "
         f"{whole[0]:.6g}; correct or remove the declaration",
     )
-    found = f"{where}: stages join by {' and '.join(holding)} in every sample"
-    seems = bool(holding) and not declared
-    propose(seems, objective.undeclared, ["over_stages"], found, f"over_stages={holding[:1]}")
 
 
 def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
-    """Raise AssertionError when a quantity exceeds what it is declared `at_most`.
-
-    Proposed are columns of its unit that some installed quantity is declared to be at most.
-    """
-    unit = units.suffix(objective.name)
-    known = {name for one in registry.records(Objective).values() for name in one.at_most}
-    known = {name for name in known - {objective.name} if units.suffix(name) == unit}
-    tried = dict.fromkeys([*objective.at_most, *known], 0)
-    exceeded: dict[str, str] = {}
-    for systems in drawn:
-        for name in filter(systems.graph.provides, tried):
+    """Raise AssertionError when a quantity exceeds what it is declared `at_most`."""
+    for name in objective.at_most:
+        tried = 0
+        for systems in drawn:
+            if not systems.graph.provides(name):
+                continue
             value = systems.column(objective.name)
             for most in every_stage(systems.columns[name]):
-                tried[name] += int(np.isfinite(value).sum())
+                tried += int(np.isfinite(value).sum())
                 wrong = np.argwhere(value > most * (1 + probe.ROUNDING))
-                if len(wrong):
-                    text = f"{_at(value, wrong)} at a {name} of {_at(most, wrong)}"
-                    exceeded.setdefault(name, text)
-    for name in objective.at_most:
-        require(tried[name] > 0, f"{where}: declares at_most {name!r}, which nothing provides")
-        require(
-            name not in exceeded,
-            f"{where}: declares that it is at most {name}, but is {exceeded.get(name)}; prove or "
-            "remove the declaration",
-        )
-    for name in sorted(known - {*objective.at_most}):
-        seems = tried[name] >= probe.FEWEST and name not in exceeded
-        found = f"{where}: never exceeds {name} in {tried[name]} random systems"
-        propose(seems, objective.undeclared, ["at_most"], found, f"at_most=({name!r},)")
+                require(
+                    not len(wrong),
+                    f"{where}: declares that it is at most {name}, but is {_at(value, wrong)} at a "
+                    f"{name} of {_at(most, wrong)}; prove or remove the declaration",
+                )
+        require(tried > 0, f"{where}: declares at_most {name!r}, which nothing provides")
 
 
 def check_growth(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError when a quantity does not grow with instances as declared."""
-    tried, declared = 0, objective.grows_with_instances
-    if objective.labels and not declared:
-        return
-    for systems in drawn:
+    for systems in drawn if objective.grows_with_instances else ():
         before = systems.column(objective.name)
         for more in systems.with_one_more():
             after = more.column(objective.name)
             known = ~np.isnan(before) & ~np.isnan(after)
             wrong = np.argwhere(known & ~(after > before))
-            tried += int(known.sum())
-            if len(wrong) and not declared:
-                return
             require(
                 not len(wrong),
                 f"{where}: declares that it grows with instances, but goes from "
                 f"{_at(before, wrong)} to {_at(after, wrong)} with one more; prove or remove the "
                 "declaration",
             )
-    found = f"{where}: grows with every instance in {tried} random systems"
-    keys = ["grows_with_instances"]
-    seems = tried >= probe.FEWEST and not declared
-    propose(seems, objective.undeclared, keys, found, "grows_with_instances=True")
 
 
 def check_settled(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError when an argument matters that `settled_while` declares settled.
 
     Tried on pairs of systems of one scenario that reach what is demanded, ordered by all arguments
-    but this one, which stands against them.  Proposed are columns that studies set to no or yes:
-    where they are yes no pair is out of order, where they are no some are.
+    but this one, which stands against them.
     """
-    directed = (*objective.rises_with, *objective.falls_with)
-    for name in objective.settled_while:
-        require(name in directed, f"{where}: declares {name!r} settled, but no direction of it")
-    columns = {name for systems in drawn for name in switches(systems)}
-    for name in directed if len(directed) > 1 or objective.settled_while else ():
-        declared = objective.settled_while.get(name, "")
-        compared = [(systems, _against(objective, name, systems)) for systems in drawn]
-        for column in sorted({*columns, declared} - {""}):
-            trial = _Trial()
-            for systems, pairs in compared:
-                trial.take(systems, column, *pairs)
-            if column == declared:
-                _refute_settled(trial, name, column, where)
-            elif not declared:
-                found = (
-                    f"{where}: while {column}, {name} matters through the other arguments alone in "
-                    f"{trial.pairs} random pairs"
-                )
-                how = f"settled_while={{{name!r}: {column!r}}}"
-                keys = ["settled_while", f"{name} settled"]
-                propose(trial.seems, objective.undeclared, keys, found, how)
-
-
-@dataclass
-class _Trial:
-    """What pairs of systems say of an argument: how many there are while a column is positive, and
-    an example of values out of order while it is, and while it is not."""
-
-    pairs: int = 0
-    differ: bool = False
-    wrong: dict[bool, str] = field(default_factory=dict)
-
-    @property
-    def seems(self) -> bool:
-        """Whether the argument is settled while the column is positive, and only then."""
-        return self.pairs >= probe.FEWEST and self.differ and [*self.wrong] == [False]
-
-    def take(
-        self, systems: Systems, column: str, scenario: Rows, first: Column, second: Column
-    ) -> None:
-        """Take the values of pairs of systems, whose first is to be the lower one."""
-        if not (column in systems.inputs or systems.graph.provides(column)):
-            return
-        positive = systems.column(column)[scenario, 0] > 0
-        wrong = first > second + probe.MARGIN * np.abs(second)
-        for kind in (True, False):
-            rows = np.flatnonzero(wrong & (positive == kind))[:1]
-            for one, other in zip(first[rows], second[rows], strict=True):
-                self.wrong.setdefault(kind, f"{one:.6g} to {other:.6g}")
-        self.pairs += int(positive.sum())
-        self.differ |= bool((first != second)[positive].any())
-
-
-def _refute_settled(trial: _Trial, name: str, column: str, where: str) -> None:
-    require(trial.pairs > 0, f"{where}: no random system tries that {name} is settled by {column}")
-    require(
-        True not in trial.wrong,
-        f"{where}: declares that {name} is settled while {column}, but goes from "
-        f"{trial.wrong.get(True)} when all other arguments let it rise; prove or remove the "
-        "declaration",
-    )
+    for name, column in objective.settled_while.items():
+        directed = name in (*objective.rises_with, *objective.falls_with)
+        require(directed, f"{where}: declares {name!r} settled, but no direction of it")
+        pairs = 0
+        for systems in drawn:
+            if not (column in systems.inputs or systems.graph.provides(column)):
+                continue
+            scenario, first, second = _against(objective, name, systems)
+            settled = systems.column(column)[scenario, 0] > 0
+            pairs += int(settled.sum())
+            beyond = first > second + probe.MARGIN * np.abs(second)
+            wrong = np.argwhere(settled & beyond)
+            require(
+                not len(wrong),
+                f"{where}: declares that {name} is settled while {column}, but goes from "
+                f"{_at(first, wrong)} to {_at(second, wrong)} when all other arguments let it "
+                "rise; prove or remove the declaration",
+            )
+        require(pairs > 0, f"{where}: no random system tries that {name} is settled by {column}")
 
 
 def _against(objective: Objective, name: str, systems: Systems) -> tuple[Rows, Column, Column]:
@@ -548,10 +443,7 @@ def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None)
 
 
 def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when a requirement is met beyond what it declares to bound.
-
-    Proposed are pairs of its arguments, of one unit, that it keeps in order.
-    """
+    """Raise AssertionError when a requirement is met beyond what it declares to bound."""
     pair = (requirement.quantity, requirement.at_most)
     if requirement.at_least:
         pair = (requirement.at_least, requirement.quantity)
@@ -571,95 +463,28 @@ def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
                 f"{where}: is met by a {requirement.quantity} {word} "
                 f"{requirement.at_least or requirement.at_most}; prove or remove the declaration",
             )
-        elif not any(pair):
-            _propose_bound(requirement, drawn, met, where)
-
-
-def _propose_bound(
-    requirement: Requirement, drawn: Mapping[str, Any], met: NDArray[np.bool_], where: str
-) -> None:
-    numbers = [name for name in drawn if not name.startswith("stage_") and not code_count(name)]
-    for low, high in permutations(numbers, 2):
-        if units.suffix(low) == units.suffix(high):
-            below = drawn[low] <= drawn[high]
-            seems = met.sum() >= probe.FEWEST and not (met & ~below).any() and not below.all()
-            found = (
-                f"{where}: is met only by a {low} that is at most {high}, in {probe.MANY} samples"
-            )
-            how = f"quantity={low!r}, at_most={high!r} (or at_least, the other way round)"
-            propose(bool(seems), requirement.undeclared, ["at_most", "at_least"], found, how)
-
-
-@dataclass(frozen=True)
-class _Evaluated:
-    """Systems, where a requirement is met in them, and which columns are behind it."""
-
-    systems: Systems
-    met: NDArray[np.bool_]
-    behind: frozenset[str]
 
 
 def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when a requirement is met without what it `implies`.
-
-    Proposed are pairs of columns, of one unit, that are in order wherever it is met and are not
-    where it is missed; the first of them a quantity that its arguments are made of.
-    """
+    """Raise AssertionError when a requirement is met without what it `implies`."""
     arguments = sum(argument_names(requirement), ())
-    for name in requirement.implies:
+    drawn = list(drawn_systems(requirement, probe.SEED, ranges)) if requirement.implies else []
+    for name, column in requirement.implies.items():
         rule = f"{where}: implies something of {name!r}, which is an argument"
         require(name not in arguments, f"{rule}; bound it as `quantity`")
-    every = list(_evaluated(requirement, drawn_systems(requirement, probe.SEED, ranges)))
-    for name, column in requirement.implies.items():
-        met, lower, _ = _implied(every, name, column)
-        require(met > 0, f"{where}: no random system tries that it implies {name} >= {column}")
-        require(
-            not lower,
-            f"{where}: declares that it implies {name} of at least {column}, but is met where "
-            f"they are {lower}; prove or remove the declaration",
-        )
-    quantities = [name for name in registry.records(Objective) if units.suffix(name)]
-    columns = {name for one in every for name in [*quantities, *one.systems.inputs]}
-    behind = set().union(*(one.behind for one in every)) - {*arguments, *requirement.implies}
-    for name in sorted(behind & {*quantities}) if "implies" not in requirement.undeclared else ():
-        for column in sorted(columns - {name}):
-            if units.suffix(column) == units.suffix(name):
-                met, lower, otherwise = _implied(every, name, column)
-                seems = met >= probe.FEWEST and not lower and otherwise
-                further = _evaluated(requirement, _doubts(requirement, ranges))
-                found = f"{where}: met only by a {name} of at least {column}, in {met} systems"
-                how = f"implies={{{name!r}: {column!r}}}"
-                seems = seems and not any(_implied([one], name, column)[1] for one in further)
-                propose(seems, requirement.undeclared, ["implies"], found, how)
-
-
-def _doubts(requirement: Requirement, ranges: Ranges) -> Iterator[Systems]:
-    for seed in SEEDS_OF_DOUBT:
-        for systems in drawn_systems(requirement, seed, ranges):
-            yield systems
-            if {requirement.at_most, requirement.at_least}.isdisjoint(ranges):
-                yield calibrated_bound(systems, requirement, seed)
-
-
-def _evaluated(requirement: Requirement, drawn: Iterable[Systems]) -> Iterator[_Evaluated]:
-    for systems in drawn:
-        step = systems.graph.bind(requirement)
-        if step is not None:
-            behind = frozenset(one.name for one in systems.graph.closure(step.arguments))
-            yield _Evaluated(systems, systems.value(step) <= 0, behind)
-
-
-def _implied(every: Iterable[_Evaluated], name: str, column: str) -> tuple[int, str, bool]:
-    """Return in how many systems a requirement is met, two values that are out of order there, and
-    whether there are some where it is missed."""
-    met, lower, otherwise = 0, "", False
-    for one in every:
-        if all(map(one.systems.graph.provides, (name, column))):
-            low, high = one.systems.column(name), one.systems.column(column)
-            below = low < high * (1 - probe.MARGIN)
-            met += int(one.met.sum())
-            otherwise |= bool((below & ~one.met).any())
-            wrong = np.argwhere(below & one.met)
-            if len(wrong) and not lower:
-                lower = f"{low[tuple(wrong[0])]:.6g} and {high[tuple(wrong[0])]:.6g}"
-    return met, lower, otherwise
+        tried = 0
+        for systems in drawn:
+            step = systems.graph.bind(requirement)
+            if step is None or not all(map(systems.graph.provides, (name, column))):
+                continue
+            met = systems.value(step) <= 0
+            tried += int(met.sum())
+            low, high = systems.column(name), systems.column(column)
+            wrong = np.argwhere(met & (low < high * (1 - probe.MARGIN)))
+            require(
+                not len(wrong),
+                f"{where}: declares that it implies {name} of at least {column}, but is met where "
+                f"they are {_at(low, wrong)} and {_at(high, wrong)}; prove or remove the "
+                "declaration",
+            )
+        require(tried > 0, f"{where}: no random system tries that it implies {name} >= {column}")

@@ -80,7 +80,6 @@ def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
     source="fleet, buffers and attachment add",
     rises_with=("fleet_area_m2", "buffer_area_m2", "interface_attachment_area_m2"),
     report=True,
-    undeclared={"grows_with_instances": "the area of the fleet alone is held to it"},
 )
 def area_m2(
     *,

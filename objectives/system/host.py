@@ -163,7 +163,6 @@ def buffer_leakage_power_w(
         "interface_switch_cycles",
         "interface_switch_s",
     ),
-    undeclared={"settled_while": "steady arrivals do not wait, so that a core that waits is held"},
 )
 def program_speedup(
     *,

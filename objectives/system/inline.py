@@ -17,7 +17,6 @@ FREEBSD = "Gallatin, FreeBSD review D30908 and commit 28d0a740dd9a, 2021"
 @objective(
     source=FREEBSD,
     rises_with=("interface_attachment", "interface_retransmit_share", "workload_granularity_byte"),
-    undeclared={"interface_segment_byte": "the last segment of a record may become shorter"},
     over_sizes="mean",
 )
 def reread_byte(
@@ -46,7 +45,6 @@ def reread_byte(
 @objective(
     source=FREEBSD,
     rises_with=("reread_byte",),
-    undeclared={"workload_granularity_byte": "larger records are read again for longer"},
 )
 def reread_ratio(*, reread_byte: Column, workload_granularity_byte: Column) -> Column:
     """Bytes that are read again, per byte of payload.

@@ -198,10 +198,6 @@ def standardised(sizes: SizeColumn) -> Services:
     ),
     falls_with=("workload_size_cv2",),
     at_most=CARRIERS,
-    undeclared={
-        "interface_in_flight": "one offload in flight has nobody to meet, two have",
-        "settled_while": "a slow memory counts however offloads are transferred",
-    },
 )
 def mixed_limit_bit_per_s(
     *,
@@ -270,7 +266,6 @@ def starved_share(
         "workload_size_cv2",
     ),
     falls_with=("stream_rate_bit_per_s",),
-    undeclared={"settled_while": "sizes vary at clocks that do not meet the rate only"},
 )
 def size_spread_s(
     *,
@@ -294,7 +289,6 @@ def size_spread_s(
 @objective(
     source="standard deviation",
     rises_with=("kernel_index_s_per_byte", "workload_granularity_byte", "workload_size_cv2"),
-    undeclared={"kernel_exponent": "time falls with it below one byte"},
 )
 def host_spread_s(
     *,
@@ -315,10 +309,6 @@ def host_spread_s(
 @objective(
     source="the slower of link and PCI Express",
     rises_with=("workload_size_cv2", "pcie_cv2"),
-    undeclared={
-        "link_limit_bit_per_s": "packets vary less than their payload",
-        "pcie_payload_bit_per_s": "packets vary less than their payload",
-    },
 )
 def link_cv2(
     *,
@@ -410,10 +400,6 @@ def size_wait_s(
         "link_cv2",
         "size_spread_s",
     ),
-    undeclared={
-        "workload_granularity_byte": "only sizes that vary count, which are no column",
-        "settled_while": "a fleet may be the busiest however offloads are transferred",
-    },
     over_sizes="together",
 )
 def wait_decay_hz(

@@ -34,12 +34,6 @@ NEAR = 1e-9
     falls_with=("stream_rate_bit_per_s",),
     # clocked to meet R it is the least of T1 at r = R and k * 8 g / R
     settled_while={"stream_rate_bit_per_s": "clocks_meet"},
-    undeclared={
-        "rounds_s settled": "stages at their own clocks have rounds next to others that meet R",
-        "passing_s_per_byte settled": "what comes late leaves less to wait for in rounds",
-        "common_rounds_bit settled": "what settles rounds in random systems bounds their sum",
-        "serial_tasks settled": "no random system shows it with common clocks: no proof",
-    },
     report=True,
 )
 def offload_latency_s(
@@ -99,9 +93,6 @@ def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
         above="the offload is faster",
         below="the host is faster",
         never="the host is faster at every granularity",
-    ),
-    undeclared=dict.fromkeys(
-        ("rises_with", "falls_with"), "a root is found to rounding, which need not be monotone"
     ),
 )
 def break_even_byte(

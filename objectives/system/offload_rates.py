@@ -27,8 +27,6 @@ from dse.objectives.system.sources import LOGCA
 ROUNDING = 1e-12
 """Relative; what rounding may add to a whole number of rounds."""
 
-UNSEEN = "no random system shows it with clocks that meet R, which is no proof"
-
 
 def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
     """Return how many rounds start before the last one, n - 1; 0 for an empty fleet."""
@@ -49,7 +47,6 @@ def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
     over_stages="sum",
     over_sizes="mean",
     settled_while={"passing_s_per_byte": "clocks_meet"},
-    undeclared={"stage_round_s settled": UNSEEN},
 )
 def own_rounds_s(
     *,
@@ -86,7 +83,6 @@ def own_rounds_s(
     falls_with=("stage_round_bit", "stage_common", "power_limit_bit_per_s"),
     over_stages="sum",
     over_sizes="mean",
-    undeclared={"stage_round_s settled": UNSEEN},
 )
 def throttled_rounds_s(
     *,
@@ -276,7 +272,6 @@ def throttled_s(
         "stage_capacity_bit_per_s",
         "stage_common",
     ),
-    undeclared={"settled_while": "stages may run at their own clocks, and tasks in no chain"},
 )
 def accelerator_s(
     *,
@@ -334,7 +329,6 @@ def accelerator_s(
         "passing_s_per_byte",
         "serial_tasks",
     ),
-    undeclared={"settled_while": "stages at their own clocks have rounds next to others"},
 )
 def offload_limit_bit_per_s(
     *,
@@ -384,10 +378,6 @@ def offload_limit_bit_per_s(
         "serial_tasks",
     ),
     falls_with=("interface_in_flight", "workload_granularity_byte"),
-    undeclared={
-        "at_most": "in exact arithmetic only: the difference in its divisor cancels",
-        "settled_while": "a slow memory counts however offloads are transferred",
-    },
 )
 def offload_stream_bit_per_s(
     *,

@@ -178,7 +178,6 @@ def transfer_s(
 @objective(
     source=LOGCA,
     rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
-    undeclared={"kernel_exponent": "time falls with it below one byte"},
     over_sizes="mean",
     alone=HOST_ALONE,
 )
@@ -204,7 +203,6 @@ def host_time_s(
 @objective(
     source="one offload at a time per stream",
     rises_with=("workload_streams",),
-    undeclared={"workload_chained": "it matters only whether tasks wait for each other"},
 )
 def host_slots(
     *, workload_chained: Column | float = 0.0, workload_streams: Column | float = np.inf
@@ -220,7 +218,6 @@ def host_slots(
     source=LOGCA,
     rises_with=("demand_bit_per_s", "host_slots"),
     falls_with=("host_time_s",),
-    undeclared={"workload_granularity_byte": "the host's time grows with it as well"},
 )
 def carried_demand_bit_per_s(
     *,
@@ -245,7 +242,6 @@ def carried_demand_bit_per_s(
     source=LOGCA,
     rises_with=("interface_acceleration",),
     falls_with=("host_time_s",),
-    undeclared={"workload_granularity_byte": "the host's time grows with it as well"},
 )
 def accelerated_limit_bit_per_s(
     *, host_time_s: Column, interface_acceleration: Column, workload_granularity_byte: Column

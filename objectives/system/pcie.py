@@ -67,9 +67,6 @@ def _packets_byte(size: Column, most: Column, header_byte: float) -> Column:
 
 @objective(
     source=PCIE,
-    undeclared={
-        "interface_max_payload_byte": "with 8 and 16 lanes 512 B are acknowledged sooner than 256 B"
-    },
     simulated="packet_rate",
 )
 def pcie_packet_byte_per_s(*, interface_pcie: Column, interface_max_payload_byte: Column) -> Column:
@@ -203,17 +200,6 @@ def round_trips_s(
 
 @objective(
     source=PCIE,
-    undeclared=dict.fromkeys(
-        (
-            "workload_granularity_byte",
-            "interface_max_payload_byte",
-            "interface_completion_byte",
-            "interface_max_read_request_byte",
-            "interface_descriptors",
-            "interface_batch",
-        ),
-        "only sizes that vary have it, which are no column",
-    ),
     over_sizes="together",
 )
 def pcie_cv2(

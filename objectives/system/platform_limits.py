@@ -124,9 +124,6 @@ _ENERGIES = ("platform_j_per_op", "budget_memory_j_per_byte")
     partial=True,
     rises_with=(*_RATES, "budget_copies"),
     falls_with=_ENERGIES,
-    undeclared={
-        "workload_intensity_op_per_byte": "it cancels in exact arithmetic only, bound by memory"
-    },
 )
 def platform_memory_byte_per_s(
     *,
@@ -160,7 +157,6 @@ def platform_memory_byte_per_s(
     partial=True,
     rises_with=(*_RATES, "budget_constant_power_w", "budget_copies"),
     report=True,
-    undeclared=dict.fromkeys(_ENERGIES, "under the cap it cancels in exact arithmetic only"),
 )
 def platform_power_w(
     *,

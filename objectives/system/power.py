@@ -45,9 +45,6 @@ def power_w(
     rises_with=("throughput_bit_per_s", "stage_leakage_power_w", "stage_dynamic_energy_j_per_bit"),
     falls_with=("stage_clocked",),
     over_stages="sum",
-    undeclared={
-        "throughput_bit_per_s settled": "no random system shows it with a transfer: no proof"
-    },
 )
 def base_power_w(
     *,
@@ -80,9 +77,6 @@ def base_power_w(
         "attachment_power_w",
         "budget_constant_power_w",
     ),
-    undeclared={
-        "attachment_power_w settled": "no random system shows it with a transfer: no proof"
-    },
     report=True,
 )
 def total_power_w(

@@ -104,7 +104,6 @@ def bound(
     rises_with=("stage_clock_hz", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",
-    undeclared={"settled_while": "a power cap limits own clocks however offloads are transferred"},
 )
 def clock_hz(
     *,
@@ -131,7 +130,6 @@ def clock_hz(
     rises_with=("stage_clock_limit", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",
-    undeclared={"settled_while": "a power cap limits own clocks however offloads are transferred"},
 )
 def clock_fraction(
     *,
@@ -207,7 +205,6 @@ def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> 
         "mixed_limit_bit_per_s",
     ),
     at_most=CARRIERS,
-    undeclared={"settled_while": "only a mix of sizes has the memory limit in another argument"},
 )
 def rate_limit_bit_per_s(
     *,
@@ -290,7 +287,6 @@ def stream_limit_bit_per_s(
     labels=("no", "yes"),
     rises_with=("stage_common",),
     over_stages="largest",
-    undeclared={"demand_bit_per_s": "it matters only whether there is one"},
 )
 def clocks_meet(*, stage_common: Stages, demand_bit_per_s: Column | float = np.inf) -> Column:
     """Whether the clock of a stage follows the demand, as slow as that allows.

@@ -47,7 +47,6 @@ def has_instances(*, stage_instances: Stages) -> Column:
         "interface_overhead_share",
     ),
     relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
-    undeclared={"implies": "nothing keeps a transfer longer than a task; it is only drawn so"},
 )
 def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
     """Return by what share the busy host cores exceed those that the host has."""
@@ -89,7 +88,6 @@ def fills_batch(*, interface_batch: Column, interface_in_flight: Column) -> Colu
     falls_with=("budget_power_cap_w",),
     relaxed_by_less=("budget_constant_power_w",),
     relaxed_by_more=("budget_power_cap_w",),
-    undeclared={"at_most": "leakage and constant power count together, not each alone"},
 )
 def spares_power(
     *,

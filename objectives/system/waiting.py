@@ -81,7 +81,6 @@ def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -
     source=_SOURCE,
     rises_with=("throughput_bit_per_s",),
     falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
-    undeclared={"settled_while": "a slow memory is busy however offloads are transferred"},
     caution=_crowded("for the link or the memory"),
 )
 def link_load(
@@ -158,7 +157,6 @@ def host_load(*, offload_cores: Column, free_host_cores: Column, interface_wait:
 @objective(
     source="the busiest station",
     rises_with=("fleet_load", "link_load", "slot_load", "host_load"),
-    undeclared={"settled_while": "a fleet that fills sooner may be busier and need fewer slots"},
 )
 def busiest_load(
     *, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column
@@ -192,7 +190,6 @@ def demand_bit_per_s(
 @objective(
     source="Whitt 1983, splitting",
     rises_with=("workload_arrival_cv2",),
-    undeclared={"workload_tasks_offloaded": "rises with it where arrivals are bursts, else falls"},
 )
 def offload_arrival_cv2(
     *, workload_arrival_cv2: Column, workload_tasks_offloaded: Column | float = 1.0
@@ -214,7 +211,6 @@ def offload_arrival_cv2(
     source="Altaf & Wood, ISCA 2017, eq. 1",
     rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
     falls_with=("workload_tasks_offloaded",),
-    undeclared={"kernel_exponent": "time falls with it below one byte"},
     over_sizes="staying",
 )
 def staying_time_s(
@@ -286,7 +282,6 @@ def free_host_cores(*, interface_host_cores: Column, staying_cores: Column | flo
 
 
 SOURCE = "Sakasegawa 1977; Kraemer & Langenbach-Belz 1976"
-STEADY = {"settled_while": "steady arrivals do not wait, so that the offload alone counts"}
 RARE = 0.01
 """Share of offloads that take longer than the 99th percentile."""
 
@@ -448,7 +443,6 @@ def host_wait_s(
 @objective(
     source="the largest wait of a station",
     rises_with=("fleet_wait_s", "link_wait_s", "slot_wait_s", "host_wait_s"),
-    undeclared={"settled_while": "a fleet may be the busiest however offloads are transferred"},
     report=True,
     simulated="wait",
 )
@@ -478,7 +472,6 @@ def wait_s(
         "link_load",
         "slots",
     ),
-    undeclared={"settled_while": "either wait may be the longer, however data is transferred"},
 )
 def taken_slots(
     *,
@@ -516,7 +509,6 @@ def taken_slots(
 @objective(
     source="service and wait",
     rises_with=("offload_latency_s", "wait_s"),
-    undeclared=STEADY,
     simulated="time",
 )
 def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Column:
@@ -531,7 +523,6 @@ def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Colu
     source="Abate, Choudhury & Whitt 1995",
     rises_with=("offload_latency_s", "wait_s", "size_spread_s"),
     falls_with=("wait_decay_hz",),
-    undeclared=STEADY | {"workload_granularity_byte": "only sizes that vary count"},
     over_sizes="together",
     report=True,
     simulated="rare_time",

@@ -226,7 +226,6 @@ MEETS = Requirement(
     falls_with=("throughput_bit_per_s",),
     quantity="throughput_bit_per_s",
     at_least="workload_rate_bit_per_s",
-    undeclared={"implies": "said by the requirement that is installed"},
 )
 
 
