@@ -188,9 +188,10 @@ def characterised_designs(table: PublishedTable) -> CoreMetrics:
     return metrics(**si_columns(table.rows, _HEADERS), extrapolated=0.0)
 
 
-def _characterised(name: str, library: str) -> Core:
+def characterised_core(name: str) -> Core:
     """Return the core of a table: its rows, and the law through them where one holds."""
-    family, table = FAMILIES[name], read_published(TABLES / f"{name}_{library}.csv")
+    generator, _, library = name.rpartition("_")
+    family, table = FAMILIES[generator], read_published(TABLES / f"{name}.csv")
     known = characterised_designs(table)
 
     def rows_of_table() -> CoreMetrics:
@@ -210,7 +211,7 @@ def _characterised(name: str, library: str) -> Core:
     if family.law is not None and library not in family.law.refused:
         models["law"] = _model_of(family.law, table, known, source)
     return Core(
-        name=f"{name}_{library}",
+        name=name,
         summary=f"{family.summary}; our Verilog in {LIBRARIES[library]}",
         provides=(family.provides,),
         node=_NODES[library],
@@ -283,13 +284,3 @@ def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
         found += np.linalg.lstsq(columns / line[:, None], np.log(values / line), rcond=None)[0]
     slope, start = found
     return lambda at: slope * at + start
-
-
-globals().update(
-    {
-        f"{name}_{library}": _characterised(name, library)
-        for name in FAMILIES
-        for library in LIBRARIES
-        if (TABLES / f"{name}_{library}.csv").is_file()
-    }
-)

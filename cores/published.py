@@ -6,13 +6,12 @@ Two tables: one report's synthesis of 88 lightweight ciphers, and single cores f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import groupby
+from functools import cache, partial
 
 import numpy as np
 
 from dse.contract import Core, CoreMetrics, Model
-from dse.contract.published import read_published, si_columns
+from dse.contract.published import PublishedTable, read_published, si_columns
 from dse.cores._table import TABLES, metrics
 
 _Row = Mapping[str, str]
@@ -44,10 +43,16 @@ CIPHERS = {
 _PRINTED = {"photon_beetle": "beetle"}
 
 
-def _lightweight(cipher: str) -> Core:
+@cache
+def _table(file: str) -> PublishedTable:
+    return read_published(TABLES / file)
+
+
+def lightweight_core(name: str) -> Core:
     """Return the core of a cipher: a design for each row, alike ones under all their targets."""
+    table, cipher = _table("aead_65nm.csv"), name.removesuffix("_65nm")
     start = _PRINTED.get(cipher, cipher) + "-"
-    rows = [row for row in _LIGHTWEIGHT.rows if row["design"].startswith(start)]
+    rows = [row for row in table.rows if row["design"].startswith(start)]
     least = _least_periods(rows)
     alike: dict[tuple[str, ...], list[_Row]] = {}
     for row in rows:
@@ -55,19 +60,19 @@ def _lightweight(cipher: str) -> Core:
             row
         )
     designs = {_name(same, start): same[0] for same in alike.values()}
-    kept = {name: row for name, row in designs.items() if row["throughput_mbps_1536"]}
+    kept = {design: row for design, row in designs.items() if row["throughput_mbps_1536"]}
     return Core(
-        name=f"{cipher}_65nm",
+        name=name,
         summary=f"{CIPHERS[cipher]}, authenticated encryption of messages of 1536 B",
         provides=(cipher,),
         node="65 nm",
         evidence="synthesis",
-        omitted={name: "no rate is printed" for name in designs if name not in kept},
+        omitted={design: "no rate is printed" for design in designs if design not in kept},
         models={
             "table": Model(
                 function=partial(_message_rates, [*kept.values()], least),
                 designs=tuple(kept),
-                source=f"{_LIGHTWEIGHT.source}; {_UNSTATED}",
+                source=f"{table.source}; {_UNSTATED}",
                 assumed=_ASSUMED,
             )
         },
@@ -113,8 +118,9 @@ def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreM
     )
 
 
-def _single(name: str, rows: Sequence[_Row]) -> Core:
+def single_core(name: str) -> Core:
     """Return a core of published.csv; what an empty cell omits stands on its first row."""
+    rows = [row for row in _table("published.csv").rows if row["core"] == name]
     first = rows[0]
     parallel = any(row["tasks_in_flight"] for row in rows)
     assumed = _ASSUMED[1:] if parallel else _ASSUMED
@@ -152,14 +158,3 @@ def _printed_rates(rows: Sequence[_Row]) -> CoreMetrics:
         written_byte=payload / _BIT_PER_BYTE,
         extrapolated=0.0,
     )
-
-
-_LIGHTWEIGHT = read_published(TABLES / "aead_65nm.csv")
-_ROWS = read_published(TABLES / "published.csv").rows
-
-cores = (
-    *map(_lightweight, CIPHERS),
-    *(_single(name, [*rows]) for name, rows in groupby(_ROWS, lambda row: row["core"])),
-)
-
-globals().update({core.name: core for core in cores})

@@ -1,8 +1,10 @@
 """Finding plug-ins by the names of their entry points: the only user of entry points.
 
 An entry point of a group in `GROUPS` leads to one record and has its name, so names are known
-before anything is imported, and a record is imported when it is requested.  An entry point of a
-group in `PAPERS` leads to everything of its kind that a paper has, and has the name of the paper.
+before a record is imported, which is when it is requested.  One in `dse.providers` lists such
+records of tables: it has the name of their group, and leads to names, separated by blanks, by the
+place of a function that returns the record of a name.  One of a group in `PAPERS` leads to
+everything of its kind that a paper has, and has the name of the paper.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from itertools import groupby
+from operator import attrgetter
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
@@ -57,17 +60,22 @@ PAPERS: Mapping[str, str] = {
 }
 """The group of each kind of which an entry point leads to all that a paper has."""
 
+_PROVIDERS = "dse.providers"
+"""The group of what lists records of tables without reading one."""
+
 APPLIED = (Requirement, Guard)
 """Kinds that no study names: they apply to every study that has their columns."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """An entry point, as the metadata of its distribution tells it."""
+    """An entry point, as the metadata of its distribution or a provider tells it."""
 
     kind: type
     entry_point: EntryPoint
     source: Distribution | None
+    position: int | None = None
+    """Among the names of a provider, where one lists it: then it leads to a function of a name."""
 
     @property
     def name(self) -> str:
@@ -131,7 +139,8 @@ def get(kind: type[Record], name: str) -> Record:
         known = names(kind)
         vague = len(known) > FEW_NAMES or len(name) < 5  # else a list tells more than a guess
         remedy = nearest(name, known, 0.5 if vague else 0.7)
-        raise UnknownPluginError(f"{name!r} is not a known {word}", remedy)
+        lost = [str(provider.error) for provider in _broken(kind)]  # it may be of one
+        raise UnknownPluginError(f"{name!r} is not a known {word}", "; ".join([remedy, *lost]))
     (record,) = _usable(_by_name(kind)[name][0])
     return record  # type: ignore[no-any-return]
 
@@ -170,7 +179,7 @@ def _in_order(kind: type) -> Sequence[Plugin]:
 
 def survey(kind: type) -> tuple[Surveyed, ...]:
     """Import every plug-in of `kind`; one that cannot be used says why, and stops no other."""
-    found = []
+    found = [*_broken(kind)]
     for plugin in plugins(kind):
         try:
             records = _usable(plugin)
@@ -218,15 +227,43 @@ class Catalogue(Mapping[str, Record]):
 
 def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
     """Return the plug-ins of `kind`, those of one name together."""
-    return _read_metadata(kind)
+    return _read_metadata(kind)[0]
+
+
+def _broken(kind: type) -> tuple[Surveyed, ...]:
+    """Return the providers of `kind` that cannot be used."""
+    return _read_metadata(kind)[1]
 
 
 @cache
-def _read_metadata(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
+def _read_metadata(kind: type) -> tuple[Mapping[str, tuple[Plugin, ...]], tuple[Surveyed, ...]]:
+    """Return what `_by_name` and `_broken` return."""
     group = {**GROUPS, **PAPERS}[_path(kind)]
-    points = _every_point().select(group=group)
-    found = sorted((Plugin(kind, point, point.dist) for point in points), key=lambda one: one.name)
-    return {name: _own_first([*same]) for name, same in groupby(found, key=lambda one: one.name)}
+    found = [Plugin(kind, point, point.dist) for point in _every_point().select(group=group)]
+    broken = []
+    for point in _every_point().select(group=_PROVIDERS, name=group.removeprefix("dse.")):
+        provider = Plugin(kind, point, point.dist)
+        try:
+            found += _provided(provider, group)
+        except PluginError as error:
+            broken.append(Surveyed(provider, error=error))
+    name = attrgetter("name")
+    named = groupby(sorted(found, key=name), key=name)
+    return {name: _own_first([*same]) for name, same in named}, tuple(broken)
+
+
+def _provided(provider: Plugin, group: str) -> Iterator[Plugin]:
+    """Yield the plug-ins that a provider lists, as if each had an entry point."""
+    listed = _imported(provider)
+    if not isinstance(listed, Mapping) or not all(isinstance(one, str) for one in listed.values()):
+        raise WrongTypePluginError(
+            f"plug-in {provider} is no mapping of texts",
+            "a provider leads to names, separated by blanks, by where each record lies",
+        )
+    places = [(name, place) for place, names in listed.items() for name in names.split()]
+    for position, (name, place) in enumerate(places):
+        point = EntryPoint(name, place, group)
+        yield Plugin(provider.kind, point, provider.source, position)
 
 
 def _own_first(same: Sequence[Plugin]) -> tuple[Plugin, ...]:
@@ -254,6 +291,8 @@ def _distribution(distribution: Distribution | None) -> str:
 def _place(plugin: Plugin) -> tuple[str, int, str]:
     """Return where a loaded record stands: its module, and its position among what is in it."""
     point = plugin.entry_point
+    if plugin.position is not None:
+        return point.module, plugin.position, plugin.name
     written = list(vars(sys.modules[point.module]))
     position = written.index(point.attr) if point.attr in written else len(written)
     return point.module, position, plugin.name
@@ -284,14 +323,23 @@ def _usable(plugin: Plugin) -> tuple[Any, ...]:
 def _loaded(plugin: Plugin) -> tuple[Any, ...] | PluginError:
     """Return the records that an entry point leads to, or why it leads to none."""
     try:
-        loaded = plugin.entry_point.load()
-    except FOREIGN as error:  # whatever a foreign module does on import
-        return BrokenPluginError(
-            f"plug-in {plugin} fails to load: {type(error).__name__}: {error}",
-            "repair it, or uninstall its distribution",
-        )
+        loaded = _imported(plugin)
+    except BrokenPluginError as error:
+        return error
     found = loaded if isinstance(loaded, tuple) and _of_papers(plugin.kind) else (loaded,)
     return _fault(plugin, found) or found
+
+
+def _imported(plugin: Plugin) -> Any:
+    """Return what an entry point leads to, or its function of a name gives."""
+    try:
+        loaded = plugin.entry_point.load()
+        return loaded if plugin.position is None else loaded(plugin.name)
+    except FOREIGN as error:  # whatever a foreign module does on import
+        raise BrokenPluginError(
+            f"plug-in {plugin} fails to load: {type(error).__name__}: {error}",
+            "repair it, or uninstall its distribution",
+        ) from None
 
 
 def _fault(plugin: Plugin, found: Sequence[Any]) -> PluginError | None:

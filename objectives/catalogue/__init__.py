@@ -3,19 +3,15 @@
 Each table starts with its source; each row names its own source and what it assumes.  An empty
 cell is a figure that the source does not give: None, never zero.
 
-Every row is an attribute of this module, called by its kind and name: ``interface_apu``.
-
 May import `dse.contract`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cache
 from importlib.resources import files
-from itertools import groupby
-from operator import itemgetter
-from types import MappingProxyType
 
 from dse.contract import Function, Interface, Kernel, Platform
 from dse.contract.published import read_published
@@ -24,9 +20,14 @@ _GIGA, _MEGA, _NANO, _PICO = 1e9, 1e6, 1e-9, 1e-12
 _SQUARE_MICROMETRE = 1e-12
 
 
+@cache
 def read_catalogue(table: str) -> tuple[Mapping[str, str], ...]:
     """Return the rows of a table beside this file, as text by column."""
     return read_published(files("dse.objectives.catalogue") / table).rows
+
+
+def _row(table: str, name: str, column: str = "name") -> Mapping[str, str]:
+    return next(row for row in read_catalogue(table) if row[column] == name)
 
 
 def _number(row: Mapping[str, str], column: str, unit: float = 1.0) -> float | None:
@@ -45,9 +46,11 @@ UNPUBLISHED = ("idle_power", "transfer_energy", "attachment_area")
 """Fields of the attachment itself, which no source of any interface gives."""
 
 
-def _interface(row: Mapping[str, str]) -> Interface:
+def interface_called(name: str) -> Interface:
+    """Return an interface of interfaces.csv."""
+    row = _row("interfaces.csv", name)
     return Interface(
-        name=row["name"],
+        name=name,
         host=row["host"],
         attachment=row["attachment"],
         host_clock_hz=_given(row, "host_clock_ghz", _GIGA),
@@ -69,20 +72,19 @@ def _interface(row: Mapping[str, str]) -> Interface:
     )
 
 
-def _attachment(name: str, rows: Sequence[Mapping[str, str]]) -> Interface:
+def attachment_called(name: str) -> Interface:
     """Return the interface of some lines of attachments.csv, each field with its own source."""
+    rows = [row for row in read_catalogue("attachments.csv") if row["interface"] == name]
     texts = {entry.name for entry in fields(Interface) if entry.type == "str"}
     values = {row["field"]: row["value"] for row in rows}
     unspecified = tuple(values.pop("not_published").split())
-    figures = {field: float(text) for field, text in values.items() if field not in texts}
-    words: dict[str, str] = {field: text for field, text in values.items() if field in texts}
+    given = {key: text if key in texts else float(text) for key, text in values.items()}
     known = {row["field"]: row for row in rows if row["grade"]}
     references = dict.fromkeys(filter(None, (row["reference"] for row in rows)))
     return Interface(
         name=name,
-        **words,  # type: ignore[arg-type]
-        **figures,  # type: ignore[arg-type]
-        source="; ".join(_REFERENCES[key]["short"] for key in references),
+        **given,  # type: ignore[arg-type]
+        source="; ".join(_reference(key)["short"] for key in references),
         sources={field: _source_of(row) for field, row in known.items()},
         assumptions=tuple(field for field, row in known.items() if row["grade"] == "assumed"),
         unspecified=unspecified,
@@ -91,17 +93,23 @@ def _attachment(name: str, rows: Sequence[Mapping[str, str]]) -> Interface:
 
 def _source_of(row: Mapping[str, str]) -> str:
     """Return the grade of a figure, where it comes from and under which conditions."""
-    reference = _REFERENCES[row["reference"]]["text"] if row["reference"] else ""
+    reference = _reference(row["reference"])["text"] if row["reference"] else ""
     return ": ".join(filter(None, (row["grade"], reference, row["conditions"])))
 
 
-def _kernel(row: Mapping[str, str]) -> Kernel:
+def _reference(key: str) -> Mapping[str, str]:
+    return _row("references.csv", key, "reference")
+
+
+def kernel_called(name: str) -> Kernel:
+    """Return a kernel of kernels.csv."""
+    row = _row("kernels.csv", name)
     index = _number(row, "index_ns_per_byte", _NANO)
     if index is None:
         index = _given(row, "index_cycles_per_byte") / _given(row, "host_clock_ghz", _GIGA)
     assumption = f"; assumes: {row['assumption']}" if row["assumption"] else ""
     return Kernel(
-        name=row["name"],
+        name=name,
         provides=tuple(row["provides"].split()),
         index_s_per_byte=index,
         offset_s=_number(row, "offset_ns", _NANO) or 0.0,
@@ -111,9 +119,11 @@ def _kernel(row: Mapping[str, str]) -> Kernel:
     )
 
 
-def _function(row: Mapping[str, str]) -> Function:
+def function_called(name: str) -> Function:
+    """Return a function of functions.csv."""
+    row = _row("functions.csv", name)
     return Function(
-        name=row["name"],
+        name=name,
         summary=row["summary"],
         kind_of=row["kind_of"],
         key_bit=tuple(map(int, row["key_bit"].split())),
@@ -122,9 +132,11 @@ def _function(row: Mapping[str, str]) -> Function:
     )
 
 
-def _platform(row: Mapping[str, str]) -> Platform:
+def platform_called(name: str) -> Platform:
+    """Return a platform of platforms.csv at its sustained rates."""
+    row = _row("platforms.csv", name)
     return Platform(
-        name=row["name"],
+        name=name,
         processor=row["processor"],
         constant_power_w=_given(row, "pi1_w"),
         usable_power_w=_number(row, "delta_pi_w"),
@@ -138,30 +150,6 @@ def _platform(row: Mapping[str, str]) -> Platform:
     )
 
 
-_REFERENCES = {row["reference"]: row for row in read_catalogue("references.csv")}
-
-_attachment_rows = groupby(read_catalogue("attachments.csv"), itemgetter("interface"))
-interfaces: tuple[Interface, ...] = (
-    *map(_interface, read_catalogue("interfaces.csv")),
-    *(_attachment(name, tuple(rows)) for name, rows in _attachment_rows),
-)
-kernels: tuple[Kernel, ...] = tuple(map(_kernel, read_catalogue("kernels.csv")))
-functions: tuple[Function, ...] = tuple(map(_function, read_catalogue("functions.csv")))
-
-_platform_rows = {row["name"]: row for row in read_catalogue("platforms.csv")}
-platforms: tuple[Platform, ...] = tuple(map(_platform, _platform_rows.values()))
-
-globals().update({f"interface_{record.name}": record for record in interfaces})
-globals().update({f"function_{record.name}": record for record in functions})
-globals().update({f"kernel_{record.name}": record for record in kernels})
-globals().update({f"platform_{record.name}": record for record in platforms})
-
-idle_power_w: Mapping[str, float] = MappingProxyType(
-    {name: _given(row, "idle_w") for name, row in _platform_rows.items()}
-)
-"""Measured power of each platform without load; fitted constant power may be below it."""
-
-
 def vendor_peak(platform_name: str) -> Platform:
     """Return the platform at the rates its vendor claims (columns 3 to 5), not the sustained ones.
 
@@ -170,12 +158,12 @@ def vendor_peak(platform_name: str) -> Platform:
     ValueError
         No platform has this name.
     """
-    if platform_name not in _platform_rows:
-        known = ", ".join(_platform_rows)
-        raise ValueError(f"no platform is called {platform_name!r}; known: {known}")
-    row = _platform_rows[platform_name]
+    known = [row["name"] for row in read_catalogue("platforms.csv")]
+    if platform_name not in known:
+        raise ValueError(f"no platform is called {platform_name!r}; known: {', '.join(known)}")
+    row = _row("platforms.csv", platform_name)
     return replace(
-        _platform(row),
+        platform_called(platform_name),
         memory_byte_per_s=_number(row, "peak_mem_gbs", _GIGA),
         single_op_per_s=_number(row, "peak_single_gflops", _GIGA),
         double_op_per_s=_number(row, "peak_double_gflops", _GIGA),

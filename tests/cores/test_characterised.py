@@ -20,20 +20,23 @@ from dse.cores.characterised import FAMILIES, LIBRARIES, _model_of, characterise
 from dse.plugins import registry
 from dse.study.cores.models import residual_spread
 from tests.conftest import ROOT, STUDIES, everything, problem_of
+from tests.cores.test_published import CORES as PUBLISHED
 
 TABLES = ROOT / "cores" / "tables"
 OBJECTIVES = "objectives: {area: minimise, power: minimise, throughput: maximise}\n"
-CORES = [
-    f"{family}_{library}"
-    for family in FAMILIES
-    for library in LIBRARIES
-    if (TABLES / f"{family}_{library}.csv").is_file()
-]
+CORES = [f"{family}_{library}" for family in FAMILIES for library in LIBRARIES]
 LAWFUL = [name for name in CORES if "law" in registry.get(Core, name).models]
 
 
 def core_of(name: str) -> Core:
     return registry.get(Core, name)
+
+
+def test_each_table_is_provided_in_its_place() -> None:
+    tables = {path.stem for path in TABLES.iterdir() if path.stem.endswith((*LIBRARIES,))}
+    assert tables == {*CORES}
+    provided = [one for one in registry.in_order(Core) if one.position is not None]
+    assert [one.name for one in provided] == [*CORES, *PUBLISHED]
 
 
 def rows_of(name: str) -> dict[str, dict[str, str]]:

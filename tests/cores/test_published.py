@@ -13,7 +13,6 @@ from dse.contract.functions import kinds_of_function
 from dse.contract.published import read_published
 from dse.cores import published
 from dse.plugins import registry
-from dse.testing.cores import check_core
 from tests.conftest import ROOT
 
 TABLES = ROOT / "cores" / "tables"
@@ -120,9 +119,10 @@ def test_every_row_of_65_nm_is_a_design_or_left_out_with_a_reason() -> None:
 TARGETS = ("bc", "la", "hs", "lf")
 
 
-@pytest.mark.parametrize("core", published.cores, ids=lambda core: core.name)
-def test_a_published_core_keeps_the_contract(core: Core) -> None:
-    check_core(core)
+ROWS = read_published(TABLES / "published.csv").rows
+CORES = [f"{cipher}_65nm" for cipher in published.CIPHERS] + [
+    *dict.fromkeys(row["core"] for row in ROWS)
+]
 
 
 # Gbit/s as the source prints it, of one design
@@ -157,7 +157,7 @@ def test_blocks_that_wait_for_each_other_cost_a_vendor_five_times_the_logic() ->
 
 
 def test_a_latency_is_assumed_unless_the_source_says_how_many_work_at_once() -> None:
-    assumed = {core.name: core.models["table"].assumed for core in published.cores}
+    assumed = {name: registry.get(Core, name).models["table"].assumed for name in CORES}
     assert assumed["vitis_aes_cbc"] == ("read_byte", "written_byte")
     assert assumed["vitis_aes_xts"] == ("latency_cycles", "read_byte", "written_byte")
 
@@ -172,7 +172,7 @@ def test_a_core_says_what_it_is(core: Core) -> None:
 
 
 def test_rows_of_single_cores_name_a_commit_or_a_page() -> None:
-    for row in read_published(TABLES / "published.csv").rows:
+    for row in ROWS:
         assert row["source"].startswith("github.com/"), row["design"]
 
 

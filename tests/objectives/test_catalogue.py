@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +14,24 @@ import pytest
 
 import dse.objectives.catalogue as catalogue
 from dse.algebra import units
-from dse.contract import WAIT_MODES, Guard, Interface, Objective, Requirement
+from dse.contract import (
+    WAIT_MODES,
+    Function,
+    Guard,
+    Interface,
+    Kernel,
+    Objective,
+    Platform,
+    Requirement,
+)
 from dse.objectives.system.power import power_w
 from dse.plugins import registry
 from tests.conftest import run_dse
 
 FOLDER = Path(catalogue.__file__).parent
-INTERFACES = {interface.name: interface for interface in catalogue.interfaces}
-KERNELS = {kernel.name: kernel for kernel in catalogue.kernels}
-PLATFORMS = {platform.name: platform for platform in catalogue.platforms}
+INTERFACES = registry.records(Interface)
+KERNELS = registry.records(Kernel)
+PLATFORMS = registry.records(Platform)
 
 
 ATTACHMENTS = catalogue.read_catalogue("attachments.csv")
@@ -38,22 +46,17 @@ def test_each_table_and_row_names_its_source(table: str):
     assert any(column.startswith("assumption") for column in header)
 
 
-@pytest.mark.parametrize("records", [catalogue.interfaces, catalogue.kernels, catalogue.platforms])
-def test_names_are_unique_and_sourced(records: tuple):
-    assert len({record.name for record in records}) == len(records)
+def test_each_record_is_sourced():
+    records = [*INTERFACES.values(), *KERNELS.values(), *PLATFORMS.values()]
     assert all(record.source for record in records)
 
 
-@pytest.mark.parametrize("kind", ["interface", "kernel", "platform"])
-def test_rows_and_entry_points_agree(kind: str):
-    points = entry_points(group=f"dse.{kind}s")
-    names = {row["name"] for row in catalogue.read_catalogue(f"{kind}s.csv")}
-    if kind == "interface":
-        names |= {row["interface"] for row in ATTACHMENTS}
-    assert {point.name for point in points} == names
-    for point in points:
-        assert point.value == f"dse.objectives.catalogue:{kind}_{point.name}"
-        assert point.load().name == point.name
+@pytest.mark.parametrize("kind", [Interface, Kernel, Platform, Function])
+def test_each_row_is_provided_in_its_place(kind: type):
+    rows = [row["name"] for row in catalogue.read_catalogue(f"{kind.__name__.lower()}s.csv")]
+    if kind is Interface:
+        rows += dict.fromkeys(row["interface"] for row in ATTACHMENTS)
+    assert [plugin.name for plugin in registry.in_order(kind)] == rows
 
 
 def test_kernels_are_those_of_the_cores_and_of_the_paper():
@@ -89,8 +92,8 @@ def test_a_size_law_is_near_what_was_measured(name: str):
 
 
 def test_every_kernel_says_what_it_computes():
-    known = {function.name for function in catalogue.functions}
-    assert all(kernel.provides and {*kernel.provides} <= known for kernel in catalogue.kernels)
+    known = {*registry.records(Function)}
+    assert all(kernel.provides and {*kernel.provides} <= known for kernel in KERNELS.values())
 
 
 def test_an_interface_in_full():
@@ -121,7 +124,7 @@ def test_an_interface_in_full():
 
 def test_assumptions_are_fields_that_are_given():
     known = {item.name for item in fields(Interface)}
-    for interface in catalogue.interfaces:
+    for interface in INTERFACES.values():
         assert {*interface.assumptions, *interface.sources} <= known
         assert all(getattr(interface, name) is not None for name in interface.assumptions)
         assert interface.wait in WAIT_MODES
@@ -175,7 +178,7 @@ def test_derived_figures_follow_from_the_printed_ones():
 
 
 def test_what_nobody_publishes_is_left_out_and_said():
-    for interface in catalogue.interfaces:
+    for interface in INTERFACES.values():
         assert {"idle_power", "transfer_energy", "attachment_area"} <= set(interface.unspecified)
         assert (
             not interface.idle_power_w

@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.contract import Platform
-from dse.objectives.catalogue import platforms, vendor_peak
+from dse.objectives.catalogue import platform_called, vendor_peak
 from dse.objectives.roofline.fit import Measurements, closest_roofline, fit_roofline
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
+from dse.plugins import registry
 
-TABLE = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
+PLATFORMS = registry.records(Platform)
+TABLE = {name: EnergyRoofline.of(platform) for name, platform in PLATFORMS.items()}
 TITAN, ARNDALE, PHI = TABLE["gtx_titan"], TABLE["arndale_gpu"], TABLE["xeon_phi"]
 PARAMETERS = (
     "time_per_op",
@@ -161,7 +163,7 @@ def test_what_ifs(model: EnergyRoofline, factor: float, intensity: float):
             "choose another precision or platform",
         ),
         (
-            lambda: EnergyRoofline.of(platforms[0], precision="half"),
+            lambda: EnergyRoofline.of(platform_called("desktop_cpu"), precision="half"),
             "precision 'half' is unknown; write single or double",
         ),
     ],

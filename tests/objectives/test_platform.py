@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from dse.contract import PRECISIONS, Objective, Platform
-from dse.objectives.catalogue import platforms
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 from dse.objectives.system import platform_limits
+from dse.plugins import registry
 
+PLATFORMS = [*registry.records(Platform).values()]
 OBJECTIVES = {
     record.name: record
     for record in vars(platform_limits).values()
@@ -47,14 +48,14 @@ def evaluate(inputs: Mapping[str, object]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("intensity", [0.0, 0.25, 4.0, 1000.0])
 def test_every_quantity_is_the_rooflines(precision: str, intensity: float):
-    given = budget(*platforms) | {
+    given = budget(*PLATFORMS) | {
         "budget_precision": float(PRECISIONS.index(precision)),
         "budget_copies": 3.0,
         "budget_cap_divisor": 2.0,
         "workload_intensity_op_per_byte": intensity,
     }
     got = evaluate(given)
-    for row, record in enumerate(platforms):
+    for row, record in enumerate(PLATFORMS):
         if getattr(record, f"{precision}_op_per_s") is None:
             exist = {
                 name for name, column in got.items() if not np.isnan(column.take(row, mode="clip"))
@@ -112,7 +113,7 @@ def test_a_study_without_cap_double_precision_or_copies_needs_no_such_input():
     ],
 )
 def test_a_figure_without_sense_is_no_figure_and_spoils_only_its_row(name: str, nonsense: float):
-    given = budget(platforms[0], platforms[0]) | {"workload_intensity_op_per_byte": 1.0}
+    given = budget(PLATFORMS[0], PLATFORMS[0]) | {"workload_intensity_op_per_byte": 1.0}
     clean = evaluate(given)
     good = given.get(name, {"budget_copies": 1.0, "budget_precision": 0.0}.get(name))
     got = evaluate(given | {name: np.array([nonsense, np.broadcast_to(good, 2)[1]])})
@@ -121,7 +122,7 @@ def test_a_figure_without_sense_is_no_figure_and_spoils_only_its_row(name: str, 
 
 
 def test_a_cap_includes_constant_power():
-    given = budget(platforms[7]) | {"workload_intensity_op_per_byte": 4.0}
+    given = budget(PLATFORMS[7]) | {"workload_intensity_op_per_byte": 4.0}
     halved = evaluate(given | {"budget_cap_divisor": 2.0})
     assert halved["platform_peak_power_w"] == 123 + 82
     tighter = evaluate(given | {"budget_power_cap_w": 140.0})

@@ -15,7 +15,7 @@ import pytest
 
 from dse.contract import Core, Objective
 from dse.plugins import registry
-from tests.conftest import run_dse, stranger
+from tests.conftest import STUDIES, run_dse, stranger
 
 STUDY = """\
 workload: {rate: 1 Gbit/s}
@@ -61,7 +61,8 @@ def test_a_new_quantity_is_reported(install: Install, tmp_path: Path) -> None:
     assert name in header.split(",")
 
 
-CORE, QUANTITY = "dse.cores", "dse.objectives"
+CORE, QUANTITY, PROVIDER = "dse.cores", "dse.objectives", "dse.providers"
+PROVIDES = 'from dse.cores.des import core as des\ncores = {"stranger:called": "aes"}\n'
 CASES = {
     "duplicate": (
         (CORE, "des = stranger:record", "from dse.cores.des import core as record"),
@@ -102,37 +103,71 @@ CASES = {
         (QUANTITY, "debt_w = stranger:debt_w", "1 / 0"),
         "plug-in dse.objectives: debt_w = stranger:debt_w of stranger 1.0 fails to load: ZeroDiv",
     ),
+    "duplicate of a provider": (
+        (PROVIDER, "cores = stranger:cores", 'cores = {"dse.cores.des:core": "des"}'),
+        "two plug-ins are called 'des': dse.cores: des = dse.cores.des:core of accel-dse",
+    ),
+    "broken, of a provider": (
+        (PROVIDER, "cores = stranger:cores", f"{PROVIDES}called = [].pop"),
+        "plug-in dse.cores: aes = stranger:called of stranger 1.0 fails to load: TypeError",
+    ),
+    "wrong type of a provider": (
+        (PROVIDER, "cores = stranger:cores", f"{PROVIDES}called = len"),
+        "plug-in dse.cores: aes = stranger:called of stranger 1.0 is a int; its group asks for a",
+    ),
+    "another name of a provider": (
+        (PROVIDER, "cores = stranger:cores", f"{PROVIDES}called = lambda name: des"),
+        "plug-in dse.cores: aes = stranger:called of stranger 1.0 leads to a core called 'des'",
+    ),
 }
+LOST = {
+    "broken provider": (
+        (PROVIDER, "cores = stranger:cores", "1 / 0"),
+        "plug-in dse.providers: cores = stranger:cores of stranger 1.0 fails to load: ZeroDiv",
+    ),
+    "provider of no mapping": (
+        (PROVIDER, "cores = stranger:cores", "cores = {1: 2}"),
+        "plug-in dse.providers: cores = stranger:cores of stranger 1.0 is no mapping of texts",
+    ),
+}
+"""What cannot say the names of its records."""
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_cannot_be_used_stops_a_study_that_names_it(case: str, install: Install) -> None:
     (group, entry, module), message = CASES[case]
-    name = entry.partition(" ")[0]
-    study = {
-        CORE: STUDY.replace("core: des", f"core: {name}"),
-        QUANTITY: STUDY.replace("power: minimise", f"{name}: minimise"),
-    }[group]
-    place = {CORE: "2:11: stages.0.core", QUANTITY: f"3:30: objectives.{name}"}[group]
+    provided = "des" if "duplicate" in case else "aes"
+    name = provided if group == PROVIDER else entry.partition(" ")[0]
+    study, place = STUDY.replace("core: des", f"core: {name}"), "2:11: stages.0.core"
+    if group == QUANTITY:
+        study, place = STUDY.replace("power:", f"{name}:"), f"3:30: objectives.{name}"
     done = install(group, entry, module, study=study)
     assert done.returncode == 2
     assert done.stderr.startswith(f"study.yaml:{place}: '{name}'; {message}")
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case != "duplicate"])
+@pytest.mark.parametrize("case", LOST)
+def test_a_name_that_a_lost_provider_may_have_names_it(case: str, install: Install) -> None:
+    (group, entry, module), message = LOST[case]
+    done = install(group, entry, module, study=STUDY.replace("core: des", "core: aes"))
+    assert done.returncode == 2
+    assert f"'aes' is not a known core; did you mean 'des'?; {message}" in done.stderr
+
+
+@pytest.mark.parametrize("case", [case for case in CASES | LOST if "duplicate" not in case])
 def test_what_cannot_be_used_stops_no_other_study(
     case: str, install: Install, tmp_path: Path
 ) -> None:
-    (group, entry, module), _ = CASES[case]
+    (group, entry, module), _ = (CASES | LOST)[case]
     done = install(group, entry, module)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["notes"] == []
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", CASES | LOST)
 def test_doctor_shows_what_cannot_be_used_and_goes_on(case: str, install: Install) -> None:
-    (group, entry, module), message = CASES[case]
+    (group, entry, module), message = (CASES | LOST)[case]
     done = install(group, entry, module, "doctor", "--json")
     assert (done.returncode, done.stderr) == (1, "")
     facts = json.loads(done.stdout)
@@ -142,8 +177,9 @@ def test_doctor_shows_what_cannot_be_used_and_goes_on(case: str, install: Instal
     assert "fft" in facts["plug_ins"]["core"][installed]
 
 
-def test_a_list_says_what_it_leaves_out(install: Install) -> None:
-    (group, entry, module), message = CASES["broken"]
+@pytest.mark.parametrize("case", ["broken", "broken, of a provider", *LOST])
+def test_a_list_says_what_it_leaves_out(case: str, install: Install) -> None:
+    (group, entry, module), message = (CASES | LOST)[case]
     done = install(group, entry, module, "list", "cores")
     assert done.returncode == 0
     assert "des" in done.stdout
@@ -236,19 +272,27 @@ OWN_CORE = """
 from dataclasses import replace
 from dse.cores.des import core
 aes = replace(core, name="aes")
+cores = {"stranger:called": "aes"}
+called = {"aes": aes}.get
 """
+WAYS = [(CORE, "aes = stranger:aes", OWN_CORE), (PROVIDER, "cores = stranger:cores", OWN_CORE)]
 
 
-def test_an_installed_core_is_used_and_named_when_misspelled(install: Install) -> None:
-    entry = (CORE, "aes = stranger:aes", OWN_CORE)
-    done = install(*entry, "check", "study.yaml", "--set", "des.core=aess")
+@pytest.mark.parametrize("way", WAYS, ids=[CORE, PROVIDER])
+def test_an_installed_core_is_used_and_named_when_misspelled(
+    way: tuple[str, ...], install: Install, tmp_path: Path
+) -> None:
+    done = install(*way, "check", "study.yaml", "--set", "des.core=aess")
     assert done.returncode == 2
     assert "'aess' is not a known core; did you mean 'aes' or " in done.stderr
     assert done.stderr.count("\n") == 1
+    named = ("--set", "stages.0.core=aes")
+    assert run_dse("check", "study.yaml", *named, cwd=tmp_path, site=tmp_path / "site").stdout
 
 
-def test_doctor_names_the_distribution(install: Install) -> None:
-    done = install(CORE, "aes = stranger:aes", OWN_CORE, "doctor", "--json")
+@pytest.mark.parametrize("way", WAYS, ids=[CORE, PROVIDER])
+def test_doctor_names_the_distribution(way: tuple[str, ...], install: Install) -> None:
+    done = install(*way, "doctor", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["plug_ins"]["core"]["stranger 1.0"] == ["aes"]
 
@@ -304,17 +348,16 @@ def loaded(study: Path, *arguments: str) -> set[str]:
     return {name.strip("[]'") for name in done.stdout.splitlines()[-1].split(", ")}
 
 
-def test_a_study_imports_what_it_names_and_what_that_takes(tmp_path: Path) -> None:
-    study = tmp_path / "study.yaml"
-    study.write_text(STUDY)
-    modules = loaded(study)
+def test_a_study_imports_what_it_names_and_what_that_takes() -> None:
+    modules = loaded(STUDIES / "settop_116mbps.yaml")
     assert {"dse.cores.des", "dse.objectives.system.fleet"} <= modules
     others = {"dse.cores.fft", "dse.objectives.catalogue", "dse.objectives.logca.model"}
     others |= {"dse.objectives.system.platform_limits", "dse.objectives.logca.paper.claims"}
+    others |= {"dse.cores.characterised", "dse.cores.published"}
     assert not modules & others
 
 
-def test_names_are_known_before_anything_is_imported() -> None:
+def test_names_are_known_before_more_than_their_provider_is_imported() -> None:
     code = (
         "import sys\nfrom dse.contract import Core, Objective, Platform\n"
         "from dse.plugins import registry\n"
@@ -323,7 +366,7 @@ def test_names_are_known_before_anything_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     cores, objectives = len(registry.names(Core)), len(registry.names(Objective))
-    assert done.stdout == f"{cores} {objectives}\n[]\n"
+    assert done.stdout == f"{cores} {objectives}\n['dse.cores', 'dse.cores.provided']\n"
 
 
 def test_quantities_come_by_module_and_as_it_lists_them() -> None:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from dse.errors import UnknownPluginError
-from dse.objectives.catalogue import platforms
+from dse.objectives.catalogue import platform_called
 from dse.objectives.logca.paper.devices import logca
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.reports.drawing import drawing, save_figure
@@ -105,7 +105,7 @@ def test_use_cases_show_the_instances_and_clock_of_the_paper(drawn) -> None:
 
 
 def test_regimes_meet_at_the_balances(drawn) -> None:
-    titan = EnergyRoofline.of(next(one for one in platforms if one.name == "gtx_titan"))
+    titan = EnergyRoofline.of(platform_called("gtx_titan"))
     memory, cap, compute = (xy[:, 0] for xy in curves(drawn["roofline-5"].axes[0]).values())
     balances = titan.lower_balance, titan.upper_balance
     assert (memory[-1], compute[0]) == balances == (cap[0], cap[-1])

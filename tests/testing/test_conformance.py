@@ -3,31 +3,29 @@
 import inspect
 import itertools
 from dataclasses import replace
-from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
 
 from dse.contract import Core, CoreMetrics, Model, Objective, Parameter, Requirement
+from dse.plugins import registry
 from dse.testing import check_core, check_objective, check_requirement
 
-CHECKS = {"cores": check_core, "objectives": check_objective, "requirements": check_requirement}
-POINTS = [
-    pytest.param(check, point, id=f"{group} {point.name}")
-    for group, check in CHECKS.items()
-    for point in entry_points(group=f"dse.{group}")
+CHECKS = {Core: check_core, Objective: check_objective, Requirement: check_requirement}
+RECORDS = [
+    pytest.param(check, record, id=f"{kind.__name__} {name}")
+    for kind, check in CHECKS.items()
+    for name, record in registry.records(kind).items()
 ]
 
 
-@pytest.mark.parametrize(("check", "point"), POINTS)
-def test_what_is_registered_conforms(check, point):
-    loaded = point.load()
-    for record in loaded if isinstance(loaded, tuple) else (loaded,):
-        check(record)
+@pytest.mark.parametrize(("check", "record"), RECORDS)
+def test_what_is_registered_conforms(check, record):
+    check(record)
 
 
-def test_the_built_in_cores_come_in_through_entry_points():
-    assert {"des", "fft", "jacobi"} <= {point.name for point in entry_points(group="dse.cores")}
+def test_the_built_in_cores_come_in_through_the_registry():
+    assert {"des", "des_sky130", "elephant_65nm", "vitis_lz4"} <= registry.records(Core).keys()
 
 
 # Objectives ---------------------------------------------------------------------------------

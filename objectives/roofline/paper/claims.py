@@ -11,13 +11,13 @@ from scipy.optimize import brentq
 
 from dse.contract.claim_table import ClaimFunctions, read_claims
 from dse.contract.papers import PrintedNumbers, on_all
-from dse.objectives.catalogue import idle_power_w, platforms, read_catalogue, vendor_peak
+from dse.objectives.catalogue import platform_called, read_catalogue, vendor_peak
 from dse.objectives.roofline.model import EnergyRoofline
 
 functions = ClaimFunctions()
 
-_MODELS = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
 _ROWS = {row["name"]: row for row in read_catalogue("platforms.csv")}
+_MODELS = {name: EnergyRoofline.of(platform_called(name)) for name in _ROWS}
 _FITTED = (
     *("sustained_single_gflops", "sustained_mem_gbs", "eps_single_pj", "eps_mem_pj_per_b"),
     *("pi1_w", "delta_pi_w"),
@@ -136,7 +136,8 @@ def vendor_streamed_pj_per_byte(platform: str) -> float:
 def platforms_below_idle(printed: PrintedNumbers) -> str:
     """Return the platforms whose fitted constant power is below their idle power."""
     found = _all(printed).items()
-    return ", ".join(sorted(name for name, of in found if of.constant_power < idle_power_w[name]))
+    idle_w = {name: float(row["idle_w"]) for name, row in _ROWS.items()}
+    return ", ".join(sorted(name for name, of in found if of.constant_power < idle_w[name]))
 
 
 def _energies(printed: PrintedNumbers, column: str) -> dict[str, float]:
