@@ -28,11 +28,9 @@ SOURCE = ("dse", "cores", "objectives")
 """Folders of the source."""
 
 WINGS = {
-    "silicon": ("dse/silicon", "dse/api/silicon.py", "dse/contract/generators.py", "cores/rtl"),
+    "silicon": ("dse/silicon", "dse/contract/generators.py", "cores/rtl"),
     "papers": (
-        "dse/reproduction",
         "dse/papers",
-        "dse/api/papers.py",
         "dse/contract/papers.py",
         "dse/contract/claim_table.py",
         "cores/battle_hempstead",

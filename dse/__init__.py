@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from dse.api.changes import decision_map as decision_map
     from dse.api.changes import flips as flips
     from dse.api.pages import report as report
-    from dse.api.papers import reproduce as reproduce
     from dse.api.results import Answer as Answer
-    from dse.api.silicon import characterise as characterise
-    from dse.api.silicon import verilog as verilog
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
     from dse.api.studies import load as load
@@ -36,15 +33,18 @@ if TYPE_CHECKING:
     from dse.audit.verdict import Verification as Verification
     from dse.contract.evaluators import InfeasibleDesign as InfeasibleDesign
     from dse.model.problem import Problem as Problem
+    from dse.papers.public import reproduce as reproduce
+    from dse.papers.reproduce import Reproduction as Reproduction
     from dse.parametric.crossovers import Crossovers as Crossovers
     from dse.parametric.decision_map import DecisionMap as DecisionMap
     from dse.parametric.flips import Flips as Flips
-    from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
     from dse.runs.status import Status as Status
     from dse.runs.terms import DesignTerms as DesignTerms
     from dse.search.open_problem import OpenProblem as OpenProblem
     from dse.silicon.characterisation import Characterisation as Characterisation
+    from dse.silicon.public import characterise as characterise
+    from dse.silicon.public import verilog as verilog
     from dse.simulation.report import Simulation as Simulation
     from dse.study.study import Study as Study
     from dse.uncertainty.sensitivity import SensitivityReport as SensitivityReport
@@ -56,9 +56,9 @@ _FROM = {
     "dse.api.results": ("Answer",),
     "dse.api.changes": ("decision_map", "flips"),
     "dse.api.audits": ("diff", "explain", "verify"),
-    "dse.api.papers": ("reproduce",),
+    "dse.papers.public": ("reproduce",),
     "dse.api.pages": ("report",),
-    "dse.api.silicon": ("characterise", "verilog"),
+    "dse.silicon.public": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run", "status"),
     "dse.answers.answer": ("SweepAnswer",),
@@ -67,7 +67,7 @@ _FROM = {
     "dse.audit.verdict": ("Verification",),
     "dse.contract.evaluators": ("InfeasibleDesign",),
     "dse.model.problem": ("Problem",),
-    "dse.reproduction.reproduce": ("Reproduction",),
+    "dse.papers.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),
     "dse.runs.terms": ("DesignTerms",),

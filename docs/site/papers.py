@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dse
-from dse.reproduction.figures import draw_figures, select_figures
+from dse.papers.figures import draw_figures, select_figures
 
 
 def pages() -> Iterator[tuple[str, str | bytes]]:

@@ -164,12 +164,6 @@ def _is_run(value: Any) -> bool:
     return isinstance(value, Result)
 
 
-def _is_hardware(value: Any) -> bool:
-    from dse.silicon.descriptions.own_hardware import Verilog
-
-    return isinstance(value, str | Verilog)
-
-
 def _several(what: str, word: type, metavar: str, *types: type) -> Kind:
     def allows(value: Any) -> bool:
         many = isinstance(value, list | tuple | set | frozenset)
@@ -219,7 +213,10 @@ KINDS: Mapping[str, Kind] = {
     "Forms": _assigned("{'area': 'affine'} or 'area=affine'", "QUANTITY=FORM"),
     "PerByte": _one_of(PerByte),
     "Precision": _one_of(Precision),
-    "str | Verilog": Kind("the name of a generator, or what dse.verilog returns", _is_hardware),
+    "str | Verilog": Kind(
+        "the name of a generator, or what dse.verilog returns",
+        lambda value: isinstance(value, str) or type(value).__name__ == "Verilog",  # of a wing
+    ),
     **dict.fromkeys(("Progress", "Stop"), FUNCTION),
 }
 """By the annotation of the argument; what is given as its default is always right."""

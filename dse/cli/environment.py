@@ -24,8 +24,8 @@ def papers(names: Names = (), *, out: str | Path | None = None, json: bool = Fal
     out
         Draw the figures of what is named into this folder (default: figures/ for a figure).
     """
-    from dse.reproduction import figures
-    from dse.reproduction.reproduce import check_papers
+    from dse.papers import figures
+    from dse.papers.reproduce import check_papers
 
     chosen = texts(names)
     wanted = figures.select_figures(chosen, drawn=out is not None)

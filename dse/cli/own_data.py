@@ -155,8 +155,8 @@ def fit_host(
 
 
 @command(
-    "dse.api.silicon:characterise",
-    "dse.api.silicon:verilog",
+    "dse.silicon.public:characterise",
+    "dse.silicon.public:verilog",
     without=("files",),
 )
 def characterise(call: Call, hardware: Paths, *, json: bool = False) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 import dse
-from dse.api import answers, audits, changes, papers, silicon, simulation, studies
+from dse.api import answers, audits, changes, simulation, studies
 from dse.api import fit as fits
 from dse.api.arguments import argument_kind
 from dse.errors import ArgumentError, DseError
+from dse.papers import public as papers
 from dse.removed import REMOVED
+from dse.silicon import public as silicon
 from tests.conftest import STUDIES, run_dse
 
 SMALL = STUDIES / "settop_116mbps.yaml"

@@ -20,7 +20,7 @@ from dse.contract.papers import (
     PrintedNumbers,
     last_digit,
 )
-from dse.reproduction.study_runner import StudyRunner
+from dse.papers.study_runner import StudyRunner
 
 functions = ClaimFunctions()
 LABORATORY = StudyRunner()

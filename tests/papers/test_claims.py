@@ -18,10 +18,10 @@ from dse.cores import des, fft, jacobi
 from dse.cores._table import full_power_w, read_table
 from dse.cores.battle_hempstead.claims import equation
 from dse.errors import UnknownPluginError
+from dse.papers.reproduce import Reproduction, check_papers, select_claims
+from dse.papers.study_runner import StudyRunner
+from dse.papers.verdicts import AGREES, DIFFERS, UNCHECKED, WITHIN, check_claim
 from dse.plugins import registry
-from dse.reproduction.reproduce import Reproduction, check_papers, select_claims
-from dse.reproduction.study_runner import StudyRunner
-from dse.reproduction.verdicts import AGREES, DIFFERS, UNCHECKED, WITHIN, check_claim
 from tests.conftest import run_dse
 
 CLAIMS = registry.records(Claim)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dse.api.arguments import public
 
 if TYPE_CHECKING:
-    from dse.reproduction.reproduce import Reproduction
+    from dse.papers.reproduce import Reproduction
 
 
 @public
@@ -26,6 +26,6 @@ def reproduce(*papers: str) -> Reproduction:
     dse.errors.UnknownPluginError
         Naming a paper without claims.
     """
-    from dse.reproduction.reproduce import check_papers
+    from dse.papers.reproduce import check_papers
 
     return check_papers(papers)

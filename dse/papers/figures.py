@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dse.contract.papers import Claim, Figure
 from dse.errors import OutputError, UnknownPluginError, nearest
+from dse.papers.study_runner import StudyRunner
 from dse.plugins import registry
-from dse.reproduction.study_runner import StudyRunner
 
 
 def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
@@ -19,7 +19,7 @@ def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     OutputError
         A file cannot be written.
     """
-    from dse.reproduction.sheets import draw_sheet  # matplotlib, only now
+    from dse.papers.sheets import draw_sheet  # matplotlib, only now
 
     laboratory = StudyRunner()
     try:

@@ -13,9 +13,9 @@ from dse.errors import UnknownPluginError
 from dse.objectives.catalogue import platform_called
 from dse.objectives.logca.paper.devices import logca
 from dse.objectives.roofline.model import EnergyRoofline
+from dse.papers import figures, sheets
+from dse.papers.study_runner import StudyRunner
 from dse.reports.drawing import drawing, save_figure
-from dse.reproduction import figures, sheets
-from dse.reproduction.study_runner import StudyRunner
 
 WANTED = {
     "cores": (1, 3, 4, 5, 7, 8, 9, 11, 12),

@@ -17,9 +17,9 @@ from dse.contract.papers import (
     PrintedNumbers,
 )
 from dse.errors import ContractError
-from dse.reproduction.reproduce import Reproduction
-from dse.reproduction.study_runner import StudyRunner
-from dse.reproduction.verdicts import (
+from dse.papers.reproduce import Reproduction
+from dse.papers.study_runner import StudyRunner
+from dse.papers.verdicts import (
     AGREES,
     DIFFERS,
     UNCHECKED,

@@ -8,10 +8,10 @@ from typing import Any
 
 from dse.contract.papers import CONTRADICTION, Claim, ClaimValue
 from dse.errors import UnknownPluginError, nearest
+from dse.papers.study_runner import StudyRunner
+from dse.papers.verdicts import BOUND, VERDICTS, CheckedClaim, check_claim
 from dse.plugins import registry
 from dse.reports.text import Printable, plural, table_text
-from dse.reproduction.study_runner import StudyRunner
-from dse.reproduction.verdicts import BOUND, VERDICTS, CheckedClaim, check_claim
 
 
 @dataclass(frozen=True, repr=False)
