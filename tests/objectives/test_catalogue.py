@@ -14,16 +14,7 @@ import pytest
 
 import dse.objectives.catalogue as catalogue
 from dse.algebra import units
-from dse.contract import (
-    WAIT_MODES,
-    Function,
-    Guard,
-    Interface,
-    Kernel,
-    Objective,
-    Platform,
-    Requirement,
-)
+from dse.contract import WAIT_MODES, Function, Interface, Kernel, Objective, Platform
 from dse.objectives.system.power import power_w
 from dse.plugins import registry
 from tests.conftest import run_dse
@@ -248,7 +239,7 @@ def test_a_record_is_called_like_its_function() -> None:
 
 def test_every_record_is_made_beside_its_function() -> None:
     """The function is what the module would define under the same name."""
-    for kind in (Objective, Requirement, Guard):
+    for kind in (Objective, *registry.APPLIED):
         for plugin in registry.plugins(kind):
             record = registry.get(kind, plugin.name)
             assert plugin.entry_point.value == f"{record.function.__module__}:{record.name}"

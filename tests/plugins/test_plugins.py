@@ -62,7 +62,6 @@ def test_a_new_quantity_is_reported(install: Install, tmp_path: Path) -> None:
 
 
 CORE, QUANTITY, PROVIDER = "dse.cores", "dse.objectives", "dse.providers"
-PROVIDES = 'from dse.cores.des import core as des\ncores = {"stranger:called": "aes"}\n'
 CASES = {
     "duplicate": (
         (CORE, "des = stranger:record", "from dse.cores.des import core as record"),
@@ -108,27 +107,19 @@ CASES = {
         "two plug-ins are called 'des': dse.cores: des = dse.cores.des:core of accel-dse",
     ),
     "broken, of a provider": (
-        (PROVIDER, "cores = stranger:cores", f"{PROVIDES}called = [].pop"),
+        (PROVIDER, "cores = stranger:cores", 'cores = {"stranger:called": "aes"}\ncalled = [].pop'),
         "plug-in dse.cores: aes = stranger:called of stranger 1.0 fails to load: TypeError",
-    ),
-    "wrong type of a provider": (
-        (PROVIDER, "cores = stranger:cores", f"{PROVIDES}called = len"),
-        "plug-in dse.cores: aes = stranger:called of stranger 1.0 is a int; its group asks for a",
-    ),
-    "another name of a provider": (
-        (PROVIDER, "cores = stranger:cores", f"{PROVIDES}called = lambda name: des"),
-        "plug-in dse.cores: aes = stranger:called of stranger 1.0 leads to a core called 'des'",
     ),
 }
 LOST = {
-    "broken provider": (
-        (PROVIDER, "cores = stranger:cores", "1 / 0"),
-        "plug-in dse.providers: cores = stranger:cores of stranger 1.0 fails to load: ZeroDiv",
-    ),
-    "provider of no mapping": (
-        (PROVIDER, "cores = stranger:cores", "cores = {1: 2}"),
-        "plug-in dse.providers: cores = stranger:cores of stranger 1.0 is no mapping of texts",
-    ),
+    case: (
+        (PROVIDER, "cores = stranger:cores", module),
+        f"plug-in dse.providers: cores = stranger:cores of stranger 1.0 {message}",
+    )
+    for case, module, message in (
+        ("broken provider", "1 / 0", "fails to load: ZeroDivisionError"),
+        ("provider of no mapping", "cores = {1: 2}", "is no mapping of texts"),
+    )
 }
 """What cannot say the names of its records."""
 
