@@ -97,7 +97,7 @@ DAY: tuple[tuple[str, ...], ...] = (
     ("verify", "{out}/tls_100gbps"),
     ("explain", "{out}/settop_116mbps", "--design", "1 u16"),
     ("explain", "{out}/aes", "--design", "9 quad64"),
-    ("evaluate", "studies/des_100gbps.yaml", "--design", "1 u8 + 2 u16"),
+    ("explain", "studies/des_100gbps.yaml", "--design", "1 u8 + 2 u16"),
     ("run", "studies/des_100gbps.yaml", *TOO_MUCH, "--out", "{out}/infeasible"),
     ("answer", OWN, "--set", "constraints=[area <= 0.1 mm2]"),
     ("run", "studies/tls_100gbps.yaml", "--set", "workload.rate=400 Gbps", "--out", "{out}/fast"),

@@ -18,7 +18,7 @@ COMMANDS = (
     "--help",
     "list cores",
     f"check {SETTOP}",
-    f"evaluate {SETTOP} --set des.design=u1",
+    f"explain {SETTOP} --design u1",
     "explain {run} --design des.u16=1",
     f"run {SETTOP} --no-plots --out {{run}}",
     f"run {SETTOP} --out {{run}}",
@@ -29,7 +29,6 @@ BEFORE = {
     "--help": ("0.16", "151"),
     "list cores": ("0.53", "487"),
     f"check {SETTOP}": ("0.68", "501"),
-    f"evaluate {SETTOP} --set des.design=u1": ("0.72", "559"),
     "explain {run} --design des.u16=1": ("0.64", "510"),
     f"run {SETTOP} --out {{run}}": ("1.90", "1,148"),
 }

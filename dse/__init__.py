@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dse.api.pages import report as report
     from dse.api.results import Answer as Answer
     from dse.api.simulation import simulate as simulate
-    from dse.api.studies import evaluate as evaluate
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
     from dse.api.studies import run as run
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from dse.parametric.flips import Flips as Flips
     from dse.runs.result import Result as Result
     from dse.runs.status import Status as Status
-    from dse.runs.terms import DesignTerms as DesignTerms
     from dse.search.open_problem import OpenProblem as OpenProblem
     from dse.silicon.characterisation import Characterisation as Characterisation
     from dse.silicon.public import characterise as characterise
@@ -60,7 +58,7 @@ _FROM = {
     "dse.api.pages": ("report",),
     "dse.silicon.public": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
-    "dse.api.studies": ("evaluate", "load", "problem", "run", "status"),
+    "dse.api.studies": ("load", "problem", "run", "status"),
     "dse.answers.answer": ("SweepAnswer",),
     "dse.audit.diff": ("RunComparison",),
     "dse.audit.explain": ("Explanation",),
@@ -70,7 +68,6 @@ _FROM = {
     "dse.papers.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),
-    "dse.runs.terms": ("DesignTerms",),
     "dse.search.open_problem": ("OpenProblem",),
     "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from dse.algebra import units
 from dse.errors import UnitError
-from dse.files import document
 from dse.files.document import Document
 from dse.model.evaluation import ENTRY
 from dse.parametric.repairs.required import require_any_feasible
 from dse.runs import finished, runner
+from dse.runs.finished import Finished
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
 from dse.search.outcome import UNFINISHED
 from dse.search.settings import Budget
-from dse.study.overrides import override
 
 RATE = "workload.rate"
 
@@ -39,23 +38,17 @@ def known_fronts(
     are for what is searched now.
     """
     pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
-    if isinstance(source, Run):
-        if not pairs:
-            return _of_run(source)
-        found = source.document
-    elif isinstance(source, Path) and source.is_dir():
-        run = finished.read_run(source)
-        if not pairs and run.rows:
-            counts = {key: run.manifest[key] for key in COUNTS if key in run.manifest}
-            if why := (run.manifest.get("certificate") or {}).get(UNFINISHED):
-                counts[UNFINISHED] = why
-            points = tuple(KnownFront(study, index, counts) for study, index in run.points())
-            method, seed = str(run.manifest["method"]), int(run.manifest["seed"])
-            return KnownFronts(points, run.sweep, Options(method=method, seed=seed))
-        found = run.document
-    else:
-        found = document.read_document(source) if isinstance(source, Path) else source
-    found = _overridden(found, pairs)
+    asked = finished.opened(source, pairs)
+    if isinstance(asked, Run):
+        return _of_run(asked)
+    if isinstance(asked, Finished) and asked.rows:
+        counts = {key: asked.manifest[key] for key in COUNTS if key in asked.manifest}
+        if why := (asked.manifest.get("certificate") or {}).get(UNFINISHED):
+            counts[UNFINISHED] = why
+        points = tuple(KnownFront(study, index, counts) for study, index in asked.points())
+        method, seed = str(asked.manifest["method"]), int(asked.manifest["seed"])
+        return KnownFronts(points, asked.sweep, Options(method=method, seed=seed))
+    found = asked if isinstance(asked, Document) else asked.document
     if rate is not None and not found.stages:
         rule = f"rate {rate!r}: this study has no stages to carry a rate"
         raise UnitError(rule, "leave the rate out")
@@ -88,12 +81,3 @@ def _rate(written: str, overrides: Mapping[str, str]) -> str:
     if rate <= 0:
         raise UnitError(f"rate {written!r}: it must be positive", "write a demanded rate")
     return written
-
-
-def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
-    """Return the document with fields replaced; a swept field that is set is swept no more."""
-    swept = found.section("sweep")
-    found = override(found, pairs)
-    if any(path in swept for path, _ in pairs):
-        return document.override_value(found, "sweep", "{}")
-    return found

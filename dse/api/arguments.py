@@ -276,30 +276,6 @@ def study_of(source: StudySource | Result, overrides: Overrides | None = None) -
     return override(document, override_pairs(overrides))
 
 
-def design_pairs(
-    source: StudySource | Result, design: Assignments | None, overrides: Overrides | None = None
-) -> dict[str, str]:
-    """Return a design, as printed or as assignments, as what `overrides` take.
-
-    Raises
-    ------
-    StudyError
-        When the study has no such design, or it is the host alone, which has no accelerator.
-    """
-    from dse.errors import Fault, StudyError
-    from dse.model.space import ALONE
-    from dse.model.tables import HOST_COLUMN
-    from dse.runs.design_names import read_design
-    from dse.study import study as studies
-
-    pairs = read_design(design, lambda: studies.prepare(study_of(source, overrides)).problem)
-    if HOST_COLUMN in pairs:
-        rule = "it has no accelerator to write out"
-        remedy = "`dse answer --all` and `dse explain` compare it"
-        raise StudyError([Fault("design", ALONE, rule, remedy)])
-    return pairs
-
-
 def known(source: StudySource | Result) -> Path | Document | Run:
     """Return a path, the document of a study that is no file, or the run of a `Result`.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Seed, folder_of, public
+from dse.api.arguments import Count, Seed, folder_of, known, override_pairs, public
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Assignments
+    from dse.api.arguments import Assignments, Overrides, StudySource
     from dse.audit.diff import RunComparison
     from dse.audit.explain import Explanation
     from dse.audit.verdict import Verification
@@ -52,26 +52,35 @@ def verify(
 
 
 @public
-def explain(run: str | Path | Result, design: Assignments) -> Explanation:
-    """Say why a design is on the front of a run, or what it violates or is dominated by.
+def explain(
+    source: StudySource | Result,
+    design: Assignments | None = None,
+    *,
+    overrides: Overrides | None = None,
+) -> Explanation:
+    """Say why a design is on the front, or why it is not, with every term of its model.
 
-    >>> dse.explain("runs/settop", "1 u16")
+    >>> dse.explain("studies/des_100gbps.yaml", "1 u8 + 2 u16")
 
     Parameters
     ----------
-    run
-        Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
+    source
+        As in `answer`.  A study is searched; what is measured, only a run knows.
     design
-        The design, as in `evaluate`.
+        Choices that the study leaves open, as printed: "1 u8 + 2 u16, apu, in flight 8".  Or as
+        fields, "des.u8=1 des.u16=2", or a dict of these.  Once one design of a stage has a count,
+        those that are not named have 0.  "the host alone" is one as well.
+    overrides
+        As in `load`.  With any the front is searched again.
 
     Raises
     ------
     dse.errors.DseError
-        When it is not the folder of a run, or the design is none of its study.
+        When it is neither a study nor a run, or the design is none of its study.
     """
     from dse.audit.explain import explain_design
 
-    return explain_design(folder_of(run), design)
+    return explain_design(known(source), design, override_pairs(overrides))
 
 
 @public

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from dse.api.arguments import (
     Count,
     Seed,
-    design_pairs,
     known,
     override_pairs,
     public,
@@ -44,7 +43,7 @@ def simulate(
     source, prefer, overrides
         As in `answer`.
     design
-        Choices of the design (default: the recommended one).  As in `evaluate`.
+        Choices of the design (default: the recommended one).  As in `explain`.
     offloads
         Number of offloads (default: until waits are known to 5 %).  The default is from 20 000 to
         500 000.
@@ -66,12 +65,16 @@ def simulate(
     dse.errors.DseError
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
+    from dse.runs.design_names import read_design
     from dse.simulation.report import simulated
+    from dse.study.overrides import sweep_of
 
     if design is None:
         prepared, index = _recommended(source, prefer, overrides)
     else:
-        prepared, index = _chosen(source, design, overrides)
+        found = study_of(source, overrides)
+        _, chosen, index = read_design(design, found, sweep_of(found))
+        prepared = _with_arrivals(chosen)
     return simulated(
         prepared, index, offloads=offloads, events=events, seed=seed, progress=progress
     )
@@ -91,20 +94,6 @@ def _recommended(
     preference = first.study.preferring(prefer)
     chosen = preference.order(first.study.problem, first.front)[:1]
     return _with_arrivals(first.study), first.front[chosen]
-
-
-def _chosen(
-    source: StudySource | Result, design: Assignments, overrides: Overrides | None
-) -> tuple[Study, Index]:
-    from dse.model.space import as_index, one_block
-    from dse.runs import terms
-    from dse.study import study as studies
-    from dse.study.overrides import override
-
-    pairs = design_pairs(source, design, overrides)
-    prepared = studies.prepare(override(study_of(source, overrides), [*pairs.items()]))
-    terms.require_one_design(prepared)
-    return _with_arrivals(prepared), as_index(one_block(prepared.problem.sizes))
 
 
 def _with_arrivals(prepared: Study) -> Study:

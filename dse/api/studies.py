@@ -11,20 +11,16 @@ from dse.api.arguments import (
     Duration,
     Runs,
     Seed,
-    design_pairs,
     document_of,
     folder_of,
-    override_pairs,
     paths,
     public,
-    study_of,
 )
 
 if TYPE_CHECKING:
-    from dse.api.arguments import Assignments, Overrides, StudySource
+    from dse.api.arguments import Overrides, StudySource
     from dse.runs.result import Result
     from dse.runs.status import Status
-    from dse.runs.terms import DesignTerms
     from dse.search import Progress, Stop
     from dse.search.open_problem import OpenProblem
     from dse.study.study import Study
@@ -222,48 +218,6 @@ def run(
             result.fill(kept.place, plots=plots)
             result.warnings = (*kept.notes, *result.warnings)
     return result
-
-
-@public
-def evaluate(
-    study: StudySource, design: Assignments | None = None, *, overrides: Overrides | None = None
-) -> DesignTerms:
-    """Evaluate one design, with every term of its model.
-
-    >>> dse.evaluate("studies/des_100gbps.yaml", "1 u8 + 2 u16")
-
-    Parameters
-    ----------
-    study
-        Study file, or the folder of a run.  The latter knows what it measured.
-    overrides
-        As in `load`.
-    design
-        Choices that the study leaves open, as printed: "1 u8 + 2 u16, apu, in flight 8".  Or as
-        fields, "des.u8=1 des.u16=2", or a dict of these.  Once one design of a stage has a count,
-        those that are not named have 0.
-
-    Raises
-    ------
-    dse.errors.StudyError
-        When the study has faults, or more than one design is left.
-    dse.errors.ContractError
-        When a model breaks one of its invariants.
-    """
-    from dse.model import invariants
-    from dse.model.space import as_index, one_block
-    from dse.runs import terms
-    from dse.runs.measurements import require_figures, require_measured
-    from dse.study import study as studies
-
-    chosen = dict(override_pairs(overrides)) | design_pairs(study, design, overrides)
-    prepared = studies.prepare(study_of(study, chosen))
-    require_figures(prepared)
-    terms.require_one_design(prepared)
-    design_index = as_index(one_block(prepared.problem.sizes))
-    require_measured(prepared.problem, design_index)
-    invariants.check_invariants(prepared.problem, design_index)
-    return terms.terms_of(prepared)
 
 
 @public

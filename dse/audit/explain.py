@@ -1,11 +1,11 @@
-"""Why a design of a study is on the front of a run, or not."""
+"""Why a design is on the front of a study or a run, or not, and every term of its model."""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,179 +16,38 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
 from dse.audit.challenge import at_most
-from dse.errors import Fault, UnitError, nearest, refuse
-from dse.files.document import Assignments
-from dse.model import tables
+from dse.contract import Alone
+from dse.files.document import Assignments, Document
+from dse.model import invariants
 from dse.model.evaluation import ledger_of
+from dse.model.host import keeps
 from dse.model.measured import MEASURED
 from dse.model.problem import Problem
-from dse.model.space import NOWHERE, Axis, Index
-from dse.model.stage import Stage
+from dse.model.space import Index
 from dse.reports.designs import objective_values
 from dse.reports.text import (
     Printable,
     change,
+    hanging,
     in_words,
     paragraph,
     relative_change,
+    table_text,
     violation_text,
 )
-from dse.runs import finished
+from dse.runs import finished, runner
 from dse.runs.design_names import exact_name, read_design
 from dse.runs.finished import Finished
-from dse.runs.measurements import measurement_of
-from dse.study import study
-from dse.study.overrides import Sweep
+from dse.runs.measurements import measurement_of, require_figures
+from dse.runs.solved import Options, Run
+from dse.study.axes import axes_labels
+from dse.study.overrides import sweep_of
+from dse.study.scenario import field_path
 from dse.study.study import Study
+from dse.study.workload_interface_budget import CHOICES
 
-MOST_VALUES = 12
-"""Most values of an axis that a message names."""
-
-
-def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
-    """Return the design (1, d) that `given` names, its study, and which value of the sweep.
-
-    Names are those of axes (``workload.granularity=64 KiB``), of columns of front.csv
-    (``workload.granularity_byte=65536``) and of counts (``des.u16=3``; those of a stage that
-    are omitted are 0).  An axis with one value may be omitted.
-
-    Raises
-    ------
-    StudyError
-        For everything that is missing, unknown or not in the space, all at once.
-    """
-    left = dict(given)
-    faults: list[Fault] = []
-    value = 0
-    if run.sweep is not None:
-        swept = (run.sweep.path, run.sweep.header)
-        value = _swept(run.sweep, swept[1], left, faults)
-        left = {name: text for name, text in left.items() if name not in swept}
-    prepared = study.prepare(run.document_at(value))
-    problem = prepared.problem
-    alone = len(problem.hosts) > 0 and left.pop(tables.HOST_COLUMN, "0") == "1"
-    taken = problem.alone.places if alone and problem.alone else range(len(problem.sizes))
-    mixed = [stage for stage in problem.stages if alone or stage.mixed]
-    counts = [_single(s, problem, left, faults) for s in problem.stages if s not in mixed]
-    places = [*enumerate(problem.space.axes)]
-    index = np.array(
-        [[_choice_of(a, problem, left, faults) if n in taken else NOWHERE for n, a in places]]
-    )
-    index = index.reshape(1, len(problem.sizes)).astype(np.int64)
-    names = (f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names)
-    columns = {name: name for name in names}
-    columns |= {tables.HOST_COLUMN: tables.HOST_COLUMN} if len(problem.hosts) else {}
-    columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
-    known = {*columns, *columns.values()}
-    for name in sorted(left.keys() & given.keys() - known):
-        faults.append(
-            Fault(name, given[name], "this study has no such axis", nearest(name, columns))
-        )
-    if not faults:
-        made = {name.partition(".")[0]: count for name, count in problem.counts(index)[0].items()}
-        right = {name: made.get(name.partition(".")[0], 0) for name, _ in counts}
-        faults += [
-            Fault(name, count, f"in this study it is {right[name]}", "write that")
-            for name, count in counts
-            if count and _number(count) != right[name]
-        ]
-    refuse(faults)
-    return value, prepared, index
-
-
-def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return which value of the sweep is written."""
-    if sweep.column:
-        values = np.array(sweep.values, dtype=np.float64)
-        axis = Axis(sweep.path, {sweep.column: values}, sweep.written, sweep.column)
-    else:
-        axis = Axis(sweep.path, {}, sweep.written, ordered=False)
-    return _read_choice(axis, column, left, faults)
-
-
-def _single(
-    stage: Stage, problem: Problem, left: dict[str, str], faults: list[Fault]
-) -> tuple[str, str]:
-    """Turn the count of a design, in a stage of one design, into that choice and its number.
-
-    Return column and count as they were written; no count when it was not.
-    """
-    instances = f"{stage.name}.instances"
-    free = any(axis.name == instances for axis in problem.space.axes)
-    names = {f"{stage.name}.{design}": design for design in stage.designs.names}
-    written = {name: left.pop(name) for name in names if name in left}
-    used = {name: count for name, count in written.items() if _number(count) != 0}
-    if not written:
-        return instances, "" if free else left.pop(instances, "")
-    if len(used) != 1:
-        shown = " ".join(f"{name}={count}" for name, count in written.items())
-        rule = f"a fleet of {stage.name} is of one design"
-        faults.append(Fault(stage.name, shown, rule, "give one count above 0"))
-        left[f"{stage.name}.design"] = stage.designs.names[0]
-        return instances, ""
-    ((name, count),) = used.items()
-    left[f"{stage.name}.design"] = names[name]
-    if free:
-        left[instances] = count
-    return name, count
-
-
-def _choice_of(axis: Axis, problem: Problem, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return which value of an axis is written; a count that is omitted is 0."""
-    if tables.is_choice_of_scenario(problem, axis):
-        return _read_choice(axis, tables.axis_column(axis), left, faults)
-    stage = axis.name.partition(".")[0]
-    named = any(name.startswith(f"{stage}.") and name != f"{stage}.clock" for name in left)
-    mixed = any(entry.mixed and entry.name == stage for entry in problem.stages)
-    values = tables.axis_values(axis).tolist()
-    if mixed and axis.name not in left and named and 0.0 in values:
-        return int(values.index(0.0))
-    return _read_choice(axis, axis.name, left, faults)
-
-
-def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return which value of an axis is written; a fault and 0 when it is none of its values."""
-    name = axis.name if axis.name in left else column
-    written = left.get(name)
-    if written is None:
-        if axis.size > 1:
-            rule = f"{axis.name} is not given; its values are {_written_values(axis)}"
-            faults.append(Fault("", "", rule, f'add "{axis.name}={axis.shown(-1)}"'))
-        return 0
-    if written in axis.labels:
-        return axis.labels.index(written)
-    rule = f"it is not among the values of {axis.name}: {_written_values(axis)}"
-    if not axis.unit_name:
-        faults.append(Fault(name, written, rule, nearest(written, axis.labels)))
-        return 0
-    values = axis.columns[axis.unit_name]
-    number = _number(written)
-    if name == axis.name or math.isnan(number):
-        try:
-            number = units.parse(written, axis.unit_name)
-        except UnitError as error:
-            faults.append(Fault(name, written, error.rule, error.remedy))
-            return 0
-    (choices,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
-    if len(choices):
-        return int(choices[0])
-    closest = axis.shown(int(np.argmin(np.abs(values - number))))
-    faults.append(Fault(name, written, rule, f"the closest is {closest}"))
-    return 0
-
-
-def _written_values(axis: Axis) -> str:
-    few = axis.size <= MOST_VALUES
-    shown = [axis.shown(choice) for choice in range(axis.size if few else 3)]
-    return ", ".join(shown + [f"..., {axis.shown(-1)} ({axis.size} values)"] * (not few))
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
+STAGE = "stage_"
+"""Before the name of a column that every stage has."""
 
 VERDICTS = {
     "front": "it is on the front",
@@ -221,9 +80,25 @@ class ViolatedConstraint:
         return "; ".join(filter(None, [f"{self.rule}: {violation_text(self.relative)}", values]))
 
 
+@dataclass(frozen=True)
+class Term:
+    """One value of a design in SI (or a name), what it is, what it takes, and its source."""
+
+    name: str
+    value: float | str
+    meaning: str
+    takes: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The value with its unit."""
+        return self.value if isinstance(self.value, str) else units.show(self.value, self.name)
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation(Printable):
-    """What a run says of one design.
+    """Why a design is on a front, or not, and every term of its model.
 
     Attributes
     ----------
@@ -234,8 +109,14 @@ class Explanation(Printable):
     violations
         The constraints it violates.
     row, rival, rival_objectives
-        The row of front.csv, counted from 1, that it is, equals or is dominated by, the name of
+        The row of the front, counted from 1, that it is, equals or is dominated by, the name of
         that design and its objectives; None and empty otherwise.
+    terms
+        Its inputs, stages and quantities, each after what it is made from; none where it failed.
+    constraints
+        Every rule, and by how much it is violated: at most 0 where it is met.
+    notes
+        What the study assumes.
     """
 
     verdict: str
@@ -245,6 +126,14 @@ class Explanation(Printable):
     row: int | None = None
     rival: str = ""
     rival_objectives: Mapping[str, float] | None = None
+    terms: tuple[Term, ...] = ()
+    constraints: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it is known to meet every constraint."""
+        return self.verdict not in ("infeasible", "failed")
 
     @property
     def difference(self) -> dict[str, float | None]:
@@ -263,7 +152,7 @@ class Explanation(Printable):
             lines.append(f"  row {self.row} of the front: {self.rival}")
         for name, value in self.objectives.items():
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
-        return "\n".join(paragraph(line, "    ") for line in lines)
+        return "\n".join([*(paragraph(line, "    ") for line in lines), *self._written_out()])
 
     def _against(self, name: str) -> str:
         if self.rival_objectives is None or self.verdict == "front":
@@ -274,45 +163,113 @@ class Explanation(Printable):
         by = change(own, rival)
         return f" against {units.show(rival, name)}" + (f" ({by})" if by else "")
 
+    def _written_out(self) -> list[str]:
+        """Return every term, whether each constraint is met, and what was assumed."""
+        if not self.terms:
+            return []
+        sources = [*dict.fromkeys(term.source for term in self.terms if term.source)]
+        numbers = {"": ""} | {source: str(n) for n, source in enumerate(sources, 1)}
+        rows = [(term.name, term.shown, term.meaning, numbers[term.source]) for term in self.terms]
+        return [
+            "",
+            table_text(rows, ("quantity", "value", "what it is", "source")),
+            *(["\nsources"] if sources else []),
+            *(hanging(f"  {numbers[source]}", source) for source in sources),
+            *(["\nconstraints"] if self.constraints else []),
+            *(f"  {rule}: {violation_text(by)}" for rule, by in self.constraints),
+            *(f"note: {note}" for note in self.notes),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return {**asdict(self), "difference": self.difference}
+        terms = {
+            term.name: {"value": term.value, "takes": list(term.takes), "source": term.source}
+            for term in self.terms
+        }
+        more = {"constraints": dict(self.constraints), "terms": terms, "feasible": self.feasible}
+        return {**asdict(self), "difference": self.difference, **more}
 
 
-def explain_design(folder: Path, design: Assignments) -> Explanation:
-    """Say why a design is on the front of the run in `folder`, or not.
+def explain_design(
+    source: Path | Document | Run,
+    design: Assignments | None,
+    overrides: Sequence[tuple[str, str]] = (),
+) -> Explanation:
+    """Say why a design is on the front of a study or a run, or not, with every term of its model.
 
-    `design` is for instance ``3 u16, apu``; see `read_design`.
+    A study is searched only where the design is feasible; `design` as `read_design` takes it.
+
+    Raises
+    ------
+    MeasurementError
+        When the designs of a study are measured, for nothing is measured here.
     """
-    run = finished.read_run(folder)
-    given = read_design(design, lambda: study.prepare(run.document_at(0)).problem)
-    value, prepared, index = named_design(run, given)
+    asked = finished.opened(source, overrides)
+    found = asked if isinstance(asked, Document) else asked.document
+    sweep = sweep_of(found) if isinstance(asked, Document) else asked.sweep
+    value, prepared, index = read_design(design, found, sweep)
+    require_figures(prepared)
     problem = prepared.problem
-    name = ", ".join(filter(None, [run.where(value), exact_name(problem, index[0])]))
-    found = measurement_of(problem, index, name)
-    if found is not None and not found.has_values:
-        failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {})
-        return Explanation("failed" if found.failed else "infeasible", name, {}, (failed,))
-    evaluation = problem.evaluate(index)
-    objectives = objective_values(problem, evaluation.loss[0])
-    if not evaluation.feasible[0]:
-        violations = _violations(problem, index, evaluation.violation[0])
-        return Explanation("infeasible", name, objectives, violations)
-    numbers = run.row_numbers(value)
-    front = finished.find_designs(problem, tuple(run.rows[number] for number in numbers))
-    row, verdict = _compare(problem, index, evaluation.loss[0], front)
+    swept = "" if sweep is None else f"{sweep.path} = {sweep.written[value]}"
+    name = ", ".join(filter(None, [swept, exact_name(problem, index[0])]))
+    measured = measurement_of(problem, index, name)
+    if measured is not None and not measured.has_values:
+        failed = ViolatedConstraint(f"{MEASURED} ({measured.cause})", np.inf, {})
+        return Explanation("failed" if measured.failed else "infeasible", name, {}, (failed,))
+    invariants.check_invariants(problem, index)
+    explained = _written_out(prepared, index, name)
+    if not explained.feasible:
+        return explained
+    front, numbers, settled = _front(asked, prepared, value)
+    row, verdict = _compare(problem, index, problem.evaluate(index).loss[0], front)
     if row is None:
-        verdict = "refutation" if ledger_of(run.manifest).settled else "improvement"
-        return Explanation(verdict, name, objectives)
+        return replace(explained, verdict="refutation" if settled else "improvement")
     rival = front[[row]]
-    return Explanation(
-        verdict,
-        name,
-        objectives,
+    return replace(
+        explained,
+        verdict=verdict,
         row=numbers[row] + 1,
         rival=exact_name(problem, rival[0]),
         rival_objectives=objective_values(problem, problem.evaluate(rival).loss[0]),
     )
+
+
+def _written_out(prepared: Study, index: Index, name: str) -> Explanation:
+    """Return all that is known of a design without a front: ``infeasible``, or not yet judged."""
+    problem, about = prepared.problem, None
+    if problem.alone is not None and problem.host is not None and (index < 0).any():
+        about, index, problem = problem.alone.about, index[:, problem.alone.places], problem.host
+    evaluation = problem.evaluate(index)
+    feasible, violation = bool(evaluation.feasible[0]), evaluation.violation[0]
+    quantities = _quantities(problem, index, refused=bool(prepared.refused))
+    return Explanation(
+        "" if feasible else "infeasible",
+        name,
+        objective_values(problem, evaluation.loss[0]),
+        () if feasible else _violations(problem, index, violation),
+        terms=(*_inputs(problem, index, about), *_stages(problem, index), *quantities),
+        constraints=tuple(zip(problem.constraint_names, violation.tolist(), strict=True)),
+        notes=prepared.notes,
+    )
+
+
+def _front(
+    asked: Document | Finished | Run, prepared: Study, value: int
+) -> tuple[Index, Sequence[int], bool]:
+    """Return the front at one value of the sweep, which rows it is, and whether it is settled."""
+    if isinstance(asked, Finished):
+        numbers = asked.row_numbers(value)
+        rows = tuple(asked.rows[number] for number in numbers)
+        front = finished.find_designs(prepared.problem, rows)
+        return front, numbers, ledger_of(asked.manifest).settled
+    if isinstance(asked, Run):
+        outcomes = [answer.outcome for answer in asked.answers]
+    else:
+        outcomes = [runner.solve_study(prepared, Options(), partial=True).outcome]
+        value = 0
+    before = sum(len(outcome.front_index) for outcome in outcomes[:value])
+    front = outcomes[value].front_index
+    return front, range(before, before + len(front)), outcomes[value].ledger.settled
 
 
 def _compare(
@@ -370,3 +327,47 @@ def _values(problem: Problem, index: Index) -> dict[str, float]:
         else:
             values[name] = float(np.asarray(column).flat[0])
     return values
+
+
+def _inputs(problem: Problem, index: Index, about: Alone | None) -> Iterator[Term]:
+    """Yield what the study sets, of the host alone what it takes; a name has those of a stage."""
+    quantities = {quantity.name for quantity in problem.quantities}
+    labels = {**CHOICES, **axes_labels(problem.space.axes)}
+    for name, column in sorted(problem.space.columns(index).items()):
+        taken = about is None or keeps(about, name)
+        if "." not in name and name not in quantities and taken:
+            value = float(column[0])
+            chosen = labels[name][int(value)] if name in labels else value
+            yield Term(name, chosen, f"given: {field_path(name)}")
+
+
+def _stages(problem: Problem, index: Index) -> Iterator[Term]:
+    columns = problem.terms(index)
+    for position, stage in enumerate(problem.stages):
+        meaning = f"of all instances of {stage.name} together, here and below"
+        for name, column in columns.items():
+            if name.startswith(STAGE):
+                term = f"{stage.name}.{name.removeprefix(STAGE)}"
+                yield Term(term, float(column[position][0]), meaning)
+                meaning = ""
+
+
+def _quantities(problem: Problem, index: Index, *, refused: bool) -> Iterator[Term]:
+    columns = problem.terms(index)
+    quantities = {quantity.name: quantity for quantity in problem.quantities}
+    measured = () if problem.measured is None else problem.measured.outputs
+    for name in measured:
+        yield Term(name, float(np.asarray(columns[name]).flat[0]), "measured")
+    takes = {step.name: step.arguments for step in problem.graph.steps}
+    own = quantities.keys() - set(measured)
+    for name in filter(
+        own.__contains__, takes or quantities
+    ):  # designs evaluated already have quantities without steps
+        quantity = quantities[name]
+        if refused and quantity.threshold is not None:
+            yield Term(name, "unknown", "the fit of its record was refused: see the notes")
+            continue
+        value = float(np.asarray(columns[name]).flat[0])
+        exists = bool(quantity.labels) and not math.isnan(value)
+        shown = quantity.labels[int(value)] if exists else value
+        yield Term(name, shown, quantity.summary, takes.get(name, ()), quantity.source)

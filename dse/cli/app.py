@@ -16,7 +16,7 @@ from dse.reports import progress
 GROUPS = {
     "Use": ("run", "answer", "report"),
     "Begin": ("new", "check", "status", "serve"),
-    "Ask": ("explain", "evaluate", "flips", "map", "sensitivity", "simulate"),
+    "Ask": ("explain", "flips", "map", "sensitivity", "simulate"),
     "Prove": ("verify", "diff"),
     "Own data": ("fit", "characterise"),
     "Look up": ("papers", "list", "doctor"),

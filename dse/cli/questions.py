@@ -47,15 +47,6 @@ def answer(call: Call, *, all: bool = False, json: bool = False) -> None:
         show_json(found.to_dict())
 
 
-@command("dse.api.studies:evaluate")
-def evaluate(call: Call, *, json: bool = False) -> None:
-    """Evaluate one design and show every term of its model."""
-    found = call()
-    show(found, json)
-    if not found.feasible:
-        raise typer.Exit(InfeasibleError.exit_code)
-
-
 @command("dse.api.changes:flips")
 def flips(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
     """Find how far each assumption may move until the answer flips.
@@ -133,12 +124,14 @@ def verify(call: Call, *, json: bool = False) -> None:
 
 @command("dse.api.audits:explain")
 def explain(call: Call, *, json: bool = False) -> None:
-    """Explain why a design is on the front, or why it is not."""
+    """Explain why a design is on the front or not; show its terms."""
     with bar("designs", "evaluating"):
         found = call()
     show(found, json)
     if found.verdict == "refutation":
         raise typer.Exit(REFUTED)
+    if not found.feasible:
+        raise typer.Exit(InfeasibleError.exit_code)
 
 
 @command("dse.api.audits:diff")

@@ -161,7 +161,7 @@ def _standing_for(name: str, other: str) -> Objective:
     def same(**columns: Column) -> Column:
         return columns[other]
 
-    same.__name__ = name
+    same.__name__, same.__doc__ = name, f"The same as {other}."
     taken = inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY)
     same.__signature__ = inspect.Signature([taken])  # type: ignore[attr-defined]
     return Objective(same, source="the host alone")

@@ -312,7 +312,7 @@ def _merit(run: PageRun, preference: Preference) -> list[float]:
 
 
 def _assigned(run: PageRun) -> list[str]:
-    """Return each design as ``dse evaluate --design`` takes it, of a front that is not too long."""
+    """Return each design as ``dse explain --design`` takes it, of a front that is not too long."""
     if run.view.size > MOST_ASSIGNED:
         return []
     return [exact_name(study.problem, point) for study, index in run.points for point in index]

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.errors import Fault, StudyError, nearest
-from dse.files.document import Assignments, assignments
+from dse.errors import Fault, UnitError, nearest, refuse
+from dse.files.document import Assignments, Document, assignments
 from dse.model import tables
 from dse.model.problem import Problem
-from dse.model.space import ALONE, Axis
+from dse.model.space import ALONE, HOST, NOWHERE, Axis, Index
 from dse.model.stage import Stage
 from dse.reports.designs import open_axes
 from dse.reports.front_view import ARROW
 from dse.reports.text import in_words, plural
+from dse.study import study
+from dse.study.overrides import Sweep, at_value
+from dse.study.study import Study
 
 EXAMPLE = "1 u8 + 2 u16"
 """A design, for remedies."""
+
+MOST_VALUES = 12
+"""Most values of an axis that a message names."""
+
+HOST_NEEDS = (
+    "state what it takes: workload.kernel, workload.rate, interface.host_cores and "
+    "interface.host_power; an answer notes what is missing"
+)
+"""What to do where the host alone is no design of a study."""
 
 
 def exact_name(problem: Problem, point: NDArray[np.int64]) -> str:
@@ -41,36 +53,39 @@ def _words(axis: Axis, choice: int) -> str:
     return f"{in_words(axis.name)} {axis.shown(choice)}"
 
 
-def read_design(design: Assignments | None, problem: Callable[[], Problem]) -> dict[str, str]:
-    """Return a design as assignments, whether it is written as printed or as assignments.
+def read_design(
+    design: Assignments | None, found: Document, sweep: Sweep | None
+) -> tuple[int, Study, Index]:
+    """Return which value of the sweep a design is of, the study there, and the design, (1, d).
+
+    Names are those that are printed, and those of axes (``workload.granularity=64 KiB``), of
+    columns of front.csv (``workload.granularity_byte=65536``) and of counts (``des.u16=3``; those
+    of a stage that are omitted are 0).  An axis with one value may be omitted.
 
     Parameters
     ----------
     design
         ``1 u8 + 2 u16, apu, in flight 8``, ``2 u16 with device apu and in flight 8``, or
-        ``des.u8=1 des.u16=2``; parts of both may be mixed.
-    problem
-        Returns the problem whose names are read; called only for what is no assignment.
+        ``des.u8=1 des.u16=2``; parts of both may be mixed.  None is nothing.
+    found, sweep
+        The study, and its sweep if it has one.
 
     Raises
     ------
     StudyError
-        For each part that names nothing of the problem, all at once.
+        For everything that is missing, unknown or not in the space, all at once.
     """
-    texts = [design] if isinstance(design, str) else design
-    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        return assignments(design, EXAMPLE, joined=True)
-    parts = [part for text in texts for part in _split(text)]
-    if all("=" in part for part in parts):
-        return assignments(design, EXAMPLE, joined=True)
-    reader = _Reader(problem())
-    given = [part for part in parts if "=" in part]
-    for part in parts:
-        if part not in given:
-            reader.read(part)
-    if reader.faults:
-        raise StudyError(reader.faults)
-    return assignments(given, EXAMPLE, joined=True) | reader.found
+    prepared = study.prepare(found if sweep is None else at_value(found, sweep, 0))
+    reader = _Reader(prepared.problem)
+    reader.read_all(design)
+    refuse(reader.faults)
+    value = 0 if sweep is None else reader.swept(sweep)
+    if sweep is not None and value:
+        prepared = study.prepare(at_value(found, sweep, value))
+        reader.problem = prepared.problem
+    index = reader.index()
+    refuse(reader.faults)
+    return value, prepared, index
 
 
 def _split(text: str) -> list[str]:
@@ -81,7 +96,7 @@ def _split(text: str) -> list[str]:
 
 
 class _Reader:
-    """What parts of a printed design say, as assignments, and the faults of those that do not."""
+    """A design as assignments, what it is among those of a problem, and the faults of both."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -93,12 +108,27 @@ class _Reader:
             if tables.is_choice_of_scenario(problem, axis) or not problem.stages
         ]
 
+    def read_all(self, design: Assignments | None) -> None:
+        """Read a design, whether it is written as printed or as assignments."""
+        texts = [design] if isinstance(design, str) else design
+        if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
+            parts = [part for text in texts for part in _split(text)]
+            given = [part for part in parts if "=" in part]
+            if len(given) < len(parts):
+                for part in parts:
+                    if part not in given:
+                        self.read(part)
+                design = given
+        self.found |= assignments(design, EXAMPLE, joined=True)
+
     def read(self, part: str) -> None:
         """Read a fleet, or one choice."""
-        if part == tables.AS_GIVEN:
+        if part == tables.AS_GIVEN or (part == HOST and tables.HOST_COLUMN in self.found):
             return
         if part == ALONE:
             self.found[tables.HOST_COLUMN] = "1"
+            if not len(self.problem.hosts):
+                self._refuse(part, "this study does not compare it", HOST_NEEDS)
             return
         named = [axis for axis in self.choices if not axis.unit_name and part in axis.labels]
         written = {axis.name: part for axis in named}
@@ -163,6 +193,128 @@ class _Reader:
 
     def _refuse(self, part: str, rule: str, remedy: str) -> None:
         self.faults.append(Fault("design", part, rule, remedy))
+
+    def swept(self, sweep: Sweep) -> int:
+        """Return which value of the sweep is written."""
+        columns, ordered = {}, bool(sweep.column)
+        if ordered:
+            columns = {sweep.column: np.array(sweep.values, dtype=np.float64)}
+        axis = Axis(sweep.path, columns, sweep.written, sweep.column, ordered=ordered)
+        value = self._choice(axis, sweep.header)
+        for name in (sweep.path, sweep.header):
+            self.found.pop(name, None)
+        return value
+
+    def index(self) -> Index:
+        """Return the design (1, d)."""
+        problem, given = self.problem, {*self.found}
+        alone = len(problem.hosts) > 0 and self.found.pop(tables.HOST_COLUMN, "0") == "1"
+        taken = problem.alone.places if alone and problem.alone else range(len(problem.sizes))
+        single = [stage for stage in problem.stages if not (alone or stage.mixed)]
+        counts = [self._single(stage) for stage in single]
+        places = [*enumerate(problem.space.axes)]
+        index = np.array([[self._place(axis) if n in taken else NOWHERE for n, axis in places]])
+        index = index.reshape(1, len(problem.sizes)).astype(np.int64)
+        names = (f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names)
+        columns = {name: name for name in names}
+        columns |= {tables.HOST_COLUMN: tables.HOST_COLUMN} if len(problem.hosts) else {}
+        columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
+        rule = "this study has no such axis"
+        for name in sorted(self.found.keys() & given - {*columns, *columns.values()}):
+            self.faults.append(Fault(name, self.found[name], rule, nearest(name, columns)))
+        if not self.faults:
+            made = {name.partition(".")[0]: n for name, n in problem.counts(index)[0].items()}
+            for name, count in counts:
+                right = made.get(name.partition(".")[0], 0)
+                if count and _number(count) != right:
+                    rule = f"in this study it is {right}"
+                    self.faults.append(Fault(name, count, rule, "write that"))
+        return index
+
+    def _single(self, stage: Stage) -> tuple[str, str]:
+        """Turn the count of a design, in a stage of one design, into that choice and its number.
+
+        Return column and count as they were written; no count when it was not.
+        """
+        instances = f"{stage.name}.instances"
+        free = any(axis.name == instances for axis in self.problem.space.axes)
+        names = {f"{stage.name}.{design}": design for design in stage.designs.names}
+        written = {name: self.found.pop(name) for name in names if name in self.found}
+        used = {name: count for name, count in written.items() if _number(count) != 0}
+        if not written:
+            return instances, "" if free else self.found.pop(instances, "")
+        if len(used) != 1:
+            shown = " ".join(f"{name}={count}" for name, count in written.items())
+            rule = f"a fleet of {stage.name} is of one design"
+            self.faults.append(Fault(stage.name, shown, rule, "give one count above 0"))
+            self.found[f"{stage.name}.design"] = stage.designs.names[0]
+            return instances, ""
+        ((name, count),) = used.items()
+        self.found[f"{stage.name}.design"] = names[name]
+        if free:
+            self.found[instances] = count
+        return name, count
+
+    def _place(self, axis: Axis) -> int:
+        """Return which value of an axis is written; a count that is omitted is 0."""
+        if tables.is_choice_of_scenario(self.problem, axis):
+            return self._choice(axis, tables.axis_column(axis))
+        stage = axis.name.partition(".")[0]
+        named = any(n.startswith(f"{stage}.") and n != f"{stage}.clock" for n in self.found)
+        mixed = any(entry.mixed and entry.name == stage for entry in self.problem.stages)
+        if not mixed or axis.name in self.found or axis.size == 1:
+            return self._choice(axis, axis.name)
+        if named:
+            values = tables.axis_values(axis).tolist()
+            return int(values.index(0.0)) if 0.0 in values else self._choice(axis, axis.name)
+        rule = f"how many of each design of {stage} is open"
+        if all(fault.rule != rule for fault in self.faults):
+            remedy = f'add for instance "{axis.name}=1"; those that are not named are then 0'
+            self.faults.append(Fault("", "", rule, remedy))
+        return 0
+
+    def _choice(self, axis: Axis, column: str) -> int:
+        """Return which value of an axis is written; a fault and 0 when it is none of its values."""
+        name = axis.name if axis.name in self.found else column
+        written = self.found.get(name)
+        if written is None:
+            if axis.size > 1:
+                rule = f"{axis.name} is not given; its values are {_written_values(axis)}"
+                self.faults.append(Fault("", "", rule, f'add "{axis.name}={axis.shown(-1)}"'))
+            return 0
+        if written in axis.labels:
+            return axis.labels.index(written)
+        rule = f"it is not among the values of {axis.name}: {_written_values(axis)}"
+        if not axis.unit_name:
+            self.faults.append(Fault(name, written, rule, nearest(written, axis.labels)))
+            return 0
+        values = axis.columns[axis.unit_name]
+        number = _number(written)
+        if name == axis.name or math.isnan(number):
+            try:
+                number = units.parse(written, axis.unit_name)
+            except UnitError as error:
+                self.faults.append(Fault(name, written, error.rule, error.remedy))
+                return 0
+        (choices,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
+        if len(choices):
+            return int(choices[0])
+        closest = axis.shown(int(np.argmin(np.abs(values - number))))
+        self.faults.append(Fault(name, written, rule, f"the closest is {closest}"))
+        return 0
+
+
+def _written_values(axis: Axis) -> str:
+    few = axis.size <= MOST_VALUES
+    shown = [axis.shown(choice) for choice in range(axis.size if few else 3)]
+    return ", ".join(shown + [f"..., {axis.shown(-1)} ({axis.size} values)"] * (not few))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _value(axis: Axis, text: str) -> str:

@@ -28,6 +28,7 @@ from dse.runs.limits import TOLERANCE
 from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.run_files import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
+from dse.runs.solved import Run
 from dse.store.rows import STORE
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, override, sweep_of
@@ -135,6 +136,33 @@ def read_run(folder: Path, *, changed: bool = False) -> Finished:
         raise not_a_run(folder, error) from error
     found = with_measurements(override(parsed, overrides), folder)
     return Finished(folder, manifest, found, sweep_of(found), rows)
+
+
+def opened(
+    source: Path | Document | Run, overrides: Sequence[tuple[str, str]] = ()
+) -> Document | Finished | Run:
+    """Return a run whose front is known, or a study to search; with overrides the latter.
+
+    The source is a study, its file, a run, or the folder of one.  An override of the swept field
+    ends the sweep.
+
+    Raises
+    ------
+    DseError
+        When it can be read as neither.
+    """
+    found: Document | Finished | Run
+    if isinstance(source, Path):
+        found = read_run(source) if source.is_dir() else document.read_document(source)
+    else:
+        found = source
+    if not overrides:
+        return found
+    asked = found if isinstance(found, Document) else found.document
+    swept, asked = asked.section("sweep"), override(asked, overrides)
+    if any(path in swept for path, _ in overrides):
+        return document.override_value(asked, "sweep", "{}")
+    return asked
 
 
 def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:

@@ -109,15 +109,6 @@ def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | N
     return found
 
 
-def require_measured(problem: Problem, index: Index) -> None:
-    """Raise `MeasurementError` where there are no figures of a design (1, d): why."""
-    name = problem.space.point_text(index[0])
-    found = measurement_of(problem, index, name)
-    if found is not None and not found.has_values:
-        what = "it could not be measured" if found.failed else "it is infeasible"
-        raise MeasurementError(f"{name}: {what}: {found.cause}")
-
-
 def causes_text(bench: Bench, *, failed: bool) -> list[str]:
     """Return a line for each frequent cause of designs that failed, or are infeasible."""
     causes = bench.causes(failed=failed)

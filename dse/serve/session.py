@@ -14,6 +14,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dse.algebra import units
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.answers.design import Pick
@@ -22,7 +24,7 @@ from dse.api.arguments import known, study_of
 from dse.api.changes import flips
 from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.results import Answer
-from dse.api.studies import evaluate, load, run, status
+from dse.api.studies import load, run, status
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
 from dse.files.document import Document
 from dse.files.json import json_text
@@ -31,9 +33,11 @@ from dse.files.yaml import block_yaml
 from dse.parametric.decision_map import DecisionMap, find_map
 from dse.parametric.flips import NOTHING_FITS
 from dse.reports import sections
+from dse.reports.designs import objective_values
 from dse.reports.drawing import FILLS
 from dse.reports.text import change, in_words, listed
 from dse.runs.finished import read_manifest
+from dse.runs.measurements import require_figures
 from dse.runs.run_files import begun_manifest
 from dse.search.settings import budget_of
 from dse.study.assumptions import assumptions_of
@@ -74,7 +78,6 @@ class Moving:
         """Find what moves; `time` is the most CPU time of one answer."""
         self.study = ready(document)
         self.sliders: dict[str, Slider] = {one.path: one for one in sliders_of(self.study)}
-        self._goals = [goal.name for goal in self.study.problem.goals]
         self._time = time
         self._today: Pick | None = None
 
@@ -135,17 +138,20 @@ class Moving:
             for name, value in today.choices.items()
         }
         try:
-            terms = evaluate(study, {**today.counts, **choices})
+            moved = load(study, overrides={**today.counts, **choices})
+            require_figures(moved)
         except DseError:
             return f"{today.line}, the answer of the study, is no design with these numbers."
-        if not terms.feasible:
+        problem = moved.problem
+        index = np.zeros((1, len(problem.sizes)), dtype=np.int64)
+        evaluation = problem.evaluate(
+            index if today.counts or not problem.stages else problem.hosts
+        )
+        if not evaluation.feasible.any():
             return f"{today.line}, the answer of the study, does not meet the constraints here."
-        values = {t.name: t.value for t in terms.terms if isinstance(t.value, float)}
         changes = [
-            f"{in_words(name)} {units.show(values[name], name)} "
-            f"({change(values[name], best.quantities[name])})"
-            for name in self._goals
-            if name in values
+            f"{in_words(name)} {units.show(value, name)} ({change(value, best.quantities[name])})"
+            for name, value in objective_values(problem, evaluation.loss[0]).items()
         ]
         return f"{today.line}, the answer of the study, would have {listed(changes)}."
 

@@ -26,7 +26,7 @@ MIXED = STUDIES / "des_100gbps.yaml"
     ],
 )
 def test_a_design_in_each_form(design: Any) -> None:
-    assert dse.evaluate(MIXED, design).design == "1 u8 + 2 u16"
+    assert dse.explain(MIXED, design).design == "1 u8 + 2 u16"
 
 
 @pytest.mark.parametrize(

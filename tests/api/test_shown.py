@@ -26,7 +26,7 @@ def words(shown: str) -> list[str]:
 
 
 MADE: dict[str, Callable[[], Any]] = {
-    "evaluate": lambda: dse.evaluate(SMALL, {"des.design": "u1"}),
+    "explain": lambda: dse.explain(SMALL, {"des.design": "u1"}),
     "answer": lambda: dse.answer(SMALL, flips=False),
     "sensitivity": lambda: dse.sensitivity(SMALL, samples=4),
     "flips": lambda: dse.flips(SMALL, only="rate"),

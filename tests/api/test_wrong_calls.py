@@ -33,7 +33,7 @@ WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (dse.run, (5,), {}, f"study=5: give {STUDY}"),
     (dse.load, (None,), {}, f"study=None: give {STUDY}"),
     (dse.problem, ([],), {}, f"study=[]: give {STUDY}"),
-    (dse.evaluate, (object(),), {}, f"study=<object>: give {STUDY}"),
+    (dse.explain, (object(),), {}, f"source=<object>: give {STUDY}, a Result or its folder"),
     (dse.answer, (5,), {}, f"source=5: give {STUDY}, a Result or its folder"),
     (dse.flips, (5,), {}, f"source=5: give {STUDY}, a Result or its folder"),
     (dse.verify, (5,), {}, f"run=5: give {RUN}"),
@@ -50,7 +50,6 @@ WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (dse.run, (SMALL,), {"out": 5}, "out=5: give a path"),
     (dse.run, (SMALL,), {"overrides": 5}, f"overrides=5: give {FIELDS}"),
     (dse.run, (SMALL,), {"progress": 5}, "progress=5: give a function"),
-    (dse.evaluate, (MIXED, 5), {}, f"design=5: give {DESIGN}"),
     (dse.explain, ("a", 5), {}, f"design=5: give {DESIGN}"),
     (dse.answer, (SMALL,), {"prefer": 5}, "prefer=5: give a text"),
     (dse.answer, (SMALL,), {"samples": "x"}, f"samples='x': give {COUNT}"),
@@ -130,11 +129,11 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "none.csv cannot be read: No such file or directory; check its name and permissions",
     ),
     (
-        dse.evaluate,
+        dse.explain,
         (MIXED, {}),
         {},
-        f"{MIXED}:1:1: how many of each design of des is open; one design is needed; "
-        'set for instance "des.u1=1"; unspecified counts are then 0',
+        'how many of each design of des is open; add for instance "des.u1=1"; '
+        "those that are not named are then 0",
     ),
 )
 
@@ -181,15 +180,11 @@ def test_every_argument_has_a_kind() -> None:
 
 
 def test_a_remedy_for_one_design_is_one_that_works() -> None:
-    found: list[str] = []
-    for _ in range(9):
-        try:
-            dse.evaluate(INTERFACES, found)
-            break
-        except DseError as error:
-            found.append(str(error).split('"')[1])
+    lines = sentence(dse.explain, (INTERFACES,), {}).splitlines()
+    found = [line.split('"')[1] for line in lines]
     assert "workload.granularity=64 KiB" in found
-    assert dse.evaluate(MIXED, "des.u16=1").terms
+    for source, remedies in ((INTERFACES, found), (MIXED, "des.u1=1")):
+        assert dse.explain(source, remedies).terms
 
 
 def test_names_in_reach_are_shown_first() -> None:

@@ -14,14 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 import dse
-from dse.audit import explain
 from dse.audit.explain import explain_design
 from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import OutputError, StudyError
-from dse.files.document import assignments as read_assignments
 from dse.runs import finished, run_files
+from dse.runs.design_names import read_design
 from tests.conftest import STUDIES
 
 TRIALS = 20_000
@@ -87,9 +86,8 @@ def row_of(folder: Path, design: str) -> Row:
     """Return a design as front.csv would hold it."""
     from dse.model import tables
 
-    _, prepared, index = explain.named_design(
-        finished.read_run(folder, changed=True), read_assignments(design, "", joined=True)
-    )
+    run = finished.read_run(folder, changed=True)
+    _, prepared, index = read_design(design, run.document, run.sweep)
     return {name: str(v[0]) for name, v in tables.design_table(prepared.problem, index).items()}
 
 
@@ -300,14 +298,14 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 def test_a_design_on_the_front_is_shown_as_such(runs: Path) -> None:
     explained = explain_design(runs / "mix", ["des.u16=2", "des.u8=1"])
     assert (explained.verdict, explained.row) == ("front", 1)
-    assert explained.text() == (
+    assert explained.text().partition("\n\n")[0] == (
         "1 u8 + 2 u16\nit is on the front (row 1)\n  area 0.1497 mm2\n  power 25.76 mW"
     )
 
 
 def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
     explained = explain_design(runs / "mix", ["des.u16=4"])
-    assert explained.text() == (
+    assert explained.text().partition("\n\n")[0] == (
         "4 u16\n"
         "it is feasible, and a design on the front dominates it\n"
         "  row 1 of the front: 1 u8 + 2 u16\n"
@@ -401,6 +399,27 @@ def test_the_commands_print_json_and_an_exit_status(
     done = CliRunner().invoke(application(), arguments)
     assert done.exit_code == 1
     assert "it is feasible and missing from a front that claims to be exact" in done.stdout
-    arguments = ["explain", str(folder), "--design", "des.u16=4", "--json"]
-    done = CliRunner().invoke(application(), arguments)
-    assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "dominated")
+    for count, verdict, status in ((4, "dominated", 0), (1, "infeasible", 3)):
+        arguments = ["explain", str(folder), "--design", f"des.u16={count}", "--json"]
+        done = CliRunner().invoke(application(), arguments)
+        said = json.loads(done.stdout)
+        assert (done.exit_code, said["verdict"]) == (status, verdict)
+        assert (said["design"], said["feasible"]) == (f"{count} u16", status == 0)
+        assert said["terms"]["instances"]["value"] == count
+        assert (said["constraints"]["the throughput reaches workload.rate"] <= 0) == (status == 0)
+
+
+@pytest.mark.parametrize("design", ["1 u8 + 2 u16", "4 u16", "1 u16"])
+def test_a_study_says_of_a_design_what_its_run_says(runs: Path, design: str) -> None:
+    of_run = dse.explain(runs / "mix", design)
+    assert dse.explain(runs / "mix.yaml", design).to_dict() == of_run.to_dict()
+    assert dse.explain(dse.run(runs / "mix.yaml"), design).to_dict() == of_run.to_dict()
+
+
+def test_a_run_whose_fields_are_set_is_searched_again(runs: Path) -> None:
+    less = {"workload.rate": "73 Gbps"}
+    found = dse.explain(runs / "mix", "2 u16", overrides=less)
+    assert (found.verdict, found.row) == ("front", 1)
+    assert found.terms == dse.explain(runs / "mix.yaml", "2 u16", overrides=less).terms
+    at = dse.explain(runs / "sweep", "2 des.u16 -> 1 fft.r16", overrides=less)  # swept no more
+    assert at.design.startswith("2 des.u16 -> 1 fft.r16")

@@ -466,7 +466,7 @@ class TestRecord:
         assert f"note: the fit of link was refused: {doubt(noisy)}" in brief
         assert f"Measured: the offload is faster {measured_text(noisy)}." in whole
         assert "Break even" not in whole
-        terms = dse.evaluate(study).to_dict()["terms"]
+        terms = dse.explain(study).to_dict()["terms"]
         assert terms["break_even_byte"]["value"] == "unknown"
         (tmp_path / "link.yaml").unlink()
         save_interface(report_on(timings(SHA)), tmp_path / "link.yaml", "latency")

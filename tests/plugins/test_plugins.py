@@ -226,12 +226,12 @@ def test_a_rule_of_another_package_is_applied(kind: str, install: Install) -> No
 
 
 @pytest.mark.parametrize("kind", ["requirement", "guard"])
-@pytest.mark.parametrize("command", ["check", "answer", "evaluate"])
+@pytest.mark.parametrize("command", ["check", "answer", "explain"])
 def test_a_broken_rule_of_another_package_is_a_note_and_a_finding(
     kind: str, command: str, install: Install, tmp_path: Path
 ) -> None:
     entry = (f"dse.{kind}s", "stays_small = stranger:stays_small", "1 / 0")
-    one = ("--set", "des.design=u16") if command == "evaluate" else ()
+    one = ("--design", "des.design=u16") if command == "explain" else ()
     done = install(*entry, command, "study.yaml", *one)
     assert (done.returncode, done.stderr) == (0, "")
     told = " ".join(done.stdout.split())

@@ -66,7 +66,7 @@ class Done:
 
 
 def work(folder: Path, cwd: Path, start: str, end: str, **env: str) -> Done:
-    """Read, evaluate, run and fit in `folder`, and start something new, from `cwd`."""
+    """Read, explain, run and fit in `folder`, and start something new, from `cwd`."""
     folder.mkdir()
     for name, text in {"my cores.csv": TABLE, "study.yaml": STUDY}.items():
         whole = start + text.replace("\n", end)
@@ -78,7 +78,7 @@ def work(folder: Path, cwd: Path, start: str, end: str, **env: str) -> Done:
     fit = ["--over", "lanes", "--set", "values.payload=128 bit", "--out", at("law.yaml")]
     commands = [
         ["check", at("study.yaml")],
-        ["evaluate", at("study.yaml"), *(f"--set={one}" for one in ONE)],
+        ["explain", at("study.yaml"), *(f"--design={one}" for one in ONE)],
         ["run", at("study.yaml"), "--out", at("run")],
         ["fit", "core", at("my cores.csv"), *fit],
         ["new", "core", "some_core", at("some core")],

@@ -265,11 +265,7 @@ LEFT_OUT = {
     "--help": (*CHECKED, "numpy", "pydantic", "ruamel"),
     "list cores": (*SEARCHED, "dse.study.schema"),
     "check studies/des_100gbps.yaml": CHECKED,
-    "evaluate studies/settop_116mbps.yaml --set des.design=u1": (
-        *SEARCHED,
-        *RECORDS,
-        "dse.runs.measuring",
-    ),
+    "explain studies/settop_116mbps.yaml --design u1": (*DRAWN, *RECORDS, "dse.runs.measuring"),
     "run studies/settop_116mbps.yaml --no-plots --out {out}": DRAWN,
 }
 """Modules that a command does not import, for each takes longer than the command may."""

@@ -7,58 +7,48 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.model.problem import Problem
 from dse.runs.design_names import exact_name, read_design
+from dse.study.overrides import sweep_of
 from tests.conftest import STUDIES
 
 STAGES = ("des_100gbps", "crypto_interface_100gbps", "hash_100gbps")
 
 
-def problem_of(name: str) -> Problem:
-    return dse.load(STUDIES / f"{name}.yaml").problem
-
-
 @pytest.mark.parametrize("name", [*STAGES, "des_fft_sweep", "platforms_power_bound"])
 def test_what_is_printed_of_a_design_names_it_in_full(name: str) -> None:
-    problem = problem_of(name)
+    found = dse.load(STUDIES / f"{name}.yaml")
+    problem, sweep = found.problem, sweep_of(found.document)
+    at = [] if sweep is None else [f"{sweep.path}={sweep.written[0]}"]
     rng = np.random.default_rng(0)
     for _ in range(5):
         point = np.array([rng.integers(size) for size in problem.sizes])
-        given = read_design(exact_name(problem, point), lambda: problem)
-        one = dse.load(STUDIES / f"{name}.yaml", overrides=given).problem
-        assert one.space.size == 1
-        first = np.zeros((1, len(one.sizes)), dtype=np.int64)
-        assert one.counts(first) == problem.counts(point[None, :])
-        assert np.array_equal(one.evaluate(first).loss, problem.evaluate(point[None, :]).loss)
+        value, _, index = read_design([*at, exact_name(problem, point)], found.document, sweep)
+        assert (value, index.tolist()) == (0, [point.tolist()])
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
+    ("written", "fields"),
     [
-        ("1 u8 + 2 u16", {"des.u8": "1", "des.u16": "2"}),
-        ("2 des.u16+1 u8, apu", {"des.u8": "1", "des.u16": "2", "interface.device": "apu"}),
-        (
-            "2 u16 with device apu, in flight 8 and granularity 64 KiB",
-            {
-                "des.u16": "2",
-                "interface.device": "apu",
-                "interface.in_flight": "8",
-                "workload.granularity": "64 KiB",
-            },
-        ),
-        ("u16, workload.granularity=4 KiB", {"des.design": "u16", "workload.granularity": "4 KiB"}),
-        ("the host alone", {"host.alone": "1"}),
+        ("4 u16, apu, in flight 8, granularity 64 KiB", ""),
+        ("4 des.u16 with device apu, in flight 8 and granularity 64 KiB", ""),
+        ("u16, des.instances=4, apu, in flight 8, workload.granularity_byte=65536", ""),
+        ("the host alone, apu, granularity 4 KiB", "host.alone=1 workload.granularity=4 KiB"),
     ],
 )
-def test_a_design_is_read_in_each_form_that_is_printed(written: str, read: dict[str, str]) -> None:
-    problem = problem_of("crypto_interface_100gbps")
-    assert read_design(written, lambda: problem) == read
+def test_a_design_is_read_in_each_form_that_is_printed(written: str, fields: str) -> None:
+    found = dse.load(STUDIES / "crypto_interface_100gbps.yaml").document
+    whole = "interface.device=apu " + (
+        fields or "des.u16=4 interface.in_flight=8 workload.granularity=64 KiB"
+    )
+    (index,) = read_design(written, found, None)[2].tolist()
+    assert [index] == read_design(whole, found, None)[2].tolist()
+    assert (min(index) < 0) == bool(fields)
 
 
 def test_every_part_that_names_nothing_is_refused_with_what_it_may_be() -> None:
-    problem = problem_of("crypto_interface_100gbps")
+    found = dse.load(STUDIES / "crypto_interface_100gbps.yaml").document
     with pytest.raises(StudyError) as caught:
-        read_design("1 u9, apus, in flght 8, 2 u16 -> 3 u8", lambda: problem)
+        read_design("1 u9, apus, in flght 8, 2 u16 -> 3 u8", found, None)
     assert str(caught.value).splitlines() == [
         "design: 1 u9; the study has no such design; did you mean 'u8' or 'u4' or 'u2'?",
         "design: apus; the study has no such design or choice; did you mean 'apu'?",

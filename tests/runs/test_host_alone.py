@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import dse
-from dse.audit.explain import explain_design
-from dse.errors import InfeasibleError
+from dse.errors import InfeasibleError, StudyError
 from dse.study import study
+from tests.conftest import STUDIES
 
 STUDY = """\
 # Which cores?
@@ -107,10 +107,28 @@ def test_a_run_has_it_in_text_table_picture_and_check(tmp_path: Path) -> None:
     assert host["break_even_byte"] == ""
     assert "bottleneck: host" in (tmp_path / "run" / "front.svg").read_text()
     assert dse.verify(tmp_path / "run").holds
-    assert explain_design(tmp_path / "run", "host.alone=1").verdict == "front"
+    assert dse.explain(tmp_path / "run", "host.alone=1").verdict == "front"
     text = (tmp_path / "run" / "front.csv").read_text()
     (tmp_path / "run" / "front.csv").write_text(text.replace(",6.25,", ",6.5,"))
     assert not dse.verify(tmp_path / "run").holds
+
+
+def test_every_term_that_it_has_is_written_out() -> None:
+    """On a host whose engine is not used: nothing of the link, of fleets and of buffers."""
+    path = STUDIES / "tls_100gbps.yaml"
+    found = dse.explain(path, f"{HOST}, host")
+    (row,) = (row for _, row in dse.run(path).front.iterrows() if row["host.alone"])
+    terms = {term.name: term.value for term in found.terms}
+    assert (found.verdict, found.design) == ("front", HOST)
+    for value in (terms["total_power_w"], found.objectives["total_power_w"]):
+        assert value == pytest.approx(row["total_power_w"], rel=1e-9)
+    assert terms["offload_latency_s"] == terms["host_time_s"]
+    kept = {"interface_host_cores", "interface_host_power_w", "interface_in_flight"}
+    assert {name for name in terms if name.startswith(("interface_", "aes", "buffer"))} == kept
+    assert not any(value != value for value in terms.values())
+    assert "interface.in_flight is at most" not in found.text()
+    with pytest.raises(StudyError, match="this study does not compare it; state what it takes"):
+        dse.explain(STUDIES / "des_100gbps.yaml", HOST)
 
 
 def test_it_is_the_answer_where_it_is_the_best() -> None:

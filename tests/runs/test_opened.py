@@ -21,7 +21,6 @@ LOOKS_AT_PICTURES = True
 
 COMMANDS = {
     "answer": ("answer", "RUN"),
-    "evaluate": ("evaluate", "RUN", "--set", "unroll=1"),
     "explain": ("explain", "RUN", "--design", "unroll=1 clock=100MHz"),
     "pictures": ("report", "RUN", "--pictures"),
     "diff": ("diff", "RUN", "RUN"),

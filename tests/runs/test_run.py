@@ -209,7 +209,7 @@ budget: {platform: nuc_gpu, precision: double}
 objectives: {platform_performance: maximise}
 """
     path = write(text)
-    done = run_dse("evaluate", path.name, cwd=path.parent)
+    done = run_dse("explain", path.name, cwd=path.parent)
     assert done.returncode == 3
     assert "platform_performance_op_per_s exists: violated" in done.stdout
     assert "Traceback" not in done.stderr
@@ -252,11 +252,10 @@ class TestCommand:
         assert "Traceback" not in done.stderr
         assert [entry.name for entry in path.parent.iterdir()] == ["study.yaml"]
 
-    def test_evaluate_writes_out_every_term(self, write: Write) -> None:
+    def test_explain_writes_out_every_term(self, write: Write) -> None:
         path = write(SMALL)
-        settings = ["des.u16=1", "interface.device=sparc_t4_engine", "interface.in_flight=2"]
-        options = [word for setting in settings for word in ("--set", setting)]
-        done = run_dse("evaluate", path.name, *options, "--json", cwd=path.parent)
+        words = ["--design", "1 u16, sparc_t4_engine", "--set", "interface.in_flight=2"]
+        done = run_dse("explain", path.name, *words, "--json", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         printed = json.loads(done.stdout)
         assert printed["design"] == "1 u16, sparc_t4_engine"
@@ -268,8 +267,8 @@ class TestCommand:
 
     def test_each_source_is_told_once_below_the_terms(self, write: Write) -> None:
         path = write(SMALL)
-        settings = {"des.u16": "1", "interface.device": "apu", "interface.in_flight": "2"}
-        text = dse.evaluate(path, settings).text()
+        design = {"des.u16": "1", "interface.device": "apu", "interface.in_flight": "2"}
+        text = dse.explain(path, design).text()
         assert text.count("Battle & Hempstead, sections IV-C and V-C") == 1
         rows = dict(re.findall(r"^(\w+)  +(?:\S+ )?\S+  +(.*)", text, re.MULTILINE))
         number = rows["instances"].split()[-1]
@@ -277,11 +276,11 @@ class TestCommand:
         assert rows["interface_transfer"] == "given: interface.transfer"
         assert rows["clocks_meet"].startswith("Whether the clock of a stage follows the")
 
-    def test_evaluate_wants_one_design(self, write: Write) -> None:
+    def test_explain_wants_one_design(self, write: Write) -> None:
         path = write(SMALL)
-        done = run_dse("evaluate", path.name, cwd=path.parent)
+        done = run_dse("explain", path.name, cwd=path.parent)
         assert done.returncode == 2
-        assert 'one design is needed; set for instance "interface.in_flight=4"' in done.stderr
+        assert 'its values are 1, 2, 4; add "interface.in_flight=4"' in done.stderr
 
     @pytest.mark.usefixtures("drawn")
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
