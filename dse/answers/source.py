@@ -38,17 +38,17 @@ def known_fronts(
     are for what is searched now.
     """
     pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
-    asked = finished.opened(source, pairs)
-    if isinstance(asked, Run):
-        return _of_run(asked)
-    if isinstance(asked, Finished) and asked.rows:
-        counts = {key: asked.manifest[key] for key in COUNTS if key in asked.manifest}
-        if why := (asked.manifest.get("certificate") or {}).get(UNFINISHED):
+    base = finished.study_or_run(source, pairs)
+    if isinstance(base, Run):
+        return _of_run(base)
+    if isinstance(base, Finished) and base.rows:
+        counts = {key: base.manifest[key] for key in COUNTS if key in base.manifest}
+        if why := (base.manifest.get("certificate") or {}).get(UNFINISHED):
             counts[UNFINISHED] = why
-        points = tuple(KnownFront(study, index, counts) for study, index in asked.points())
-        method, seed = str(asked.manifest["method"]), int(asked.manifest["seed"])
-        return KnownFronts(points, asked.sweep, Options(method=method, seed=seed))
-    found = asked if isinstance(asked, Document) else asked.document
+        points = tuple(KnownFront(study, index, counts) for study, index in base.points())
+        method, seed = str(base.manifest["method"]), int(base.manifest["seed"])
+        return KnownFronts(points, base.sweep, Options(method=method, seed=seed))
+    found = base if isinstance(base, Document) else base.document
     if rate is not None and not found.stages:
         rule = f"rate {rate!r}: this study has no stages to carry a rate"
         raise UnitError(rule, "leave the rate out")

@@ -204,9 +204,9 @@ def explain_design(
     MeasurementError
         When the designs of a study are measured, for nothing is measured here.
     """
-    asked = finished.opened(source, overrides)
-    found = asked if isinstance(asked, Document) else asked.document
-    sweep = sweep_of(found) if isinstance(asked, Document) else asked.sweep
+    base = finished.study_or_run(source, overrides)
+    found = base if isinstance(base, Document) else base.document
+    sweep = sweep_of(found) if isinstance(base, Document) else base.sweep
     value, prepared, index = read_design(design, found, sweep)
     require_figures(prepared)
     problem = prepared.problem
@@ -220,7 +220,7 @@ def explain_design(
     explained = _written_out(prepared, index, name)
     if not explained.feasible:
         return explained
-    front, numbers, settled = _front(asked, prepared, value)
+    front, numbers, settled = _front(base, prepared, value)
     row, verdict = _compare(problem, index, problem.evaluate(index).loss[0], front)
     if row is None:
         return replace(explained, verdict="refutation" if settled else "improvement")
@@ -254,16 +254,16 @@ def _written_out(prepared: Study, index: Index, name: str) -> Explanation:
 
 
 def _front(
-    asked: Document | Finished | Run, prepared: Study, value: int
+    base: Document | Finished | Run, prepared: Study, value: int
 ) -> tuple[Index, Sequence[int], bool]:
     """Return the front at one value of the sweep, which rows it is, and whether it is settled."""
-    if isinstance(asked, Finished):
-        numbers = asked.row_numbers(value)
-        rows = tuple(asked.rows[number] for number in numbers)
+    if isinstance(base, Finished):
+        numbers = base.row_numbers(value)
+        rows = tuple(base.rows[number] for number in numbers)
         front = finished.find_designs(prepared.problem, rows)
-        return front, numbers, ledger_of(asked.manifest).settled
-    if isinstance(asked, Run):
-        outcomes = [answer.outcome for answer in asked.answers]
+        return front, numbers, ledger_of(base.manifest).settled
+    if isinstance(base, Run):
+        outcomes = [answer.outcome for answer in base.answers]
     else:
         outcomes = [runner.solve_study(prepared, Options(), partial=True).outcome]
         value = 0

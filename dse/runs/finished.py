@@ -138,7 +138,7 @@ def read_run(folder: Path, *, changed: bool = False) -> Finished:
     return Finished(folder, manifest, found, sweep_of(found), rows)
 
 
-def opened(
+def study_or_run(
     source: Path | Document | Run, overrides: Sequence[tuple[str, str]] = ()
 ) -> Document | Finished | Run:
     """Return a run whose front is known, or a study to search; with overrides the latter.
@@ -158,11 +158,11 @@ def opened(
         found = source
     if not overrides:
         return found
-    asked = found if isinstance(found, Document) else found.document
-    swept, asked = asked.section("sweep"), override(asked, overrides)
+    base = found if isinstance(found, Document) else found.document
+    swept, base = base.section("sweep"), override(base, overrides)
     if any(path in swept for path, _ in overrides):
-        return document.override_value(asked, "sweep", "{}")
-    return asked
+        return document.override_value(base, "sweep", "{}")
+    return base
 
 
 def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
