@@ -81,7 +81,7 @@ DAY: tuple[tuple[str, ...], ...] = (
     ("answer", "studies/crypto_interface_100gbps.yaml", "--all"),
     ("answer", "studies/tls_100gbps.yaml", "--set", "workload.granularity=1500 B"),
     ("answer", "studies/des_100gbps.yaml", "--within", "5 %", "--no-flips"),
-    ("answer", OWN, "--samples", "200", "--uncertainty", "area=10 %", "--no-flips"),
+    ("uncertainty", OWN, "--samples", "200", "--of", "area=10 %"),
     ("answer", SMALL, "--json"),
     ("flips", "studies/des_100gbps.yaml"),
     ("flips", OWN),

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dse import errors as errors
+    from dse.answers.answer import Answer as Answer
     from dse.answers.answer import SweepAnswer as SweepAnswer
     from dse.api import fit as fit
     from dse.api.answers import answer as answer
-    from dse.api.answers import sensitivity as sensitivity
+    from dse.api.answers import uncertainty as uncertainty
     from dse.api.audits import diff as diff
     from dse.api.audits import explain as explain
     from dse.api.audits import verify as verify
     from dse.api.changes import decision_map as decision_map
     from dse.api.changes import flips as flips
     from dse.api.pages import report as report
-    from dse.api.results import Answer as Answer
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
@@ -39,19 +39,18 @@ if TYPE_CHECKING:
     from dse.parametric.flips import Flips as Flips
     from dse.runs.result import Result as Result
     from dse.runs.status import Status as Status
+    from dse.sampling.report import UncertaintyReport as UncertaintyReport
     from dse.search.open_problem import OpenProblem as OpenProblem
     from dse.silicon.characterisation import Characterisation as Characterisation
     from dse.silicon.public import characterise as characterise
     from dse.silicon.public import verilog as verilog
     from dse.simulation.report import Simulation as Simulation
     from dse.study.study import Study as Study
-    from dse.uncertainty.sensitivity import SensitivityReport as SensitivityReport
 
 _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 
 _FROM = {
-    "dse.api.answers": ("answer", "sensitivity"),
-    "dse.api.results": ("Answer",),
+    "dse.api.answers": ("answer", "uncertainty"),
     "dse.api.changes": ("decision_map", "flips"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.papers.public": ("reproduce",),
@@ -59,7 +58,7 @@ _FROM = {
     "dse.silicon.public": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("load", "problem", "run", "status"),
-    "dse.answers.answer": ("SweepAnswer",),
+    "dse.answers.answer": ("Answer", "SweepAnswer"),
     "dse.audit.diff": ("RunComparison",),
     "dse.audit.explain": ("Explanation",),
     "dse.audit.verdict": ("Verification",),
@@ -68,6 +67,7 @@ _FROM = {
     "dse.papers.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),
+    "dse.sampling.report": ("UncertaintyReport",),
     "dse.search.open_problem": ("OpenProblem",),
     "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),
@@ -75,7 +75,6 @@ _FROM = {
     "dse.parametric.decision_map": ("DecisionMap",),
     "dse.parametric.flips": ("Flips",),
     "dse.study.study": ("Study",),
-    "dse.uncertainty.sensitivity": ("SensitivityReport",),
 }
 """What is public, by the module that it comes from; imported when it is requested."""
 

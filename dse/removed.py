@@ -37,6 +37,8 @@ _CONFLICT = (
 
 _STATED = "state the cycles of a task (`--cycles-per-task`)"
 
+_SAMPLED = "write `dse uncertainty STUDY --samples N --of PATH=PERCENT --seed N`"
+
 _CORES_OF_OURS = "run the study des_100gbps_by_synthesis, whose cores are made of descriptions"
 _PRINTED = "write table or law; `dse papers cores` has what is printed beside ours"
 
@@ -54,6 +56,10 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("command", "reproduce"): "write `dse papers`",
     ("command", "figure"): "write `dse papers FIGURE --out DIR`",
     ("command", "evaluate"): "write `dse explain`, which shows every term as well",
+    ("command", "sensitivity"): "write `dse uncertainty --sobol`",
+    ("argument", "answer.samples"): _SAMPLED,
+    ("argument", "answer.uncertainty"): _SAMPLED,
+    ("argument", "answer.seed"): _SAMPLED,
     ("field", "search.storage"): _SHARED,
     ("field", "stages.core"): _OF_CORES,
     ("field", "evaluate.using"): _MEASURED,
@@ -104,7 +110,6 @@ REMOVED: Mapping[tuple[Kind, str], str] = {
     ("plugin", "generator.network"): _NETWORK,
     ("argument", "answer.simulate"): _SIMULATED,
     ("argument", "answer.no_simulate"): _SIMULATED,
-    ("argument", "sensitivity.method"): "leave it out: Sobol indices are printed",
     ("argument", "explain.infeasible"): _CONFLICT,
     ("argument", "explain.constraint"): _CONFLICT,
     ("argument", "explain.constraints"): _CONFLICT,

@@ -78,8 +78,8 @@ SHOWN = (
     ),
     (
         "Which assumptions matter",
-        f"dse sensitivity studies/{PAPERS}.yaml --out runs/sensitivity",
-        "sensitivity",
+        f"dse uncertainty studies/{PAPERS}.yaml --sobol --out runs/uncertainty",
+        "uncertainty",
         "The recommended design's objectives, with all assumptions moving at once.",
     ),
     (

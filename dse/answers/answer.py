@@ -281,8 +281,8 @@ def alternatives_section(
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Recommendation(OneScreen):
-    """The answer of a study: which design, why, and what any other choice would cost.
+class Answer(OneScreen):
+    """The answer of a study; as text it is what `dse answer` prints.
 
     Attributes
     ----------
@@ -319,7 +319,7 @@ def recommend(
     *,
     all: bool = True,
     budget: Budget,
-) -> Recommendation:
+) -> Answer:
     """Return the answer of a study from its front, of at least one design.
 
     `callback` is called with sections as soon as they are known, all but the notes.  With `all`,
@@ -360,7 +360,7 @@ def recommend(
         *([Section("ended early", lines=(short,))] if short else []),
     ]
     callback(compared)
-    return Recommendation(
+    return Answer(
         question=solved.study.question,
         preference=preference.text,
         sections=(*parts, *compared, _notes_section(study, ranked[0])),

@@ -17,20 +17,18 @@ from dse.api.arguments import (
     override_pairs,
     public,
 )
-from dse.errors import UnitError
+from dse.errors import ArgumentError, UnitError
 
 if TYPE_CHECKING:
-    from dse.answers.answer import SweepAnswer
+    from dse.answers.answer import Answer, SweepAnswer
     from dse.api.arguments import Overrides, StudySource, Uncertainties
-    from dse.api.results import Answer
     from dse.model.preference import Preference
     from dse.reports.sections import Section
     from dse.runs.result import Result
     from dse.runs.solved import KnownFront, KnownFronts
+    from dse.sampling.report import UncertaintyReport
     from dse.search.settings import Budget
     from dse.study.overrides import Sweep
-    from dse.uncertainty.sampling import SamplingOptions
-    from dse.uncertainty.sensitivity import SensitivityReport
 
 
 NEAR_S = 10.0
@@ -54,9 +52,6 @@ def answer(
     all: bool = True,
     flips: bool | None = None,
     within: Percent | None = None,
-    samples: Count | None = None,
-    uncertainty: Uncertainties = (),
-    seed: Seed = 0,
     time: Duration | None = None,
     callback: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -89,12 +84,6 @@ def answer(
     within
         Show which values of each choice stay so near the best: "5 %".  Near by the objective that
         is preferred; not for a sweep.
-    samples
-        Number of Monte Carlo samples, which say how robust the answer is.
-    uncertainty
-        Relative standard uncertainty: "area=10 %".  Besides those of the study.
-    seed
-        Seed of the samples.
     time
         Most CPU time: "10 min" (default: search.effort).  The proof of the front takes half of it
         at most.  By default what would change the answer takes 10 s at most, and as much as the
@@ -118,15 +107,12 @@ def answer(
     """
     from dse.answers.answer import recommend
     from dse.answers.source import known_fronts
-    from dse.api.results import Answer
     from dse.reports.sections import Reporter
     from dse.runs.solved import Options
     from dse.search.settings import Budget, budget_of
-    from dse.uncertainty import sampling
 
     budget = budget_of(time)  # nonsense is refused before anything is searched
     share = None if within is None else _share_within(within)
-    sampled = sampling.sampling_options(samples, uncertainty, seed)
     half = budget.seconds / 2 if time else None
     options = Options(effort_s=half)
     given = override_pairs(overrides)
@@ -135,13 +121,12 @@ def answer(
     preference = first.study.preferring(prefer, tolerance)
     write = callback or (lambda text: None)
     if fronts.sweep is not None:
-        swept = _swept(fronts, fronts.sweep, preference, share, sampled, flips=bool(flips))
+        swept = _swept(fronts, fronts.sweep, preference, share, flips=bool(flips))
         write(swept.text(all=all))
         return swept
     reporter = Reporter(first.study.question, write, all=all)
     part = replace(budget, seconds=budget.seconds / (1 if flips is False else 2))
-    chosen = recommend(first, preference, fronts.options, reporter.report, all=all, budget=part)
-    found = Answer(**vars(chosen))
+    found = recommend(first, preference, fronts.options, reporter.report, all=all, budget=part)
     budget = (budget if time else Budget()).within(first.study.settings)
     later = chain(_simulated(first, preference), _ranges(first, preference, share, budget))
     if flips is not False:
@@ -151,9 +136,6 @@ def answer(
     for section in later:
         reporter.report([section])
         found = found.with_section(section)
-    if sampled is not None:
-        found = _with_certainty(found, fronts, preference, sampled)
-        reporter.report(found.sections[-2:-1])
     reporter.report(found.sections[-1:])
     return found
 
@@ -185,15 +167,13 @@ def _swept(
     sweep: Sweep,
     preference: Preference,
     share: float | None,
-    sampled: SamplingOptions | None,
     *,
     flips: bool,
 ) -> SweepAnswer:
     from dse.answers.answer import recommend_swept
 
-    if sampled is not None or share is not None:
-        what = "samples ask" if sampled is not None else "within asks"
-        raise sweep.refused(f"{what} about one answer")
+    if share is not None:
+        raise sweep.refused("within asks about one answer")
     found = recommend_swept(fronts.points, sweep, preference)
     if not flips:
         return found
@@ -235,45 +215,37 @@ def _ranges(
     yield ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
 
 
-def _with_certainty(
-    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
-) -> Answer:
-    from dse.uncertainty.sampling import certainty
-
-    first = fronts.points[0]
-    sure = certainty(
-        first.study,
-        first.front,
-        preference,
-        sampled,
-        settings=fronts.options.apply(first.study.settings),
-    )
-    return replace(found.with_section(sure.section()), certainty=sure)
-
-
 @public
-def sensitivity(
+@also_unfinished
+def uncertainty(
     source: StudySource | Result,
     *,
-    width: Percent = "10 %",
+    of: Uncertainties = (),
+    sobol: bool = False,
+    width: Percent | None = None,
     samples: Count = 1024,
     seed: Seed = 0,
     prefer: str | None = None,
-    tolerance: Percent | None = None,
     overrides: Overrides | None = None,
-) -> SensitivityReport:
-    """Say which assumptions move the objectives of the recommended design, and how much.
+) -> UncertaintyReport:
+    """Say how sure the recommended design is, where the numbers of its study are not.
 
-    Needs the extra ``uncertainty``.
+    >>> print(dse.uncertainty("studies/des_100gbps.yaml", of="area=10 %").found.pick.answer)
 
     Parameters
     ----------
-    source, prefer, tolerance, overrides
+    source, prefer, overrides
         As in `answer`.
+    of
+        Relative standard uncertainty: "area=10 %".  Besides those of the study; not for Sobol
+        indices.
+    sobol
+        Rank assumptions by Sobol indices: how much each moves the objectives of the design.  Needs
+        the extra ``uncertainty``.
     width
-        Range of each assumption, to either side.
+        Range of each assumption to either side, for Sobol indices (default: 10 %).
     samples
-        Number of base samples of the Sobol indices, a power of two.
+        Number of Monte Carlo samples; of base samples of Sobol indices, a power of two.
     seed
         Seed of the samples.
 
@@ -282,14 +254,18 @@ def sensitivity(
     dse.errors.DseError
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.answers.source import known_fronts
-    from dse.uncertainty.sensitivity import sensitivity_of
+    from dse.sampling.report import uncertainty_of
 
-    return sensitivity_of(
-        known_fronts(known(source), overrides=override_pairs(overrides)),
-        width=width,
+    if sobol and of:
+        raise ArgumentError("of: only without --sobol; leave it out")
+    if width is not None and not sobol:
+        raise ArgumentError("width: only with --sobol; leave it out")
+    return uncertainty_of(
+        known(source),
+        overrides=override_pairs(overrides),
+        prefer=prefer,
+        of=of,
+        width=(width or "10 %") if sobol else None,
         samples=samples,
         seed=seed,
-        prefer=prefer,
-        tolerance=tolerance,
     )

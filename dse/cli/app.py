@@ -16,7 +16,7 @@ from dse.reports import progress
 GROUPS = {
     "Use": ("run", "answer", "report"),
     "Begin": ("new", "check", "status", "serve"),
-    "Ask": ("explain", "flips", "map", "sensitivity", "simulate"),
+    "Ask": ("explain", "flips", "map", "uncertainty", "simulate"),
     "Prove": ("verify", "diff"),
     "Own data": ("fit", "characterise"),
     "Look up": ("papers", "list", "doctor"),

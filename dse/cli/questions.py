@@ -77,18 +77,18 @@ def decision_map(call: Call, *, out: str | Path | None = None, json: bool = Fals
     _show_and_save(found, out, save, json=json)
 
 
-@command("dse.api.answers:sensitivity")
-def sensitivity(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Rank assumptions by how much they move the objectives.
+@command("dse.api.answers:uncertainty")
+def uncertainty(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Say how sure the design is, or what moves it most.
 
     Parameters
     ----------
     out
-        Output folder for a tornado plot and JSON.
+        Output folder for JSON, and a tornado plot of Sobol indices.
     """
     with bar("samples", "searching, then sampling"):
         found = call()
-    _show_and_save(found, out, "dse.uncertainty.plots:save_sensitivity", json=json)
+    _show_and_save(found, out, "dse.sampling.plots:save_uncertainty", json=json)
 
 
 @command("dse.api.simulation:simulate")

@@ -86,7 +86,7 @@ PURPOSES: Mapping[str, str] = {
     "rtl": "cores from hardware descriptions, by Yosys",
     "search": "heuristic search: genetic algorithms and samplers",
     "test": "run its tests, or those of a package of your own",
-    "uncertainty": "sensitivities of an answer to its inputs",
+    "uncertainty": "Sobol indices of what an answer assumes",
 }
 """What the extras are for; one that is not here is shown without."""
 

@@ -99,18 +99,19 @@ def save_drawn(
     facts: Mapping[str, Any],
     out: Path,
     stem: str,
-    draw: Callable[[], Figure],
+    draw: Callable[[], Figure] | None,
     rows: Iterable[Iterable[object]] | None = None,
 ) -> None:
     """Write ``STEM.json``, rows as ``STEM.csv`` and what is drawn into a folder, all or nothing."""
-    kinds = ("csv", "json", "png", "svg")[rows is None :]
+    kinds = ("csv", "json", "png", "svg")[rows is None : 2 if draw is None else 4]
     with new_folder(out, tuple(f"{stem}.{kind}" for kind in kinds)) as folder:
         if rows is not None:
             with (folder / f"{stem}.csv").open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream).writerows(rows)
         (folder / f"{stem}.json").write_text(json_text(facts) + "\n", encoding="utf-8")
-        with drawing():
-            save_figure(draw(), folder / stem)
+        if draw is not None:
+            with drawing():
+                save_figure(draw(), folder / stem)
 
 
 def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Path, ...]:

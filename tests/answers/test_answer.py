@@ -479,12 +479,13 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     assert f"It {'is' if name == 'knee' else 'has'} the " in answer.text(all=True)
     parts = dse.flips(path, only=["granularity"]).answer
     assert ", ".join(parts) == said["design"]
-    assert dse.sensitivity(bare, samples=2, **given).design == said["design"]
     asked = {"overrides": {key: given[key] for key in ("prefer", "tolerance") if key in given}}
     held = dse.decision_map(bare, "rate=100..101Gbps", counts=True, **asked).intervals[0]
     assert held.designs == (said["design"],)
-    sure = dse.answer(path, flips=False, samples=1)
-    assert sure.certainty.pick.answer == 1.0
+    sure = dse.uncertainty(path, samples=1)
+    assert (sure.design, sure.found.pick.answer) == (said["design"], 1.0)
+    moving = dse.uncertainty(bare, sobol=True, samples=2, **asked)
+    assert moving.design == said["design"]
 
 
 def test_every_value_of_a_sweep_names_the_same_design(write) -> None:

@@ -55,8 +55,7 @@ def test_values_of_python_become_those_of_yaml() -> None:
 def test_one_text_is_not_taken_letter_by_letter() -> None:
     (rate,) = dse.flips(SMALL, only="rate").found
     assert rate.name == "workload.rate"
-    sure = dse.answer(SMALL, uncertainty="area=10 %", samples=4, flips=False).certainty
-    assert sure is not None
+    sure = dse.uncertainty(SMALL, of="area=10 %", samples=4).found
     assert [entry.name for entry in sure.uncertain] == ["des.area"]
 
 

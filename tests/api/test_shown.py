@@ -28,7 +28,8 @@ def words(shown: str) -> list[str]:
 MADE: dict[str, Callable[[], Any]] = {
     "explain": lambda: dse.explain(SMALL, {"des.design": "u1"}),
     "answer": lambda: dse.answer(SMALL, flips=False),
-    "sensitivity": lambda: dse.sensitivity(SMALL, samples=4),
+    "uncertainty": lambda: dse.uncertainty(SMALL, of="area=10 %", samples=4),
+    "sobol": lambda: dse.uncertainty(SMALL, sobol=True, samples=4),
     "flips": lambda: dse.flips(SMALL, only="rate"),
     "sweep": lambda: dse.decision_map(SMALL, "rate=0.1..10Gbps"),
 }

@@ -20,6 +20,7 @@ from tests.conftest import STUDIES, run_dse
 
 SMALL = STUDIES / "settop_116mbps.yaml"
 MIXED = STUDIES / "des_100gbps.yaml"
+SWEPT = STUDIES / "des_fft_sweep.yaml"
 INTERFACES = STUDIES / "crypto_interface_100gbps.yaml"
 
 STUDY = "the path of a study, YAML text, a dict or a Study"
@@ -42,7 +43,7 @@ WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (dse.verify, ("a",), {"trials": 0}, f"trials=0: give {COUNT}"),
     (dse.verify, ("a",), {"trials": True}, f"trials=True: give {COUNT}"),
     (dse.verify, ("a",), {"seed": -1}, f"seed=-1: give {SEED}"),
-    (dse.sensitivity, (SMALL,), {"seed": 2**32}, f"seed=4294967296: give {SEED}"),
+    (dse.uncertainty, (SMALL,), {"seed": 2**32}, f"seed=4294967296: give {SEED}"),
     (dse.run, (SMALL,), {"seed": 1.5}, f"seed=1.5: give {SEED}"),
     (dse.run, (SMALL,), {"seed": "a"}, f"seed='a': give {SEED}"),
     (dse.run, (SMALL,), {"budget": 2.5, "method": "random"}, f"budget=2.5: give {COUNT}"),
@@ -52,7 +53,7 @@ WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (dse.run, (SMALL,), {"progress": 5}, "progress=5: give a function"),
     (dse.explain, ("a", 5), {}, f"design=5: give {DESIGN}"),
     (dse.answer, (SMALL,), {"prefer": 5}, "prefer=5: give a text"),
-    (dse.answer, (SMALL,), {"samples": "x"}, f"samples='x': give {COUNT}"),
+    (dse.uncertainty, (SMALL,), {"samples": "x"}, f"samples='x': give {COUNT}"),
     (dse.answer, (SMALL,), {"flips": 1}, "flips=1: give True or False"),
     (dse.flips, (SMALL,), {"only": 5}, "only=5: give a text or a list of texts"),
     (dse.decision_map, (SMALL, 5), {}, "range_=5: give a text"),
@@ -90,9 +91,9 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "check indentation, quotes and brackets up to here",
     ),
     (
-        dse.answer,
+        dse.uncertainty,
         (SMALL,),
-        {"uncertainty": "area=10"},
+        {"of": "area=10"},
         "the uncertainty of 'area' is '10': it must be a percentage; write for instance area=10 %",
     ),
     (
@@ -103,16 +104,18 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "write the value with its unit, such as '100 Gbit/s'",
     ),
     (
-        dse.sensitivity,
+        dse.uncertainty,
         (SMALL,),
-        {"width": "x"},
+        {"sobol": True, "width": "x"},
         "width 'x': 'x' is not a finite number; write for instance '10 %'",
     ),
+    (dse.uncertainty, (SMALL,), {"width": "5 %"}, "width: only with --sobol; leave it out"),
     (
-        dse.sensitivity,
-        (SMALL,),
-        {"samples": 1},
-        "1 samples: a power of two from 2 on is needed; write for instance 1024",
+        dse.uncertainty,
+        (SWEPT,),
+        {},
+        "the study sweeps workload.rate, and an uncertainty is of one answer; "
+        "set one value: workload.rate=1 Gbit/s",
     ),
     (dse.verify, ("none",), {}, "'none' does not exist; name one that `dse run` wrote"),
     (dse.answer, ("none",), {}, "no such file or folder of a run: 'none'; check the path"),

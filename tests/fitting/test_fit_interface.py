@@ -429,7 +429,7 @@ class TestRecord:
         study = studied(tmp_path, "my records/my link.yaml", ", wait: sync")
         notes = dse.run(study).manifest["notes"]
         assert any("interface my_link comes from my records/my link.yaml" in n for n in notes)
-        drawn = dse.answer(study, samples=20, flips=False).to_dict()["certainty"]["uncertain"]
+        drawn = dse.uncertainty(study, samples=20).to_dict()["certainty"]["uncertain"]
         estimates = report_on(read_csv(source)).fit.estimates
         assert {entry["name"]: entry["most"] for entry in drawn} == {
             name: pytest.approx((estimate.high - estimate.low) / 3.92 / estimate.value, rel=0.05)

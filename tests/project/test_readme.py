@@ -87,8 +87,7 @@ def quick(command: str) -> str:
 
     Flips are looked for only where they are what is shown.
     """
-    less = command.replace("--no-flips --samples", "--samples")
-    less = re.sub(r"(--samples \d+)0\b", r"\1 --no-flips", less)
+    less = re.sub(r"(--samples \d+)0\b", r"\1", command)
     return re.sub(r"(dse simulate \S+)$", r"\1 --offloads 20000", less)
 
 

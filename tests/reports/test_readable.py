@@ -25,7 +25,7 @@ from dse.reports.drawing import (
     shown_labels,
 )
 from dse.runs import infeasible_plot
-from dse.uncertainty.plots import tornado
+from dse.sampling.plots import tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept
 
@@ -147,9 +147,9 @@ def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
 
 
 def test_the_tornado_has_the_largest_effect_on_top() -> None:
-    found = answers.sensitivity(STUDIES / "settop_116mbps.yaml", samples=64)
+    found = answers.uncertainty(STUDIES / "settop_116mbps.yaml", sobol=True, samples=64)
     with drawing():
-        figure = tornado(found)
+        figure = tornado(found.design, found.found)
     check(figure)
     for axes, (_, effects) in zip(figure.axes, found.found.effects.items(), strict=True):
         assert axes.get_yticklabels()[0].get_text() == effects[0].name

@@ -127,7 +127,7 @@ def test_studies_and_fits_read_the_table(run: Run, tmp_path: Path) -> None:
     row = found.designs[2]
     terms = {one.name: one.value for one in dse.explain(study, overrides="hash.UNROLL4=1").terms}
     assert terms["hash.area_m2"] == pytest.approx(row.figures["area_m2"], rel=1e-6)
-    drawn = dse.answer(study, samples=2, flips=False).certainty.uncertain
+    drawn = dse.uncertainty(study, samples=2).found.uncertain
     assert {one.column: one.share[0] for one in drawn} == pytest.approx(
         before_placement(), rel=1e-6
     )

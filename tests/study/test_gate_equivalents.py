@@ -116,10 +116,10 @@ def test_a_table_with_both_has_two_areas(chain, write) -> None:
 
 def test_their_uncertainty_is_drawn_and_the_least_area_preferred(chain) -> None:
     path = chain("gates.csv", "gates.csv", "prefer: area\n")
-    found = dse.answer(path, uncertainty={"area": "20 %"}, samples=50)
+    found = dse.uncertainty(path, of={"area": "20 %"}, samples=50)
     drawn = [entry["column"] for entry in found.to_dict()["certainty"]["uncertain"]]
     assert drawn == ["area_ge", "area_ge"]
-    assert "It has the least area" in str(found)
+    assert ", the design with the least area." in str(found)
 
 
 def test_a_fitted_record_and_a_power_that_no_design_has(write, tmp_path) -> None:

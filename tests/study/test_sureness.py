@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import dse
+from dse.sampling import certainty
 from dse.study import study
 from dse.study.assumptions import assumptions_of
-from dse.uncertainty import certainty
 from tests.conftest import faults
 
 LINK = """\

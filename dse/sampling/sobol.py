@@ -17,10 +17,8 @@ from dse.contract import Column
 from dse.errors import MissingLibraryError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.designs import described
-from dse.reports.sections import Readable, Section
+from dse.reports.sections import Section
 from dse.reports.text import in_words, percent
-from dse.runs.solved import KnownFronts
 from dse.study import assumptions
 from dse.study.assumptions import Assumption
 from dse.study.cores import models
@@ -92,29 +90,39 @@ class Sensitivity:
         effects = self.effects[objective]
         return tuple(effect for effect in effects if effect.total > SMALL * effects[0].total)
 
+    def sections(self) -> tuple[Section, ...]:
+        """Return how it was found as a section, and one for each objective."""
+        line = (
+            f"Each assumption is within {percent(self.width)} of its nominal value: "
+            f"{self.evaluated:,} evaluations (Sobol indices, seed {self.seed}). Counts stay as "
+            f"they are; {self.inactive} other assumptions change no objective of this design."
+        )
+        names = ("width", "samples", "seed", "evaluated", "inactive")
+        facts = {name: getattr(self, name) for name in names}
+        head = Section("sobol", "", (line,), facts=facts)
+        return (head, *(_objective(name, self) for name in self.effects))
 
-def find_sensitivity(
-    problem: Problem,
-    point: Index,
-    assumed: tuple[Assumption, ...],
-    *,
-    width: float,
-    samples: int,
-    seed: int,
+
+def sensitivity_of(
+    study: Study, point: Index, *, width: float, samples: int, seed: int
 ) -> Sensitivity:
     """Return the effects of assumptions on the objectives of one design, (1, d), whose counts stay.
 
-    Width, as a share of the nominal value, samples and seed are those of `dse.sensitivity`.
+    Width, as a share of the nominal value, samples and seed are those of `dse.uncertainty`.  Of
+    designs that are evaluated already, what the study says to be unsure is varied.
 
     Raises
     ------
     MissingLibraryError
         SALib is not installed.
     UnitError
-        The range or the number of samples makes no sense, or nothing moves.
+        The number of samples makes no sense, or nothing moves.
     """
-    _check(width, samples)
+    if samples < 2 or samples & samples - 1:
+        rule = f"{samples} samples: a power of two from 2 on is needed"
+        raise UnitError(rule, "write for instance 1024")
     sampler, analysis = _salib()
+    problem, point, assumed = _assumed(study, point)
     moving = [entry for entry in assumed if _moves(problem, point, entry)]
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
@@ -159,15 +167,6 @@ def _effects(
         )
         found.append(effect)
     return tuple(sorted(found, key=lambda effect: -effect.total))
-
-
-def _check(width: float, samples: int) -> None:
-    if not 0 < width < 1:
-        rule = f"a width of {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
-        raise UnitError(rule, "write for instance '10 %'")
-    if samples < 2 or samples & samples - 1:
-        rule = f"{samples} samples: a power of two from 2 on is needed"
-        raise UnitError(rule, "write for instance 1024")
 
 
 def _moves(problem: Problem, point: Index, entry: Assumption) -> bool:
@@ -221,94 +220,47 @@ def _salib() -> tuple[Any, Any]:
         from SALib.analyze import sobol as analysis
         from SALib.sample import sobol as sampler
     except ImportError as error:
-        raise MissingLibraryError("sensitivity", "SALib", "uncertainty") from error
+        raise MissingLibraryError("a ranking by Sobol indices", "SALib", "uncertainty") from error
     return sampler, analysis
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class SensitivityReport(Readable):
-    """The sensitivity of a study's recommended design; as text what `dse sensitivity` prints."""
-
-    design: str
-    found: Sensitivity
-
-
-def sensitivity_of(
-    known: KnownFronts,
-    *,
-    width: str,
-    samples: int,
-    seed: int,
-    prefer: str | None,
-    tolerance: str | None,
-) -> SensitivityReport:
-    """Return the sensitivity of the recommended design of a study, or of a finished run.
-
-    `known` is the front of the study; the other parameters are those of `dse.sensitivity`.
-    """
-    share = _share(width)
-    if known.sweep is not None:
-        raise known.sweep.refused("a sensitivity is of one design")
-    study, front = known.points[0].study, known.points[0].front
-    preference = study.preferring(prefer, tolerance)
-    point = preference.first(study.problem, front)
-    design = described(study.problem, point)[0]
-    if is_evaluated(study.document):
-        study, point = _alone(study, point)
-    found = find_sensitivity(
-        study.problem,
-        point,
-        _assumed(study),
-        width=share,
-        samples=samples,
-        seed=seed,
-    )
-    line = (
-        f"{design}, {preference.design}, with each assumption within {percent(share)} of its "
-        "nominal value: "
-        f"{found.evaluated:,} evaluations (Sobol indices, seed {seed}). Counts stay as they are; "
-        f"{found.inactive} other assumptions change no objective of this design."
-    )
-    head = {key: value for key, value in asdict(found).items() if key not in ("effects", "ranges")}
-    parts = [Section("sensitivity", "", (line,), facts={"design": design} | head)]
-    parts += [_objective(name, found) for name in found.effects]
-    parts.append(Section("notes", facts=[]))
-    return SensitivityReport(
-        question=study.question,
-        preference=preference.text,
-        sections=tuple(parts),
-        design=design,
-        found=found,
-    )
-
-
-def _alone(study: Study, point: Index) -> tuple[Study, Index]:
-    """Return a study over one of its evaluated designs, whose figures alone are assumptions."""
-    if not study.sureness.shares:
+def _assumed(study: Study, point: Index) -> tuple[Problem, Index, Sequence[Assumption]]:
+    """Return what is assumed of a design, and its problem: one of it alone if it is evaluated."""
+    if not is_evaluated(study.document):
+        return study.problem, point, assumptions.assumptions_of(study)
+    unsure = {column for _, column in study.sureness.shares}
+    if not unsure:
         rule = "the designs are evaluated already, and the study says of no figure how sure it is"
         remedy = "add for instance `uncertainty: {COLUMN: 5 %}` to `designs`"
         raise UnitError(rule, f"{remedy}, or ask `dse flips` which figure may change by how much")
     name = study.problem.space.axes[0].labels[int(point[0, 0])]
-    return prepare(evaluated.only(study.document, name)), np.zeros_like(point)
+    alone = prepare(evaluated.only(study.document, name))
+    found = assumptions.assumptions_of(alone)
+    moved = [entry for entry in found if entry.touched and entry.quantity in unsure]
+    return alone.problem, np.zeros_like(point), moved
 
 
-def _assumed(study: Study) -> tuple[assumptions.Assumption, ...]:
-    """Return what a study assumes; of evaluated designs what it says to be unsure."""
-    found = assumptions.assumptions_of(study)
-    if not is_evaluated(study.document):
-        return found
-    unsure = {column for _, column in study.sureness.shares}
-    return tuple(entry for entry in found if entry.touched and entry.quantity in unsure)
+def read_width(width: str) -> float:
+    """Read the range of an assumption to either side, as a share of its nominal value.
 
-
-def _share(width: str) -> float:
+    Raises
+    ------
+    UnitError
+        When it is none.
+    """
+    remedy = "write for instance '10 %'"
     try:
-        return models.share(width)
+        found = models.share(width)
     except UnitError as error:
-        raise UnitError(f"width {width!r}: {error.rule}", "write for instance '10 %'") from error
+        raise UnitError(f"width {width!r}: {error.rule}", remedy) from error
+    if not 0 < found < 1:
+        rule = f"a width of {units.show(100 * found, '')} %: it must be above 0 and below 100 %"
+        raise UnitError(rule, remedy)
+    return found
 
 
 def _objective(name: str, found: Sensitivity) -> Section:
+    """Return what moves one objective."""
     effects = found.effects[name]
     low, high = (units.show(end, name) for end in found.ranges[name])
     title = f"{in_words(name).capitalize()}, {low} to {high}"

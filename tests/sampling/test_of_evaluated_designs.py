@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import dse
 from dse.errors import StudyError, UnitError
+from dse.sampling import certainty, draws
 from dse.study import study
-from dse.uncertainty import certainty, sampling
 from tests.conftest import run_dse
 
 TABLE = """name,area_um2,power_mw,wns_ns,kind
@@ -39,7 +41,7 @@ def test_the_share_of_samples_is_that_of_the_normal_distribution(over) -> None:
     log(1 + 0.02^2): Phi(0.033902 / 0.028281) = 0.8847.
     """
     path = over("power: 2 %")
-    found = dse.answer(path, samples=10_000).to_dict()["certainty"]
+    found = dse.uncertainty(path, samples=10_000).to_dict()["certainty"]
     shares = {entry["design"]: entry["answer"] for entry in found["candidates"]}
     assert shares["d4"] == pytest.approx(0.8847, abs=0.0098)
     assert shares["d4"] + shares["d3"] == pytest.approx(1.0, abs=1e-3)
@@ -54,7 +56,7 @@ def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> No
         "power_w": {0.05},
         "wns_s": {0.2},  # what the caller says comes first
     }
-    drawn = sampling.draw_study(prepared, found, 20_000, 0)
+    drawn = draws.draw_study(prepared, found, 20_000, 0)
     index = np.arange(5)[:, np.newaxis]
     sampled = drawn.columns(index, slice(None), ["area_m2", "wns_s"])
     nominal = prepared.problem.columns(index, ["area_m2", "wns_s"])
@@ -68,23 +70,23 @@ def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> No
 def test_one_sample_is_the_table_with_other_figures(over) -> None:
     """Searched alone, and together with all others."""
     prepared = dse.load(over("area: 30 %, power: 30 %"))
-    drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, {}), 5, 1)
+    drawn = draws.draw_study(prepared, certainty.uncertain_of(prepared, {}), 5, 1)
     index = np.arange(5)[:, np.newaxis]
     together = drawn.evaluate(index, slice(None)).loss.reshape(5, 5, 2)
     for sample in range(5):
         assert np.array_equal(drawn.at(sample).evaluate(index).loss, together[sample])
 
 
-def test_sensitivity_is_of_what_is_unsure_of_the_recommended_design(over) -> None:
-    found = dse.sensitivity(over("area: 5 %")).found
+def test_sobol_indices_are_of_what_is_unsure_of_the_recommended_design(over) -> None:
+    found = dse.uncertainty(over("area: 5 %"), sobol=True).found
     assert [effect.name for effect in found.effects["area_m2"]] == ["d4.area"]
     assert found.effects["area_m2"][0].total == pytest.approx(1.0, abs=1e-3)
     assert found.effects["power_w"][0].total == 0.0
     assert found.ranges["area_m2"] == pytest.approx((0.9 * 151e-12, 1.1 * 151e-12), rel=1e-3)
-    both = dse.sensitivity(over("area: 5 %, power: 5 %")).found
+    both = dse.uncertainty(over("area: 5 %, power: 5 %"), sobol=True).found
     assert {effect.name for effect in both.effects["power_w"]} == {"d4.area", "d4.power"}
-    with pytest.raises(UnitError, match=r"uncertainty: \{COLUMN: 5 %\}.*dse flips"):
-        dse.sensitivity(over())
+    with pytest.raises(UnitError, match=r"evaluated already.*\{COLUMN: 5 %\}.*dse flips"):
+        dse.uncertainty(over(), sobol=True)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,12 @@ def test_two_columns_of_one_name_have_to_be_told_apart(over, write) -> None:
 def test_a_run_keeps_what_its_study_states(over, tmp_path) -> None:
     result = run_dse("run", str(over("power: 5 %")), "--out", str(tmp_path / "run"))
     assert result.returncode == 0
-    said = run_dse("answer", str(tmp_path / "run"), "--samples", "100").stdout
+    words = ("uncertainty", str(tmp_path / "run"), "--samples", "100", "--out", str(tmp_path / "u"))
+    said = run_dse(*words).stdout
+    assert "d4, the design with the least power.\n\nHow sure is it:\n" in said
     assert "100 Monte Carlo samples (seed 0) of power_w (5 %)" in said
-    plain = run_dse("answer", str(over()), "--samples", "10").stdout
+    (file,) = (tmp_path / "u").iterdir()
+    assert file.name == "uncertainty.json"
+    assert json.loads(file.read_text()) == json.loads(run_dse(*words[:-2], "--json").stdout)
+    plain = run_dse("uncertainty", str(over())).stdout
     assert "or in `designs`, of the study" in " ".join(plain.split())

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import dse
-from dse.errors import DseError, UnitError
+from dse.errors import DseError
 from tests.conftest import STUDIES, Write, run_dse
 
 pytest.importorskip("SALib")
@@ -19,7 +19,7 @@ FIXED = {"des.u16": 3} | {f"des.{name}": 0 for name in ("u1", "u1_p2", "u2", "u4
 
 def test_sobol_indices_are_those_of_a_product() -> None:
     """Power = a * rate * dynamic / clock + leakage, with uniform factors from 0.9 to 1.1."""
-    power = dse.sensitivity(DES, overrides=FIXED).found.effects["power_w"]
+    power = dse.uncertainty(DES, sobol=True, overrides=FIXED).found.effects["power_w"]
     indices = {effect.name: effect for effect in power}
     dynamic, leakage = 3 * 9.05 * 100 / (3 * 41.29), 3 * 1.11
     square, inverse = 1 + 0.2**2 / 12, math.log(1.1 / 0.9) / 0.2
@@ -45,7 +45,7 @@ def test_counts_stay_where_the_demand_would_choose_them(write: Write) -> None:
         "workload: {rate: 82 Gbit/s}\nstages: [{core: des, designs: [u16]}]\n"
         "objectives: {area: minimise, power: minimise}\n"
     )
-    effects = dse.sensitivity(path).found.effects
+    effects = dse.uncertainty(path, sobol=True).found.effects
     sizes = {effect.name: effect.total for effect in effects["area_m2"]}
     assert sizes["des.u16.area"] == pytest.approx(1.0, abs=0.01)
     assert sizes["workload.rate"] == pytest.approx(0.0, abs=0.01)
@@ -54,7 +54,7 @@ def test_counts_stay_where_the_demand_would_choose_them(write: Write) -> None:
 def test_the_command_repeats_itself_and_has_units() -> None:
     shown = []
     for extra in ([], [], ["--json"]):
-        done = run_dse("sensitivity", str(DES), "--samples", "64", *extra)
+        done = run_dse("uncertainty", str(DES), "--sobol", "--samples", "64", *extra)
         assert done.returncode == 0
         shown.append(done.stdout)
     assert shown[0] == shown[1]
@@ -65,25 +65,19 @@ def test_the_command_repeats_itself_and_has_units() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"method": "sobol"}, "method: removed before 1.0; leave it out: "),
+        ({"of": "area=10 %"}, "of: only without --sobol; leave it out"),
         ({"width": "150 %"}, "a width of 150 %: it must be above 0 and below 100 %; "),
+        ({"samples": 1}, "1 samples: a power of two from 2 on is needed; "),
         ({"samples": 100}, "100 samples: a power of two from 2 on is needed; "),
     ],
 )
 def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(DseError) as refused:
-        dse.sensitivity(DES, overrides=FIXED, **given)
+        dse.uncertainty(DES, sobol=True, overrides=FIXED, **given)
     assert str(refused.value).startswith(message)
 
 
 def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "SALib.analyze", None)
     with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
-        dse.sensitivity(DES, overrides=FIXED)
-
-
-def test_evaluated_designs_are_refused_in_words(write: Write) -> None:
-    write("name,a,c\n" + "".join(f"d{row},{row + 1},{9 - row}\n" for row in range(9)), "t.csv")
-    path = write("designs: t.csv\nobjectives: {a: minimise, c: minimise}\n")
-    with pytest.raises(UnitError, match=r"evaluated already.*dse flips"):
-        dse.sensitivity(path)
+        dse.uncertainty(DES, sobol=True, overrides=FIXED)

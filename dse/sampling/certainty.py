@@ -1,4 +1,4 @@
-"""How sure an answer is: probabilities and regrets of designs, as a section of the answer."""
+"""How sure an answer is: probabilities and regrets of designs, as a section."""
 
 from __future__ import annotations
 
@@ -199,8 +199,8 @@ MOST_ROWS = 10
 RARE = 0.01
 """Designs that are not on the nominal front are listed from this probability on."""
 HOW = (
-    'say how sure metrics are: --uncertainty "area=10 %" for all designs, '
-    '--uncertainty "interface.overhead=20 %" for a field, or `uncertainty: {area: 10 %}` in a '
+    'say how sure metrics are: --of "area=10 %" for all designs, '
+    '--of "interface.overhead=20 %" for a field, or `uncertainty: {area: 10 %}` in a '
     "stage, or in `designs`, of the study"
 )
 
@@ -302,11 +302,11 @@ class Certainty:
         ]
         return min(always, key=lambda entry: entry.worst or 0.0, default=None)
 
-    def section(self) -> Section:
-        """Return probabilities and regrets as a section of an answer."""
+    def sections(self) -> tuple[Section, ...]:
+        """Return probabilities and regrets as sections: one."""
         if not self.uncertain:
             line = f"The study states no uncertainty, so nothing was drawn; {HOW}."
-            return Section(KEY, TITLE, (line,), facts=self.to_dict())
+            return (Section(KEY, TITLE, (line,), facts=self.to_dict()),)
         shown = _shown(self)
         regrets = self.pick.expected is not None
         doubtful = any(entry.feasible < 1.0 for entry in shown)
@@ -315,7 +315,7 @@ class Certainty:
         rows = tuple(_row(entry, doubtful=doubtful, regrets=regrets) for entry in shown)
         lines = (_drawn(self), *_sentences(self))
         remarks = (_remark(self, len(self.candidates) - len(shown)),)
-        return Section(KEY, TITLE, lines, headers, rows, remarks, self.to_dict())
+        return (Section(KEY, TITLE, lines, headers, rows, remarks, self.to_dict()),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -8,7 +8,7 @@ set of samples is searched to see how often a front has a design that is no cand
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from dse import search
 from dse.contract import Column
 from dse.errors import TooLargeError, UnitError
-from dse.files.document import Assignments, assignments
 from dse.model import tables
 from dse.model.evaluation import Evaluation
 from dse.model.front import bend, nondominated
@@ -26,19 +25,11 @@ from dse.model.problem import Problem
 from dse.model.space import Index, Space
 from dse.model.stage import Stage
 from dse.reports.designs import described
+from dse.sampling.certainty import RATE, Candidate, Certainty, Uncertain, uncertain_of
 from dse.search import SearchSettings
 from dse.study.assumptions import growing_stages, regrown
 from dse.study.demand import followers
 from dse.study.study import Study
-from dse.uncertainty.certainty import (
-    EXAMPLE,
-    RATE,
-    Candidate,
-    Certainty,
-    Uncertain,
-    read_shares,
-    uncertain_of,
-)
 
 PACE = ("clock_hz", "cycles_per_task", "payload_bit")
 """Metrics that say how much an instance carries, and so how many may be needed."""
@@ -259,7 +250,6 @@ def _regret_fields(regret: NDArray[np.float64], share: NDArray[np.float64]) -> d
     return means | {"worst": float(regret.max()), "worst_share": float(share.max())}
 
 
-SAMPLES = 10_000
 QUIET = 100
 """Samples that add no candidate in a row, before candidates are enough."""
 MOST_SEARCHES = 300
@@ -271,32 +261,25 @@ CHECKS = 100
 """Samples that are searched after that, to see what the candidates lack."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SamplingOptions:
-    """How to sample: how often, from which seed, and uncertainties by path."""
-
-    samples: int = SAMPLES
-    seed: int = 0
-    uncertainty: Mapping[str, float] = field(default_factory=dict)
-
-
 def certainty(
     study: Study,
     front: Index,
     preference: Preference,
-    options: SamplingOptions,
+    shares: Mapping[str, float],
+    settings: SearchSettings,
     *,
-    settings: SearchSettings | None = None,
+    samples: int,
+    seed: int,
 ) -> Certainty:
     """Return how sure the answer of a study is, whose front (n, d) is that at its nominal values.
 
-    A study that states no uncertainty is sampled once, as it is.  It is searched with its own
-    settings where none are given.
+    `shares` are uncertainties by path; `settings` say how samples are searched.  A study without
+    any uncertainty is sampled once, as it is.
     """
-    found = uncertain_of(study, options.uncertainty)
-    drawn = draw_study(study, found, options.samples if found else 1, options.seed)
+    found = uncertain_of(study, shares)
+    drawn = draw_study(study, found, samples if found else 1, seed)
     ranked = front[preference.order(study.problem, front)]
-    pool = _Pool(drawn, ranked, preference, settings or study.settings)
+    pool = _Pool(drawn, ranked, preference, settings)
     pool.grow()
     outcomes = Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
@@ -309,7 +292,7 @@ def certainty(
     return Certainty(
         uncertain=drawn.uncertain,
         samples=drawn.count,
-        seed=options.seed,
+        seed=seed,
         answered=float((outcomes.answers >= 0).mean()),
         candidates=outcomes.candidates(len(front)),
         quantity=preference.quantity,
@@ -318,22 +301,6 @@ def certainty(
         beyond=beyond,
         beyond_answer=beyond_answer,
     )
-
-
-def sampling_options(
-    samples: int | None, uncertainty: Assignments, seed: int
-) -> SamplingOptions | None:
-    """Return what is requested; uncertainties alone ask for `SAMPLES` samples.
-
-    Raises
-    ------
-    DseError
-        When an uncertainty cannot be read.
-    """
-    if samples is None and not uncertainty:
-        return None
-    shares = read_shares(assignments(uncertainty, EXAMPLE))
-    return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 
 class _Pool:

@@ -14,12 +14,11 @@ from dse.errors import DseError
 from dse.plugins import registry
 from dse.runs import runner
 from dse.runs.solved import Options
+from dse.sampling import certainty, draws
+from dse.sampling.certainty import Certainty
 from dse.search import SearchSettings
 from dse.study import study
 from dse.study.cores import models
-from dse.uncertainty import certainty, sampling
-from dse.uncertainty.certainty import Certainty
-from dse.uncertainty.sampling import SamplingOptions
 from tests.conftest import STUDIES, Write, everything
 
 TINY = """\
@@ -41,13 +40,14 @@ objectives: {total_power: minimise, offload_latency: minimise}
 DES = STUDIES / "des_100gbps.yaml"
 
 
-def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
+def sure(
+    path: Path, written: str | None = None, *, of: dict[str, float], samples: int, seed: int = 0
+) -> Certainty:
     """Return how sure the answer of a study file is."""
     prepared = study.prepare(study.read_study(path))
     front = runner.solve_study(prepared, Options()).outcome.front_index
-    return sampling.certainty(
-        prepared, front, prepared.preferring(written), SamplingOptions(**given)
-    )
+    preference, settings = prepared.preferring(written), prepared.settings
+    return draws.certainty(prepared, front, preference, of, settings, samples=samples, seed=seed)
 
 
 def by_brute_force(
@@ -55,7 +55,7 @@ def by_brute_force(
 ) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], list[float]]:
     """Return in how many draws each design is on the front and the answer, and regrets."""
     prepared = study.prepare(study.read_study(path))
-    drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, given), count, 0)
+    drawn = draws.draw_study(prepared, certainty.uncertain_of(prepared, given), count, 0)
     preference = prepared.preferring(written)
     every = SearchSettings(method="enumerate")
     nominal = search.run_search(prepared.problem, every).front_index
@@ -90,7 +90,7 @@ def test_probabilities_are_those_of_answering_every_draw(
 ) -> None:
     given = {name: share for name, share in given.items() if share}
     path, count = write(text), 80
-    found = sure(path, preferred, samples=count, uncertainty=given)
+    found = sure(path, preferred, samples=count, of=given)
     fronts, answers, regrets = by_brute_force(path, preferred, given, count)
     assert {c.point: round(c.on_front * count) for c in found.candidates if c.on_front} == fronts
     assert {c.point: round(c.answer * count) for c in found.candidates if c.answer} == answers
@@ -113,7 +113,7 @@ def test_draws_together_are_the_draws_one_by_one(
     write: Write, text: str, given: dict[str, float]
 ) -> None:
     prepared = study.prepare(study.read_study(write(text)))
-    drawn = sampling.draw_study(prepared, certainty.uncertain_of(prepared, given), 12, 0)
+    drawn = draws.draw_study(prepared, certainty.uncertain_of(prepared, given), 12, 0)
     every = everything(drawn.problem).points
     together = drawn.evaluate(every, slice(3, 12))
     alone = [drawn.at(draw).evaluate(every) for draw in range(3, 12)]
@@ -124,7 +124,7 @@ def test_draws_together_are_the_draws_one_by_one(
 
 def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     prepared = study.prepare(study.read_study(write(TINY)))
-    drawn = sampling.draw_study(
+    drawn = draws.draw_study(
         prepared, certainty.uncertain_of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0
     )
     needed = []
@@ -135,12 +135,12 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     most = np.array(drawn.problem.sizes) - 1
     assert (most >= np.max(needed, axis=0)).all()
     assert (most > nominal).all()
-    figures = sampling.draw_study(prepared, certainty.uncertain_of(prepared, {"area": 0.3}), 200, 0)
+    figures = draws.draw_study(prepared, certainty.uncertain_of(prepared, {"area": 0.3}), 200, 0)
     assert figures.problem.sizes == prepared.problem.sizes
 
 
 def test_what_is_sure_is_certain(write: Write) -> None:
-    found = sure(write(TINY), samples=50, uncertainty={"area": 0.0, "rate": 0.0})
+    found = sure(write(TINY), samples=50, of={"area": 0.0, "rate": 0.0})
     assert [c.on_front for c in found.candidates] == [1.0] * len(found.candidates)
     assert (found.pick.answer, found.pick.expected, found.pick.worst) == (1.0, 0.0, 0.0)
     assert found.minimax == found.pick
@@ -148,7 +148,7 @@ def test_what_is_sure_is_certain(write: Write) -> None:
 
 def test_less_certain_figures_make_a_less_certain_answer(write: Write) -> None:
     path = write(TINY)
-    found = [sure(path, samples=400, uncertainty={"power": share}) for share in (0.01, 0.1, 0.4)]
+    found = [sure(path, samples=400, of={"power": share}) for share in (0.01, 0.1, 0.4)]
     answers = [entry.pick.answer for entry in found]
     regrets = [entry.pick.expected for entry in found]
     assert answers == sorted(answers, reverse=True)
@@ -162,14 +162,14 @@ def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, given = write(TINY), {"area": 0.1, "power": 0.1, "rate": 0.1}
-    whole = sure(path, samples=333, uncertainty=given)
-    monkeypatch.setattr(sampling, "PART", 70)
-    assert sure(path, samples=333, uncertainty=given).candidates == whole.candidates
-    assert sure(path, samples=333, seed=1, uncertainty=given).candidates != whole.candidates
+    whole = sure(path, samples=333, of=given)
+    monkeypatch.setattr(draws, "PART", 70)
+    assert sure(path, samples=333, of=given).candidates == whole.candidates
+    assert sure(path, samples=333, seed=1, of=given).candidates != whole.candidates
 
 
 def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn() -> None:
-    entry = sampling.Uncertain("des.area", "area_m2", np.array([0.1, 0.3]), stage=0)
+    entry = draws.Uncertain("des.area", "area_m2", np.array([0.1, 0.3]), stage=0)
     factors = entry.factors(200_000, 0)
     assert factors.mean(axis=0) == pytest.approx([1.0, 1.0], abs=0.003)
     assert factors.std(axis=0) == pytest.approx([0.1, 0.3], rel=0.02)
@@ -180,10 +180,10 @@ def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn(
 def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """A space of millions: what the candidates lack is counted, and it does not move the answer."""
     given = {"area": 0.1, "power": 0.1}
-    more = sure(DES, samples=500, uncertainty=given)
-    monkeypatch.setattr(sampling, "QUIET", 10)
-    monkeypatch.setattr(sampling, "CHECKS", 20)
-    few = sure(DES, samples=500, uncertainty=given)
+    more = sure(DES, samples=500, of=given)
+    monkeypatch.setattr(draws, "QUIET", 10)
+    monkeypatch.setattr(draws, "CHECKS", 20)
+    few = sure(DES, samples=500, of=given)
     assert few.searched < more.searched < 500
     assert few.checked == 20
     assert few.beyond_answer <= few.beyond < 10
@@ -194,34 +194,29 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
 
 def test_samples_that_nothing_fits_are_named(write: Write) -> None:
     path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
-    found = sure(path, samples=200, uncertainty={"power": 0.2})
+    found = sure(path, samples=200, of={"power": 0.2})
     assert found.pick.feasible < found.answered < 1.0
     assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
-    text = dse.answer(path, samples=200, uncertainty={"power": "20 %"}).text(all=True)
+    text = dse.uncertainty(path, samples=200, of={"power": "20 %"}).text()
     assert f"In {100 - 100 * found.answered:.1f} % of the samples no candidate is feasible" in text
 
 
-def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
-    write: Write,
-) -> None:
+def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(write: Write) -> None:
     law = TINY.replace("designs: [u2, u8, u16]", "model: law, parameters: {unroll: [2, 8, 16]}")
-    metrics = study.prepare(study.read_study(write(law))).problem.stages[0].designs.uncertainty
+    metrics = dse.load(write(law)).problem.stages[0].designs.uncertainty
     model = registry.get(contract.Core, "des").models["law"]
     _, table, said = model.residuals()["area_m2"]
     assert metrics["area_m2"] == pytest.approx(np.sqrt(np.mean((said / table - 1) ** 2)))
     assert 0.0 < models.residual_spread(model)["dynamic_power_w"] < 0.3
     stated = law.replace("mixed}", "mixed, uncertainty: {area: 7 %}}")
-    assert study.prepare(study.read_study(write(stated))).problem.stages[0].designs.uncertainty[
-        "area_m2"
-    ] == pytest.approx(0.07)
+    metrics = dse.load(write(stated)).problem.stages[0].designs.uncertainty
+    assert metrics["area_m2"] == pytest.approx(0.07)
 
 
-def test_without_an_uncertainty_the_answer_says_how_to_give_one(
-    write: Write,
-) -> None:
-    text = dse.answer(write(TINY), samples=10).text(all=True)
+def test_without_an_uncertainty_it_says_how_to_give_one(write: Write) -> None:
+    text = dse.uncertainty(write(TINY)).text()
     assert "The study states no uncertainty" in text
-    assert '--uncertainty "area=10 %"' in " ".join(text.split())
+    assert '--of "area=10 %"' in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -229,10 +224,7 @@ def test_without_an_uncertainty_the_answer_says_how_to_give_one(
     [
         ({"aera": "10 %"}, "uncertainty of 'aera': no metric of a core and no field with a unit; "),
         ({"area": "10"}, "the uncertainty of 'area' is '10': it must be a percentage; "),
-        (
-            {"area": "-5 %"},
-            "the uncertainty of 'area' is '-5 %': an uncertainty is not negative; ",
-        ),
+        ({"area": "-5 %"}, "the uncertainty of 'area' is '-5 %': an uncertainty is not negative; "),
         ({"workload.streams": "5 %"}, "uncertainty of 'workload.streams': it is a whole number; "),
         (
             {"interface.overhead": "5 %"},
@@ -242,5 +234,5 @@ def test_without_an_uncertainty_the_answer_says_how_to_give_one(
 )
 def test_nonsense_is_refused(write: Write, written: dict[str, str], message: str) -> None:
     with pytest.raises(DseError) as refused:
-        dse.answer(write(TINY), samples=10, uncertainty=written)
+        dse.uncertainty(write(TINY), of=written)
     assert str(refused.value).startswith(message)

@@ -1,4 +1,4 @@
-"""What `dse sensitivity` leaves in a folder: a tornado for each objective, and JSON."""
+"""What `dse uncertainty` leaves in a folder: JSON, and of Sobol indices a tornado."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from dse.algebra import units
 from dse.reports.drawing import FILLS, Picture, number_ticks, save_drawn, settle
 from dse.reports.front_view import elided
 from dse.reports.text import in_words, percent
-from dse.uncertainty.sensitivity import Effect, Sensitivity, SensitivityReport
+from dse.sampling.report import UncertaintyReport
+from dse.sampling.sobol import Effect, Sensitivity
 
 MOST_BARS = 15
 
 
-def save_sensitivity(found: SensitivityReport, out: Path) -> None:
-    """Write a sensitivity as JSON and as a picture into a folder, all or nothing."""
-    save_drawn(found.to_dict(), out, "sensitivity", partial(tornado, found))
+def save_uncertainty(report: UncertaintyReport, out: Path) -> None:
+    """Write what was found as JSON, Sobol indices as a picture, too; all or nothing."""
+    found = report.found
+    draw = partial(tornado, report.design, found) if isinstance(found, Sensitivity) else None
+    save_drawn(report.to_dict(), out, "uncertainty", draw)
 
 
-def tornado(found: SensitivityReport) -> Figure:
+def tornado(design: str, found: Sensitivity) -> Figure:
     """Return the picture: bars by objective, the largest on top.
 
     The share of the objective's variance that an assumption makes with its interactions, and in
     darker colour alone.
     """
     figure = Picture()
-    telling = {name: found.found.telling(name)[:MOST_BARS] for name in found.found.effects}
+    telling = {name: found.telling(name)[:MOST_BARS] for name in found.effects}
     shown = {name: effects for name, effects in telling.items() if effects}
     rows = [max(2, len(effects)) for effects in shown.values()]
     figure.set_size_inches(8.2, 1.0 + sum(0.95 + 0.3 * count for count in rows))
@@ -40,11 +43,11 @@ def tornado(found: SensitivityReport) -> Figure:
     else:
         grid = figure.subplots(len(shown), 1, height_ratios=rows, squeeze=False).ravel()
         for axes, (name, effects) in zip(grid, shown.items(), strict=True):
-            _panel(axes, name, effects, found.found)
+            _panel(axes, name, effects, found)
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    within = f"each assumption within {percent(found.found.width)} of its nominal value"
-    figure.suptitle(textwrap.fill(f"{found.design}, {within}", 76))
+    within = f"each assumption within {percent(found.width)} of its nominal value"
+    figure.suptitle(textwrap.fill(f"{design}, {within}", 76))
     settle(figure)
     return figure
 

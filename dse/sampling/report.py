@@ -1,0 +1,71 @@
+"""How sure the recommended design of a study is: Monte Carlo samples of it, or Sobol indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.answers.source import known_fronts
+from dse.files.document import Assignments, Document, assignments
+from dse.reports.designs import described
+from dse.reports.sections import Readable, Section
+from dse.runs.solved import Run
+from dse.sampling.certainty import EXAMPLE, Certainty, read_shares
+from dse.sampling.draws import certainty
+from dse.sampling.sobol import Sensitivity, read_width, sensitivity_of
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class UncertaintyReport(Readable):
+    """How sure the recommended design is; as text what `dse uncertainty` prints.
+
+    Attributes
+    ----------
+    design
+        The recommended design.
+    found
+        What samples say of it, or Sobol indices.
+    """
+
+    design: str
+    found: Certainty | Sensitivity
+
+
+def uncertainty_of(
+    source: Path | Document | Run,
+    *,
+    overrides: Sequence[tuple[str, str]],
+    prefer: str | None,
+    of: Assignments,
+    width: str | None,
+    samples: int,
+    seed: int,
+) -> UncertaintyReport:
+    """Return how sure the recommended design of a study is, or of a finished run.
+
+    With a `width` these are Sobol indices.  The other parameters are those of `dse.uncertainty`.
+    """
+    shares = read_shares(assignments(of, EXAMPLE))  # nonsense is refused before any search
+    half = None if width is None else read_width(width)
+    known = known_fronts(source, overrides=overrides)
+    if known.sweep is not None:
+        raise known.sweep.refused("an uncertainty is of one answer")
+    study, front = known.points[0].study, known.points[0].front
+    preference = study.preferring(prefer)
+    point = preference.first(study.problem, front)
+    design = described(study.problem, point)[0]
+    found: Certainty | Sensitivity
+    if half is None:
+        settings = known.options.apply(study.settings)
+        found = certainty(study, front, preference, shares, settings, samples=samples, seed=seed)
+    else:
+        found = sensitivity_of(study, point, width=half, samples=samples, seed=seed)
+    head = Section("design", "", (f"{design}, {preference.design}.",), facts=design)
+    return UncertaintyReport(
+        question=study.question,
+        preference=preference.text,
+        sections=(head, *found.sections()),
+        design=design,
+        found=found,
+    )
