@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from dse.audit.verdict import Verification as Verification
     from dse.contract.evaluators import InfeasibleDesign as InfeasibleDesign
     from dse.model.problem import Problem as Problem
-    from dse.papers.public import reproduce as reproduce
     from dse.papers.reproduce import Reproduction as Reproduction
+    from dse.papers.reproduce import reproduce as reproduce
     from dse.parametric.crossovers import Crossovers as Crossovers
     from dse.parametric.decision_map import DecisionMap as DecisionMap
     from dse.parametric.flips import Flips as Flips
@@ -53,7 +53,6 @@ _FROM = {
     "dse.api.answers": ("answer", "uncertainty"),
     "dse.api.changes": ("decision_map", "flips"),
     "dse.api.audits": ("diff", "explain", "verify"),
-    "dse.papers.public": ("reproduce",),
     "dse.api.pages": ("report",),
     "dse.silicon.public": ("characterise", "verilog"),
     "dse.api.simulation": ("simulate",),
@@ -64,7 +63,7 @@ _FROM = {
     "dse.audit.verdict": ("Verification",),
     "dse.contract.evaluators": ("InfeasibleDesign",),
     "dse.model.problem": ("Problem",),
-    "dse.papers.reproduce": ("Reproduction",),
+    "dse.papers.reproduce": ("Reproduction", "reproduce"),
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),
     "dse.sampling.report": ("UncertaintyReport",),

@@ -25,13 +25,13 @@ def papers(names: Names = (), *, out: str | Path | None = None, json: bool = Fal
         Draw the figures of what is named into this folder (default: figures/ for a figure).
     """
     from dse.papers import figures
-    from dse.papers.reproduce import check_papers
+    from dse.papers.reproduce import reproduce
 
     chosen = texts(names)
     wanted = figures.select_figures(chosen, drawn=out is not None)
     if not wanted:
         with bar("claims", "checking claims"):
-            found = check_papers(chosen)
+            found = reproduce(*chosen)
         show(found, json)
         return
     with bar("figures", "drawing"):

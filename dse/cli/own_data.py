@@ -67,12 +67,12 @@ def fit_interface(
     if measure:
         found = _measured(call, sizes, out)
     else:
-        files = [call.given[name] for name in READ if name in call.given]
+        files = [call.given[name] for name in GIVEN_FILES if name in call.given]
         found = call(out=_record(files[0] if files else Path("interface"), out))
     _show_interface(found, json=json)
 
 
-READ = ("data", "hardware", "software")
+GIVEN_FILES = ("data", "hardware", "software")
 """Arguments of `fit_interface` that are read where nothing is measured."""
 
 
@@ -80,7 +80,7 @@ def _measured(call: Call, sizes: str, out: str | Path | None) -> Any:
     """Return a fit to the instructions of this machine, written with what was measured."""
     from dse.fitting import host
 
-    for name in (*READ, "clock"):
+    for name in (*GIVEN_FILES, "clock"):
         if name in call.given:
             raise ArgumentError(f"{name}: with --measure nothing is read; leave it out")
     if out is None:

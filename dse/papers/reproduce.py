@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dse.api.arguments import public
 from dse.contract.papers import CONTRADICTION, Claim, ClaimValue
 from dse.errors import UnknownPluginError, nearest
 from dse.papers.study_runner import StudyRunner
@@ -63,14 +64,22 @@ class Reproduction(Printable):
         }
 
 
-def check_papers(papers: Sequence[str] = ()) -> Reproduction:
-    """Return every claim of some papers, or of all, with our answer and the verdict.
+@public
+def reproduce(*papers: str) -> Reproduction:
+    """Check each number and statement of the papers against our models.
+
+    >>> print(dse.reproduce("roofline"))
+
+    Parameters
+    ----------
+    papers : PAPER...
+        Papers to check (default: all).
 
     Raises
     ------
-    UnknownPluginError
+    dse.errors.UnknownPluginError
         Naming a paper without claims.
-    ContractError
+    dse.errors.ContractError
         A claim fails to compute: with its file and line.
     """
     laboratory = StudyRunner()

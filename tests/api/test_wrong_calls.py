@@ -13,7 +13,6 @@ from dse.api import answers, audits, changes, simulation, studies
 from dse.api import fit as fits
 from dse.api.arguments import argument_kind
 from dse.errors import ArgumentError, DseError
-from dse.papers import public as papers
 from dse.removed import REMOVED
 from dse.silicon import public as silicon
 from tests.conftest import STUDIES, run_dse
@@ -172,12 +171,12 @@ def test_what_makes_no_sense(
 def test_every_argument_has_a_kind() -> None:
     functions = [
         function
-        for module in (answers, audits, changes, fits, papers, silicon, simulation, studies)
+        for module in (answers, audits, changes, fits, silicon, simulation, studies)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]
     assert dse.answer in functions
-    for function in functions:
+    for function in (*functions, dse.reproduce):
         assert inspect.unwrap(function) is not function, f"{function.__name__} is not checked"
         assert all(map(argument_kind, inspect.signature(function).parameters.values()))
 

@@ -18,7 +18,7 @@ from dse.cores import des, fft, jacobi
 from dse.cores._table import full_power_w, read_table
 from dse.cores.battle_hempstead.claims import equation
 from dse.errors import UnknownPluginError
-from dse.papers.reproduce import Reproduction, check_papers, select_claims
+from dse.papers.reproduce import Reproduction, reproduce, select_claims
 from dse.papers.study_runner import StudyRunner
 from dse.papers.verdicts import AGREES, DIFFERS, UNCHECKED, WITHIN, check_claim
 from dse.plugins import registry
@@ -55,7 +55,7 @@ ROOTS = (
 
 @pytest.fixture(scope="module")
 def found() -> Reproduction:
-    return check_papers()
+    return reproduce()
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.name)
