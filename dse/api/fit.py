@@ -111,7 +111,7 @@ def interface(
     software
         Output of `openssl speed` without the accelerator.  In place of `data`, with `hardware`.
     hardware
-        Output of `openssl speed` with the accelerator.
+        Output of `openssl speed -elapsed` with the accelerator, one call at a time.
     algorithm
         Algorithm, where the outputs have several.
     clock

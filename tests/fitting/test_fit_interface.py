@@ -29,7 +29,13 @@ from dse.fitting.interface.report import (
     report_on,
 )
 from dse.fitting.interface.text import adequacy, sentences
-from dse.fitting.interface.timings import Timings, parse_speed, read_csv, read_speed
+from dse.fitting.interface.timings import (
+    Timings,
+    openssl_timings,
+    parse_speed,
+    read_csv,
+    read_speed,
+)
 from dse.objectives.logca.model import LogCA
 from dse.study import records as user_records
 from tests.conftest import run_dse
@@ -553,6 +559,9 @@ The 'numbers' are in 1000s of bytes per second processed.
 type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes  16384 bytes
 sha256           78038.63k   191583.62k   375859.71k   484773.51k   522874.88k   540753.92k
 """
+ELAPSED = "You have chosen to measure elapsed time instead of user CPU time.\n"
+SLEEPS = "Doing sha256 for 3s on 16 size blocks: 300000 sha256's in 0.10s\n"
+SUM = "rates of calls side by side are a sum, and no time of one; measure without -multi and "
 MR = """\
 +H:16:64:256:1024:8192:16384
 +F:25:sha256:136258416.00:464106048.00:1067433728.00:1591398400.00:1889837056.00:1929265152.00
@@ -589,16 +598,34 @@ class TestOpensslSpeed:
     @pytest.mark.parametrize("ops", ["sha256's", "sha256 ops"])
     def test_plain_lines_count_where_there_is_no_table(self, tmp_path: Path, ops: str) -> None:
         doing = "sha256 ops" if ops.endswith("ops") else "sha256"
-        plain = f"Doing {doing} for 3s on 16 size blocks: 8000 {ops} in 2.00s\n"
-        assert parse_speed(plain, tmp_path).time_s("sha256", 16) == pytest.approx(2 / 8000)
+        plain = f"Doing {doing} for 3s on 16 size blocks: 8000 {ops} in 3.00s\n"
+        assert parse_speed(plain, tmp_path).time_s("sha256", 16) == pytest.approx(3 / 8000)
         assert parse_speed(plain + TABLE, tmp_path).rates["sha256"][16] == [78038630.0]
         never = parse_speed(plain.replace(" 8000 ", " 0 "), tmp_path)
         assert "it must be a rate above zero" in str(never.faults[0])
+
+    @pytest.mark.parametrize("name", ["aes-128-gcm", "AES-128-GCM", "id-aes128-GCM", "aes-128 gcm"])
+    def test_an_algorithm_has_one_name(self, tmp_path: Path, name: str) -> None:
+        found = parse_speed(TABLE.replace("sha256 ", name), tmp_path)
+        assert [*found.rates] == ["aes-128-gcm"]
+
+    def test_a_table_alone_does_not_say_what_its_seconds_are(self, tmp_path: Path) -> None:
+        self.write(tmp_path, TABLE, MR)
+        files = tmp_path / "sw.txt", tmp_path / "hw.txt"
+        assert openssl_timings(*files).notes == (
+            "hw.txt does not say that its seconds elapsed, and of the CPU they leave waiting out: "
+            "measure with -elapsed, and keep what openssl writes to standard error",
+        )
+        for elapsed in (ELAPSED, SLEEPS.replace("0.10", "2.41")):
+            self.write(tmp_path, TABLE, elapsed + MR)
+            assert not openssl_timings(*files).notes
 
     def test_the_median_of_repetitions_counts(self, tmp_path: Path) -> None:
         runs = (f"+H:16\n+F:25:sha256:{rate}\n" for rate in (100.0, 400.0, 200.0))
         found = parse_speed("".join(runs), tmp_path)
         assert found.time_s("sha256", 16) == 16 / 200
+        again = parse_speed(ELAPSED + TABLE + ELAPSED + TABLE, tmp_path)
+        assert (again.rates["sha256"][16], again.faults) == ([78038630.0] * 2, [])
 
     @pytest.mark.parametrize(
         ("software", "said"),
@@ -608,6 +635,14 @@ class TestOpensslSpeed:
             (TABLE.replace("   540753.92k", ""), "sw.txt:5:1: 'sha256 "),
             (TABLE.replace("sha256", "md5") + TABLE.replace("sha256", "sha1"),
              "sw.txt holds md5, sha1 and hw.txt sha256; measure one algorithm with both"),
+            (TABLE.replace("sha256", "aes-128-cbc"),
+             "sw.txt holds aes-128-cbc and hw.txt sha256; measure one algorithm with both"),
+            (SLEEPS + TABLE, "sw.txt:1:1: '0.10 of 3 s'; these seconds are of the CPU, and a call "
+             "that waits for an accelerator takes none; measure with -elapsed\n"),
+            ("+DT:sha256:3:16\n+R:9:sha256:2.390000\n" + MR, "sw.txt:2:1: '2.39 of 3 s'; these "),
+            (MR + "Forked child 0\n", f"sw.txt:3:1: 'Forked child 0'; {SUM}"),
+            ("$ openssl speed -async_jobs 8\n" + MR, f"sw.txt:1:17: '-async_jobs 8'; {SUM}"),
+            ("openssl speed -multi 2 -evp sha256\n", f"sw.txt:1:15: '-multi 2'; {SUM}"),
         ],
     )  # fmt: skip
     def test_faults(self, command: Command, tmp_path: Path, software: str, said: str) -> None:

@@ -168,9 +168,16 @@ def _repeated(table: CsvTable, column: int, sizes: Array) -> Iterator[Fault]:
 
 _SIZE = re.compile(r"([0-9]+) bytes")
 _RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
-_DOING = re.compile(
-    r"Doing (.+?)(?: ops)? for .*? on ([0-9]+) size blocks: ([0-9]+) .* in ([0-9.]+)s\s*"
+_RUN = re.compile(
+    r"^(?:Doing |\+DT:)(.+?)(?: ops)?(?: for |:)([0-9]+)(?:s on |:)([0-9]+)"
+    r"(?: size blocks: |\n\+R:)([0-9]+)(?: .* in |:.*:)([0-9]+[.][0-9]+)s?[ \t]*$",
+    re.M,
 )
+"""Algorithm, seconds of the run, size, calls, seconds that were counted."""
+_LEAST_COUNTED = 0.8
+"""A run of which less was counted did not count the time that elapsed."""
+_SIDE_BY_SIDE = re.compile(r"^Forked child .*|--?(?:multi|async_jobs)[ =](?!1\b)[0-9]+", re.M)
+_ELAPSED = "You have chosen to measure elapsed time"
 _FACTS = (
     ("version", re.compile(r"^(?:version: |OpenSSL )(\S.*?)\s*$", re.M)),
     ("cpu", re.compile(r"^CPUINFO: (\S.*?)\s*$", re.M)),
@@ -179,10 +186,14 @@ _FACTS = (
 
 @dataclass(eq=False)
 class Speeds:
-    """Rates in bytes per second by algorithm and size; several of one size are repetitions."""
+    """Rates in bytes per second by algorithm and size; several of one size are repetitions.
+
+    `elapsed` is whether the output shows that its seconds are those of a clock on the wall.
+    """
 
     path: Path
     data: bytes = b""
+    elapsed: bool = False
     rates: dict[str, dict[int, list[float]]] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
@@ -204,15 +215,15 @@ def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
 
     Lines ``Doing ...``, which come before a table, count where there is none.
     """
-    found = Speeds(path, data)
-    lines = list(enumerate(text.split("\n"), start=1))
-    _tables(found, lines)
-    for number, line in [] if found.rates or found.faults else lines:
-        match = _DOING.fullmatch(line)
-        if match:
-            name, size, calls, seconds = match.groups()
-            rate = float(calls) * float(size) / (float(seconds) or math.inf)
-            _add(found, number, line, [int(size)], name, [f"{rate:.6f}"])
+    runs = [*_RUN.finditer(text)]
+    found = Speeds(path, data, bool(runs) or _ELAPSED in text)
+    found.faults += _no_times_of_calls(text, runs, str(path))
+    _tables(found, list(enumerate(text.split("\n"), start=1)))
+    for run in [] if found.rates or found.faults else runs:
+        name, _, size, calls, counted = run.groups()
+        rate = float(calls) * float(size) / (float(counted) or math.inf)
+        number = text.count("\n", 0, run.start(4)) + 1
+        _add(found, number, run[0], [int(size)], name, [f"{rate:.6f}"])
     if not found.rates and not found.faults:
         rule = "it holds no rates of `openssl speed`: no line begins with 'type', '+H:' or 'Doing'"
         remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
@@ -220,6 +231,32 @@ def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
     matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
     found.facts = {name: match[1] for name, match in matches if match}
     return found
+
+
+def _no_times_of_calls(text: str, runs: list[re.Match[str]], file: str) -> Iterator[Fault]:
+    """Yield why rates are no inverse of the time of a call, at the first line that shows it."""
+    if side_by_side := _SIDE_BY_SIDE.search(text):
+        rule = "rates of calls side by side are a sum, and no time of one"
+        place = _place(text, side_by_side.start(), file)
+        yield place.fault(
+            (), quoted(side_by_side[0]), rule, "measure without -multi and -async_jobs"
+        )
+    for run in runs:
+        if float(run[5]) < _LEAST_COUNTED * float(run[2]):
+            written = quoted(f"{float(run[5]):.2f} of {run[2]} s")
+            rule = "these seconds are of the CPU, and a call that waits for an accelerator"
+            place = _place(text, text.rfind("\n", 0, run.start(4)) + 1, file)
+            yield place.fault((), written, f"{rule} takes none", "measure with -elapsed")
+            return
+
+
+def _place(text: str, at: int, file: str) -> Position:
+    return Position(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), file)
+
+
+def _common_name(algorithm: str) -> str:
+    """Return what an algorithm is called whatever the version of OpenSSL: ``aes-128-gcm``."""
+    return re.sub(r"^id-aes([0-9])", r"aes-\1", algorithm.casefold().replace(" ", "-"))
 
 
 def _tables(found: Speeds, lines: list[tuple[int, str]]) -> None:
@@ -234,7 +271,11 @@ def _tables(found: Speeds, lines: list[tuple[int, str]]) -> None:
             _add(found, number, line, sizes, parts[2] if len(parts) > 2 else "", parts[3:])
         elif line.startswith("type ") and _SIZE.search(line):
             sizes, table = [int(size) for size in _SIZE.findall(line)], True
-        elif not line.strip() or not line[0].strip() or line.startswith(("Doing ", "version:")):
+        elif (
+            not line.strip()
+            or not line[0].strip()
+            or line.startswith(("Doing ", "version:", _ELAPSED))
+        ):
             table = False
         elif table:
             words = line.split()
@@ -259,7 +300,7 @@ def _add(
             found.faults.append(place.fault((), quoted(text), rule, remedy))
             continue
         rate = float(match[1]) * (1000 if match[2] else 1)
-        found.rates.setdefault(name, {}).setdefault(size, []).append(rate)
+        found.rates.setdefault(_common_name(name), {}).setdefault(size, []).append(rate)
 
 
 def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None) -> Timings:
@@ -274,43 +315,45 @@ def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None
     """
     slow, fast = read_speed(software), read_speed(hardware)
     refuse([*slow.faults, *fast.faults])
-    one, other = _algorithms(slow, fast, algorithm)
-    sizes = sorted(set(slow.rates[one]) & set(fast.rates[other]))
-    lonely = sorted(set(slow.rates[one]) ^ set(fast.rates[other]))
+    name = _algorithm(slow, fast, algorithm)
+    sizes = sorted(set(slow.rates[name]) & set(fast.rates[name]))
+    lonely = sorted(set(slow.rates[name]) ^ set(fast.rates[name]))
     shown = ", ".join(units.show(size, "size_byte") for size in lonely)
     refuse(too_few(str(hardware), len(sizes)))
-    facts = {"algorithm": other}
+    facts = {"algorithm": name}
     facts |= {
-        f"{kind}_{name}": text
+        f"{kind}_{fact}": text
         for kind, speeds in (("software", slow), ("hardware", fast))
-        for name, text in speeds.facts.items()
+        for fact, text in speeds.facts.items()
     }
+    of_cpu = (
+        f"{hardware.name} does not say that its seconds elapsed, and of the CPU they leave waiting "
+        "out: measure with -elapsed, and keep what openssl writes to standard error"
+    )
     return Timings(
         size=np.array(sizes, dtype=np.float64),
-        host=np.array([slow.time_s(one, size) for size in sizes]),
-        offload=np.array([fast.time_s(other, size) for size in sizes]),
+        host=np.array([slow.time_s(name, size) for size in sizes]),
+        offload=np.array([fast.time_s(name, size) for size in sizes]),
         files=((software.name, slow.data), (hardware.name, fast.data)),
         facts=facts,
-        notes=(f"omitted, because only one output has it: {shown}",) * bool(lonely),
+        notes=(
+            *(f"omitted, because only one output has it: {shown}",) * bool(lonely),
+            *(of_cpu,) * (not fast.elapsed),
+        ),
     )
 
 
-def _algorithms(slow: Speeds, fast: Speeds, wanted: str | None) -> tuple[str, str]:
-    """Return the algorithm to take of each output."""
+def _algorithm(slow: Speeds, fast: Speeds, wanted: str | None) -> str:
+    """Return the algorithm to take of both outputs."""
     both = sorted(set(slow.rates) & set(fast.rates))
-    if wanted is not None:
-        if wanted not in both:
-            raise DseError(
-                f"--algorithm {wanted!r} is not in both outputs; {nearest(wanted, both)}"
-            )
-        return wanted, wanted
-    if len(slow.rates) == len(fast.rates) == 1:
-        return next(iter(slow.rates)), next(iter(fast.rates))
-    if len(both) == 1:
-        return both[0], both[0]
-    if both:
+    if not both:
+        raise DseError(
+            f"{slow.path} holds {', '.join(sorted(slow.rates))} and {fast.path} "
+            f"{', '.join(sorted(fast.rates))}; measure one algorithm with both"
+        )
+    if wanted is None and len(both) > 1:
         raise DseError(f"the outputs hold {', '.join(both)}; choose one with --algorithm")
-    raise DseError(
-        f"{slow.path} holds {', '.join(sorted(slow.rates))} and {fast.path} "
-        f"{', '.join(sorted(fast.rates))}; measure one algorithm with both"
-    )
+    name = both[0] if wanted is None else _common_name(wanted)
+    if name not in both:
+        raise DseError(f"--algorithm {wanted!r} is not in both outputs; {nearest(name, both)}")
+    return name
