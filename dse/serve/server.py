@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,11 +24,15 @@ HERE = "127.0.0.1"
 MOST_BYTE = 1 << 20
 """Longest request."""
 
+MOST_TABS = 64
+"""Tabs of which the latest question is kept."""
+
 
 class Server(ThreadingHTTPServer):
     """Threads, because a browser keeps connections open; a lock, because a search takes it all."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, session: Session, port: int) -> None:
         """Listen."""
@@ -39,6 +45,18 @@ class Server(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.searching = threading.Lock()
         self.latest: dict[str, int] = {}
+
+    def handle_error(self, *about: Any) -> None:
+        """Print what is a fault of the program, not that a tab was closed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*about)
+
+    def is_overtaken(self, tab: str, number: int) -> bool:
+        """Tell whether a tab has a later question than this, of which it keeps the number."""
+        self.latest[tab] = max(number, self.latest.pop(tab, 0))
+        while len(self.latest) > MOST_TABS:
+            self.latest.pop(next(iter(self.latest)), None)
+        return number < self.latest.get(tab, 0)
 
     @property
     def address(self) -> str:
@@ -55,6 +73,7 @@ class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: Server
+    timeout = 10  # seconds for which something is waited for
 
     def log_message(self, *_: Any) -> None:
         """Keep the terminal quiet: addresses hold the token."""
@@ -66,32 +85,31 @@ class Handler(BaseHTTPRequestHandler):
             return
         assigned = parse_qs(urlsplit(self.path).query).get("set", [])
         try:
-            pairs = {name: str(value) for name, value in assignments(assigned, EXAMPLE).items()}
+            moved = assignments(assigned, EXAMPLE)
             with self.server.searching:
-                self._send_named(where, pairs)
+                found = self._found(where, moved)
         except DseError as error:
-            lines = "\n".join(f"{fault['path']}: {fault['rule']}" for fault in faults_of(error))
-            self._send(HTTPStatus.BAD_REQUEST, lines, "text/plain")
+            found = (HTTPStatus.BAD_REQUEST, str(error), "text/plain", "")
+        self._send(*found)  # to one who may not read it: others do not wait for that
 
-    def _send_named(self, where: str, pairs: dict[str, str]) -> None:
+    def _found(self, where: str, moved: dict[str, str]) -> tuple[HTTPStatus, str, str, str]:
         session = self.server.session
         if where == "":
             session.refresh()
-            self._send(HTTPStatus.OK, session.page(pairs, live=self._live(pairs)), "text/html")
-        elif where == "report.html":
-            self._send(HTTPStatus.OK, session.page(pairs, live=None), "text/html", where)
-        elif where == "study.yaml":
-            self._send(HTTPStatus.OK, session.study_text(pairs), "application/yaml", where)
-        else:
-            self._send(HTTPStatus.NOT_FOUND, "no such page", "text/plain")
+            return HTTPStatus.OK, session.page(moved, live=self._live(moved)), "text/html", ""
+        if where == "report.html":
+            return HTTPStatus.OK, session.page(moved, live=None), "text/html", where
+        if where == "study.yaml":
+            return HTTPStatus.OK, session.study_text(moved), "application/yaml", where
+        return HTTPStatus.NOT_FOUND, "no such page", "text/plain", ""
 
-    def _live(self, pairs: Mapping[str, str]) -> dict[str, Any]:
+    def _live(self, moved: Mapping[str, str]) -> dict[str, Any]:
         """Return what the page knows of the program."""
         session = self.server.session
         return {
             "version": session.version,
             "run": session.live,
-            "moved": dict(pairs),
+            "moved": dict(moved),
             "nothing": NOTHING_FITS,
             "running": session.live and session.status()["state"] == "running",
             "sliders": [one.to_dict() for one in session.sliders],
@@ -104,13 +122,13 @@ class Handler(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         sort = self.headers.get_content_type()
-        if sort != "application/json" or not length.isdigit() or int(length) > MOST_BYTE:
+        if sort != "application/json" or not length.isdecimal() or int(length) > MOST_BYTE:
             self._send(HTTPStatus.BAD_REQUEST, "a request is a little JSON", "text/plain")
             return
         try:
             body = json.loads(self.rfile.read(int(length)))
             found = self._answer(where, body if isinstance(body, dict) else {})
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             self._send(HTTPStatus.BAD_REQUEST, f"not understood: {error}", "text/plain")
             return
         except DseError as error:
@@ -128,9 +146,9 @@ class Handler(BaseHTTPRequestHandler):
             return session.stop()
         tab, number = str(body.get("tab"))[:40], int(body.get("number") or 0)
         if where == "answer":
-            server.latest[tab] = max(number, server.latest.get(tab, 0))
+            server.is_overtaken(tab, number)
         with server.searching:
-            if where == "answer" and number < server.latest[tab]:
+            if where == "answer" and server.is_overtaken(tab, number):
                 return {"overtaken": True, "faults": []}
             if where == "answer":
                 changed = session.is_changed or body.get("version") != session.version
@@ -146,12 +164,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def _where(self) -> str | None:
         """Return what is requested behind the token; None, and refused, without it."""
-        token, _, where = urlsplit(self.path).path.lstrip("/").partition("/")
-        origin = self.headers.get("Origin")
-        known = self.headers.get("Host") in self.server.hosts
-        known &= origin is None or urlsplit(origin).netloc in self.server.hosts
-        if known and secrets.compare_digest(token.encode(), self.server.token.encode()):
-            return where
+        with suppress(ValueError):  # of an address that is none
+            token, _, where = urlsplit(self.path).path.lstrip("/").partition("/")
+            origin = self.headers.get("Origin")
+            known = self.headers.get("Host") in self.server.hosts
+            known &= origin is None or urlsplit(origin).netloc in self.server.hosts
+            if known and secrets.compare_digest(token.encode(), self.server.token.encode()):
+                return where
         self._send(HTTPStatus.FORBIDDEN, "the address of the page has a token", "text/plain")
         return None
 

@@ -25,7 +25,18 @@ from dse.api.arguments import known, study_of
 from dse.api.changes import flips
 from dse.api.pages import begun_page, infeasible_page, page_text
 from dse.api.studies import load, run, status
-from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of
+from dse.errors import (
+    ArgumentError,
+    DseError,
+    Fault,
+    InfeasibleError,
+    OutputError,
+    UnitError,
+    faults_of,
+    nearest,
+    quoted,
+    refuse,
+)
 from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import under_way
@@ -72,27 +83,51 @@ class Moving:
         The study as it was read.
     sliders
         What moves, by the path that ``--set`` takes.
+    choices
+        What the study chooses among, as it writes that, by path: a request may fix it.
     """
 
     def __init__(self, document: Document, *, time: str | None) -> None:
         """Find what moves; `time` is the most CPU time of one answer."""
         self.study = ready(document)
         self.sliders: dict[str, Slider] = {one.path: one for one in sliders_of(self.study)}
+        axes = document.section("axes").items()
+        self.choices = {path: [*map(str, one)] for path, one in axes if isinstance(one, list)}
         self._time = time
         self._today: Pick | None = None
 
     def overrides(self, moved: Mapping[str, Any]) -> dict[str, str]:
         """Return what was moved, numbers in SI or texts by path, as ``--set`` takes it.
 
+        This is all that a request may set: what else a study says could run a program, read a
+        file or search for hours.
+
         Raises
         ------
-        ArgumentError
-            Something is moved that this study does not have.
+        StudyError
+            Something is moved that this study does not have, or not to a value of its kind.
         """
-        unknown = [path for path in moved if path not in self.sliders]
-        if unknown:
-            raise ArgumentError(f"{unknown[0]}: this study has nothing of that name to move")
-        return {path: self.sliders[path].written(value) for path, value in moved.items()}
+        found, faults = {}, []
+        for path, value in moved.items():
+            try:
+                found[path] = self._written(path, value)
+            except UnitError as error:
+                faults.append(Fault(path, quoted(value), error.rule, error.remedy))
+        refuse(faults)
+        return found
+
+    def _written(self, path: str, value: Any) -> str:
+        if path in self.sliders:
+            return self.sliders[path].written(value)
+        choices = self.choices.get(path, [])
+        if value in choices:
+            return str(value)
+        known = (value, choices) if choices else (path, [*self.sliders, *self.choices])
+        raise UnitError("a page sets sliders and choices of its study alone", nearest(*known))
+
+    def at(self, moved: Mapping[str, Any]) -> Study:
+        """Return the study with what was moved."""
+        return load(self.study, overrides=self.overrides(moved)) if moved else self.study
 
     def answer(
         self, moved: Mapping[str, Any], prefer: str | None = None, within: str | None = None
@@ -107,13 +142,13 @@ class Moving:
         pairs = self.overrides(moved)
         said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
         try:
-            study = load(self.study, overrides=pairs) if pairs else self.study
-            found = self._answered(study, prefer, within)
+            found = self._answered(self.at(moved), prefer, within)
         except InfeasibleError as error:
             lines = tuple(str(error).split("\n"))
             shown = sections.html("", [sections.Section("infeasible", "", lines)])
             found = {"html": shown}
-        numbers = {path: self.sliders[path].number(value) for path, value in moved.items()}
+        sliders = {path: self.sliders[path] for path in moved if path in self.sliders}
+        numbers = {path: slider.number(moved[path]) for path, slider in sliders.items()}
         return said | {"numbers": numbers} | found
 
     def _answered(self, study: Study, prefer: str | None, within: str | None) -> dict[str, Any]:
@@ -199,7 +234,8 @@ class Slider:
 
     def written(self, value: float | str) -> str:
         """Return what ``--set`` gives the path: of a number in SI, or of a text as typed."""
-        text = value if isinstance(value, str) else units.exact_text(value, self.quantity)
+        text = value if isinstance(value, str) else units.exact_text(float(value), self.quantity)
+        units.parse(text, self.quantity)  # a number, and no list, file or expression
         return text if self.bound is None else self.bound.text(text)
 
     def number(self, value: float | str) -> float:
@@ -340,8 +376,7 @@ class Session:
         """Return a decision map around what was moved, with more rows each time."""
         prefer, within = (str(request[key]) if request.get(key) else None for key in HOW)
         paths = [str(path) for path in request.get("axes", [])]
-        pairs = self._moves.overrides(request.get("moved", {}))
-        moved = Moving(load(self._moves.study, overrides=pairs).document, time=self.time)
+        moved = Moving(self._moves.at(request.get("moved", {})).document, time=self.time)
         if len({*paths} & moved.sliders.keys()) != 2:
             raise ArgumentError("a map has two numbers of the study that move")
         study, one, other = moved.study, *(moved.sliders[path] for path in paths)
@@ -361,22 +396,22 @@ class Session:
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with what was set: of the run, or of a search that is made now."""
-        if self.live and not self.source.is_dir():
+        if self.live and not self.source.is_dir() and not request:
             return begun_page(self.source, status(self.source).sections, live=live)
         if self.live and not request:
             return page_text(self.source, live=live, time=self.time, all=self._is_exact())
-        study = load(self._moves.study, overrides=dict(request)) if request else self._moves.study
+        study = self._moves.at(request)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / self.source.stem
             try:
-                run(study, out=out, plots=False)
+                run(study, out=out, plots=False, time=self.time)
             except InfeasibleError as error:
                 return infeasible_page(study, error, live=live)
             return page_text(out, live=live, time=self.time)
 
     def study_text(self, request: Mapping[str, str]) -> str:
         """Return the study with what was set, below its own first comment."""
-        document = override(self._moves.study.document, [*request.items()])
+        document = self._moves.at(request).document
         leading = takewhile(lambda line: line.startswith("#"), document.text.splitlines())
         return "\n".join([*leading, block_yaml(document.data)])
 

@@ -6,12 +6,14 @@ import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -23,10 +25,11 @@ import dse
 from dse.errors import ArgumentError, OutputError, StudyError, faults_of
 from dse.files.whole_folders import under_way, working_folder
 from dse.runs.run_files import begin_manifest, begun_manifest
-from dse.serve.server import Server
+from dse.serve.server import HERE, MOST_TABS, Handler, Server
 from dse.serve.session import Session, _holds, stop_run
 from tests.conftest import STUDIES
 from tests.page.browser import PROGRAM, browser
+from tests.search.test_effort import LARGE
 
 DES = STUDIES / "des_100gbps.yaml"
 UNLIMITED = {"downloadThroughput": -1, "uploadThroughput": -1}
@@ -111,7 +114,8 @@ def test_a_fault_is_that_of_the_command_line_at_its_field() -> None:
     with pytest.raises(StudyError) as caught:
         dse.answer(DES, overrides="workload.rate=73 foo")
     assert [fault] == [*faults_of(caught.value)]
-    assert unknown["rule"].startswith("search.method: this study has nothing of that name")
+    assert unknown["path"] == "search.method"
+    assert unknown["rule"] == "a page sets sliders and choices of its study alone"
 
 
 def test_a_study_that_changed_underneath_is_said_to_each_tab(tmp_path: Path) -> None:
@@ -147,13 +151,124 @@ def test_page_and_study_are_saved_with_what_was_set(tmp_path: Path) -> None:
     assert dse.answer(tmp_path / "saved.yaml", flips=False).pick.line == "2 u16"
 
 
+MEASURED = "{command: [touch, ran], outputs: {area: um2}}"
+MODELLED = """\
+# Which?
+workload: {rate: 1 Gbit/s, granularity: 4 KiB}
+stages: [{core: des}]
+interface: {link: 1 GB/s, in_flight: 4}
+axes: {interface.attachment: [inline, look_aside], interface.overhead: [1 us, 2 us]}
+objectives: {area: minimise}
+constraints: [area <= 1 mm2]
+"""
+
+
 def test_no_program_of_a_study_is_run_unless_that_is_allowed(tmp_path: Path) -> None:
-    study = "# Q\nevaluate: {command: [touch, ran], outputs: {area: um2}}\n"
-    study += "axes: {n: {from: 1, to: 3}}\nobjectives: {area: minimise}\n"
-    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
+    study = f"# Q\nevaluate: {MEASURED}\naxes: {{n: {{from: 1, to: 3}}}}\n"
+    (tmp_path / "study.yaml").write_text(f"{study}objectives: {{area: minimise}}\n")
     with pytest.raises(ArgumentError, match="--allow-run lets the page run it"):
         Session(tmp_path / "study.yaml", allow_run=False, time="5 s")
     assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
+@pytest.mark.parametrize("of_a_run", [False, True])
+def test_no_request_runs_a_program(
+    of_a_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cores.csv").write_text("design,area_um2\na,1\nb,2\n", encoding="utf-8")
+    study = "# Q\ndesigns: cores.csv\nobjectives: {area: minimise}\n"
+    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
+    source = tmp_path / ("run" if of_a_run else "study.yaml")
+    if of_a_run:
+        dse.run("study.yaml", out=source, plots=False)
+    sets = {"evaluate": MEASURED, "axes": "{n: {from: 1, to: 3}}", "designs": "null"}
+    query = urlencode({"set": [f"{name}={value}" for name, value in sets.items()]}, doseq=True)
+    with serving(source) as server:
+        for page in ("", "report.html", "study.yaml"):
+            status, said = ask(server, f"{page}?{query}")
+            assert (status, said.partition(";")[0]) == (400, f"evaluate: {MEASURED!r}")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        *("search.method=nsga2", "search.budget=1000000000", "search.effort=1 h"),
+        *("interface.device=other.yaml", "workload.granularity=sizes.csv", "stages=[{table: x}]"),
+        *("workload.rate={from: 1 bit/s, to: 2 bit/s}", "workload.rate=[1 bit/s]"),
+        *("interface.attachment=[inline]", "interface.overhead=3 us", "stages.des.counts={u8: 1}"),
+        *("constraints.0=area <= 1 mm2 and power <= 1 W", "constraints.0=[area <= 1 mm2]"),
+    ],
+)
+def test_sliders_and_choices_alone_are_set(pair: str, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(MODELLED, encoding="utf-8")
+    path, _, value = pair.partition("=")
+    with serving(tmp_path / "study.yaml") as server:
+        status, said = ask(server, f"study.yaml?{urlencode({'set': pair})}")
+        assert (status, said.partition(":")[0]) == (400, path)
+        (fault,) = answered(server, moved={path: value})["faults"]
+        assert fault["path"] == path
+
+
+def test_a_choice_and_a_bound_are_set(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(MODELLED, encoding="utf-8")
+    pairs = ["interface.attachment=inline", "constraints.0=0.5 mm2"]
+    query = urlencode({"set": pairs}, doseq=True)
+    with serving(tmp_path / "study.yaml") as server:
+        text = ask(server, f"study.yaml?{query}")[1]
+        page = ask(server, f"?{query}")[1]
+    assert "attachment: inline" in text
+    assert "area <= 0.5 mm2" in text
+    assert '"constraints.0":"0.5 mm2"' in page  # where its slider begins
+
+
+def test_a_search_of_a_page_has_the_time_of_an_answer(tmp_path: Path) -> None:
+    text = f"# Which?\n{LARGE.replace('search: {effort: 1 ms}', '')}"
+    (tmp_path / "large.yaml").write_text(text, encoding="utf-8")
+    page = Session(tmp_path / "large.yaml", allow_run=False, time="1 ms").page({}, live=None)
+    assert "the limit of 0.001 s of CPU time was reached" in page
+
+
+def test_what_hangs_or_goes_away_blocks_nobody_and_prints_nothing(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Handler, "timeout", 1)
+    with serving(DES) as server, ExitStack() as hanging:
+        assert server.request_queue_size == 128
+        post = f"POST {urlsplit(server.address).path}answer HTTP/1.1\r\nHost: 127.0.0.1"
+        post += f":{server.server_port}\r\nContent-Type: application/json\r\nContent-Length: "
+        asks = ["", "GET", f"{post}9\r\n\r\n{{", f"{post}\xb2\r\n\r\n", f"{post}2\r\n\r\n[]"]
+        asks += [
+            "GET //[ HTTP/1.0\r\n\r\n",
+            f"{post}40\r\n\r\n" + '{"number": 1e999, "moved": [1, [2, [3]]]}',
+        ]
+        asks += [
+            f"{post}200000\r\n\r\n{'[' * 200_000}",
+            post.replace("127.0.0.1", "[") + "\r\n\r\n",
+        ]
+        asks += [post.replace("POST", "GET").replace("answer", "") + "2\r\n\r\n"]
+        for text in asks:
+            for reset in (False, True):
+                one = hanging.enter_context(socket.create_connection((HERE, server.server_port)))
+                one.sendall(text.encode("latin-1"))
+                if reset:  # a tab that is closed
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    one.close()
+        assert answered(server)["pick"] == "3 u16"
+        with server.searching:  # of another tab
+            assert json.loads(ask(server, "status", {})[1])["state"] == "finished"
+        silent = hanging.enter_context(socket.create_connection((HERE, server.server_port)))
+        silent.settimeout(30)
+        assert silent.recv(1) == b""  # what says nothing is not waited for
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_kept_of_tabs_and_maps_is_bounded() -> None:
+    with serving(DES) as server:
+        for tab in range(3 * MOST_TABS):
+            server.is_overtaken(str(tab), 1)
+        assert len(server.latest) == MOST_TABS
 
 
 def test_a_measured_run_is_shown_with_its_front_and_how_that_grew(tmp_path: Path) -> None:

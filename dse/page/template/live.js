@@ -84,7 +84,7 @@ async function ask_answer(number) {
   if (number !== asked || !found) return;
   at("live-answer").classList.remove("stale");
   at("changed").hidden = !found.changed;
-  if (!found.faults) known.push({ moved: kept, ...found });
+  if (!found.faults && known.push({ moved: kept, ...found }) > 100) known.shift();
   tell(found);
 }
 
@@ -112,7 +112,7 @@ function tell(found) {
   at("live-copy").hidden = !found.set?.length;
 }
 
-const query = () => new URLSearchParams([...at("live-set").textContent.matchAll(/--set "([^"]*)"/g)].map((pair) => ["set", pair[1]])).toString();
+const query = () => new URLSearchParams(Object.entries(moved).map(([path, value]) => ["set", `${path}=${value}`])).toString();
 
 async function follow() {
   const found = await ask("status", {});
