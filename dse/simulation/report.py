@@ -115,7 +115,8 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
     problem = prepared.problem
     columns = {name: float(column[0]) for name, column in problem.space.columns(index).items()}
     fleets = problem.stage_columns(problem.space.columns(index), STAGES)
-    stages = {name: [float(one[0]) for one in fleets[name]] for name in STAGES if name in fleets}
+    unknown = (np.zeros(1),) * len(problem.stages)  # of power and memory, as to the model
+    stages = {name: [float(one[0]) for one in fleets.get(name, unknown)] for name in STAGES}
     _refuse(columns, stages)
     if (index < 0).any():
         raise UnitError(f"{ALONE} offloads nothing", "name a design with instances")
@@ -158,7 +159,7 @@ def _pipeline(columns: Columns, stages: Stages) -> Pipeline:
 
 def _refuse(columns: Columns, stages: Stages) -> None:
     """Raise for what has no pipeline, or one whose clocks only the equations know."""
-    if "interface_in_flight" not in columns or not stages:
+    if "interface_in_flight" not in columns or not any(stages.values()):
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
     if columns.get(TASKS_OFFLOADED, 1.0) < 1:
@@ -176,6 +177,9 @@ def _refuse(columns: Columns, stages: Stages) -> None:
     if max(stages["stage_common"]) > 0 and "workload_rate_bit_per_s" in columns:
         rule = "clocks that meet the rate are not simulated"
         raise UnitError(rule, "write `clock: 1`, or another fraction, in the stages")
+    if math.isinf(min(stages["stage_capacity_bit_per_s"])):
+        rule = "a whole accelerator, whose pipelines nobody knows, is not simulated"
+        raise UnitError(rule, "describe it by `stages`")
     if min(stages["stage_capacity_bit_per_s"]) <= 0:
         raise UnitError("a stage of this design has no instances", "choose another design")
 

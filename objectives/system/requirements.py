@@ -6,6 +6,8 @@ guard returns by how much its terms differ, relative to them: where they do, a m
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from dse.contract import WAIT_MODES, Column, guard, requirement
@@ -168,6 +170,11 @@ def _apart(one: Column, other: Column) -> Column:
     return np.abs(one - other) / np.where(other > 0, other, 1.0)
 
 
+def _exceeds(value: Column, bound: Column) -> Column:
+    """Return by what share a value exceeds a bound, 0 where it does not: both may be 0 or inf."""
+    return np.where(value <= bound, 0.0, value / bound - 1.0)
+
+
 @guard(rule="speedup is at most the acceleration and what the interface alone allows")
 def speedup_within_bounds(
     *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
@@ -178,8 +185,7 @@ def speedup_within_bounds(
     ----------
     Altaf & Wood, ISCA 2017, eqs 3 and 4.
     """
-    interface = host_time_s / transfer_s
-    return speedup / np.minimum(acceleration, interface) - 1.0
+    return _exceeds(speedup, np.minimum(acceleration, host_time_s / transfer_s))
 
 
 @guard(rule="power is energy over time")
@@ -247,7 +253,8 @@ def power_stays_under_the_cap(
     memory_power_w: Column | float = 0.0,
 ) -> Column:
     """Return by what share fleet, memory and constant power exceed the power cap."""
-    return (power_w + memory_power_w + budget_constant_power_w) / budget_power_cap_w - 1.0
+    drawn = power_w + memory_power_w + budget_constant_power_w
+    return _exceeds(drawn, budget_power_cap_w)
 
 
 @guard(rule="throughput is at most every limit it names")
@@ -264,7 +271,7 @@ def throughput_within_limits(
     """Return by what share the throughput exceeds the tightest limit that it names."""
     others = (link_limit_bit_per_s, memory_limit_bit_per_s, offload_limit_bit_per_s)
     named = (peak_bit_per_s, power_limit_bit_per_s, *others, dependence_limit_bit_per_s)
-    return largest(throughput_bit_per_s / limit for limit in named) - 1.0
+    return _exceeds(throughput_bit_per_s, least(cast(Stages, named)))
 
 
 @guard(rule="an offload is no faster than anything that it passes through")
@@ -280,7 +287,7 @@ def offload_within_limits(
     """Return by what share 8 g / T1 exceeds the tightest limit that one offload meets."""
     rate = BIT_PER_BYTE * workload_granularity_byte / offload_latency_s
     limits = (capacity_bit_per_s, power_limit_bit_per_s, link_limit_bit_per_s)
-    return largest(rate / limit for limit in (*limits, memory_limit_bit_per_s)) - 1.0
+    return _exceeds(rate, least(cast(Stages, (*limits, memory_limit_bit_per_s))))
 
 
 @guard(rule="an offload takes no longer than its work on one core of each stage")
@@ -298,14 +305,16 @@ def offload_within_one_core(
     stage_common: Stages,
     stream_rate_bit_per_s: Column,
     power_limit_bit_per_s: Column | float = np.inf,
+    accelerated_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """Return by what share T1 exceeds that of its tasks one after another.
 
     ``T_oh + n (p g + sum_j (8 g / p_j + 1) max(latency_j, I_j) max(1, c_j / r_j))``, r_j being the
-    rate at which stage j runs and p_j its payload per task.
+    rate at which stage j runs and p_j its payload per task; of a whole accelerator, which has no
+    stages, T0 / A is in place of the sum.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
-    work = passing_s_per_byte * workload_granularity_byte
+    work = passing_s_per_byte * workload_granularity_byte + payload / accelerated_limit_bit_per_s
     stages = (stage_payload_bit, stage_latency_s, stage_round_s, stage_capacity_bit_per_s)
     for task, latency, interval, capacity, common in zip(*stages, stage_common, strict=True):
         rate = np.where(common > 0, stream_rate_bit_per_s, power_limit_bit_per_s)
@@ -314,7 +323,7 @@ def offload_within_one_core(
         slower = np.where(each > 0, np.maximum(capacity / rate, 1.0), 1.0)
         work = work + (payload / task + 1.0) * (each * slower)
     alone = transfer_s + np.maximum(serial_tasks, 1.0) * work
-    return offload_latency_s / alone - 1.0
+    return _exceeds(offload_latency_s, alone)
 
 
 @guard(rule="no station is busy for longer than all the time")

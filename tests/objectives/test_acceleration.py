@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+import dse
 from dse.objectives.logca.model import LogCA
 from dse.study import study
+from dse.study.workload_interface_budget import InterfaceSection
 
 STUDY = """
 workload:
@@ -63,3 +67,54 @@ def test_one_accelerator_computes_one_offload_after_the_other() -> None:
     assert terms["fleet_load"] == pytest.approx(1e9 * host / (8 * 4096 * 20))
     slow = terms_of(interface__link="10 MB/s")
     assert slow["offload_latency_s"] == pytest.approx(3e-6 + 4096 / 10e6)
+
+
+WHOLE = """# How long does an offload take?
+workload: {task_rate: 1 ktask/s, granularity: 4 KiB, kernel: des}
+interface: {%s}
+objectives: {offload_latency: minimise, host_cores: minimise}
+"""
+HOST_S = 16.2e-9 * 4096
+LINK_S = 4096e-9
+PCIE = "max_payload=128 B max_read_request=256 B completion=64 B descriptors=2 batch=2 in_flight=2"
+TIMES_S = {
+    "host=mine": (600e-9, 0.0),
+    "host_clock=2 GHz overhead=200 cycles": (600e-9, 0.0),
+    "latency=1 ns/B": (100e-9 + LINK_S, 0.0),
+    "overhead_plus_latency=1 us overhead_share=0.3": (1e-6, 0.0),
+    "overhead=0 s latency=0 s": (0.0, 0.0),
+    "link=1 GB/s": (600e-9, LINK_S),
+    "link=1 GB/s transfer=store_and_forward": (600e-9 + 2 * LINK_S, 0.0),
+    "wait=sync_os switch=1 us": (600e-9, 0.0),
+    "in_flight=8 max_in_flight=9": (600e-9, 0.0),
+    "attachment=inline retransmit_share=1 % segment=1 kB": (600e-9, 0.0),
+    "host_cores=4 host_power=100 W buffer_area=1 um2/bit buffer_leakage=1 pW/bit": (600e-9, 0.0),
+    "idle_power=1 W transfer_energy=1 nJ/B attachment_area=1 mm2": (600e-9, 0.0),
+    "device=sandy_bridge": (600e-9, 4096 / 54.4e9),  # 16 B in each of 3.4 G cycles
+    f"pcie=gen5 x16 {PCIE} round_trip=100 ns": (900e-9, 97.48e-9),
+}
+"""What an offload takes besides the accelerator, and while it computes, by fields."""
+ARRIVALS = ("1 ktask/s", "1 ktask/s, arrivals: poisson", "1 ktask/s, chained: true, streams: 3")
+ARRIVALS += ("1 ktask/s, program_share: 0.4, program_offloads: 100 kHz",)
+
+
+@pytest.mark.parametrize(("kind", "inside"), [("acceleration: 20", 20), ("includes: device", 0)])
+@pytest.mark.parametrize("fields", TIMES_S)
+def test_a_whole_accelerator_answers_with_every_field(kind: str, inside: int, fields: str) -> None:
+    """Guards look at what is answered: ``T1 = T_oh + max(p g, T0 / A)``."""
+    pairs = re.findall(r"(\w+)=(.+?)(?= \w+=|$)", fields)
+    overrides = {f"interface.{name}": value for name, value in pairs}
+    if "overhead_plus_latency" not in fields:
+        overrides = {"interface.overhead": "100 ns", "interface.latency": "500 ns"} | overrides
+    outside, passed = TIMES_S[fields]
+    for arrival in ARRIVALS:
+        text = WHOLE.replace("1 ktask/s", arrival) % kind
+        found = dse.answer(text, overrides=overrides, all=False, flips=False)
+        assert isinstance(found, dse.Answer)
+        expected = outside + max(passed, HOST_S / inside if inside else 0.0)
+        assert found.pick.quantities["offload_latency_s"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_every_field_of_an_interface_is_tried() -> None:
+    tried = {*re.findall(r"(\w+)=", " ".join(TIMES_S)), "acceleration", "includes"}
+    assert tried == set(InterfaceSection.model_fields)

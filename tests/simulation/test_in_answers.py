@@ -58,3 +58,12 @@ def test_what_does_not_vary_is_not_simulated(write: Write) -> None:
     found = asked(write(capped))
     assert "Not simulated: a power cap" in found.text(all=True)
     assert "Not simulated" not in found.text()
+
+
+def test_a_table_without_power_is_simulated(write: Callable[..., Path]) -> None:
+    write("design,area_um2,clock_mhz,cycles_per_block,payload_bit\na,1000,200,64,512\n", "t.csv")
+    timed = STUDY.replace("{core: des, designs: [u16]", "{table: t.csv").replace(
+        "55 Gbit/s", "5 Gbit/s"
+    )
+    found = asked(write(timed.replace("335 ns", "1 ms").replace("to: 6", "to: 9")))
+    assert "offload_latency_p99_s" in found.to_dict()["simulation"]["quantities"]
