@@ -228,7 +228,9 @@ class _Reader:
                 right = made.get(name.partition(".")[0], 0)
                 if count and _number(count) != right:
                     rule = f"in this study it is {right}"
-                    self.faults.append(Fault(name, count, rule, "write that"))
+                    fixed = f"{name.partition('.')[0]}.instances={count}"
+                    remedy = f'write that, or evaluate this number with --set "{fixed}"'
+                    self.faults.append(Fault(name, count, rule, remedy))
         return index
 
     def _single(self, stage: Stage) -> tuple[str, str]:
