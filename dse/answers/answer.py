@@ -337,7 +337,7 @@ def recommend(
     tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
     parts = [
         sections.recommendation_section(solved, preference, chosen, ranked[tied]),
-        *filter(None, [undemanded_section(study, front, chosen, best, preference)]),
+        *filter(None, [undemanded_section(solved, chosen, best, preference)]),
         *_implausible(study, ranked[0]),
         sections.limits_section(chosen),
         roofs_section(problem, front, chosen, preference),

@@ -17,16 +17,16 @@ from dse.algebra.expression import TOLERANCE
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.answers.design import Pick, amount, pick, requirement_of
 from dse.model.evaluation import KNEE, Goal
-from dse.model.preference import Preference, prefer
+from dse.model.preference import Preference, prefer, wanted
 from dse.model.problem import Problem
-from dse.model.space import Index, blocks
+from dse.model.space import blocks
 from dse.reports.sections import Section
 from dse.reports.text import ROUNDING, in_words, listed, percent, rule_text
 from dse.runs.limits import ENUMERABLE
+from dse.runs.solved import KnownFront
 from dse.search import Outcome
 from dse.search.exact.enumeration import CHUNK
 from dse.study.demand import RATE
-from dse.study.study import Study
 
 TIE = 1e-9
 """Two violations this close, as a share, are the same."""
@@ -181,31 +181,34 @@ def shortfall(
 
 
 def undemanded_section(
-    study: Study, front: Index, chosen: Pick, best: Mapping[Goal, Pick], preference: Preference
+    solved: KnownFront, chosen: Pick, best: Mapping[Goal, Pick], preference: Preference
 ) -> Section | None:
     """Return the other ends of a front and its knee, where the answer is the end at which least is.
 
     None where a rate is demanded, a constraint bounds what is maximised, or more than one
-    objective decides.
+    objective decides.  Designs without a model have no demand: there what is minimised counts as
+    well, unless the study prefers something or a constraint rules out some design.
     """
-    problem = study.problem
-    most = [goal for goal in best if goal.maximise]
+    problem, front = solved.study.problem, solved.front
     bounded = {name for rule in problem.constraints for name in rule.names}
+    most = [goal for goal in best if goal.maximise]
     demanded = RATE in problem.available or any(goal.name in bounded for goal in most)
+    bare = not problem.stages and solved.study.stated is None
+    if bare and solved.found.get("feasible") == solved.found.get("evaluated"):
+        most = [goal for goal in best if goal.name != preference.quantity]
     end = preference.column(problem) is not None and not preference.maximise
     if demanded or not end or not most:
         return None
-    others = {f"most {in_words(goal.name)}": best[goal] for goal in most}
+    ends = {units.stem(goal.name) or goal.name: (wanted(goal), best[goal]) for goal in most}
     knee = prefer(problem, KNEE)
-    preferred = [units.stem(goal.name) or goal.name for goal in most]
     if knee.design_on(problem, front) == knee.design:
-        others["knee"] = pick(problem, knee.first(problem, front)[0])
-        preferred.append(KNEE)
-    others = {words: other for words, other in others.items() if other.line != chosen.line}
+        ends[KNEE] = KNEE, pick(problem, knee.first(problem, front)[0])
+    ends = {name: found for name, found in ends.items() if found[1].line != chosen.line}
+    others = dict(ends.values())
     if not others:
         return None
     names = [goal.name for goal in problem.goals]
-    ask = [*(f"--prefer {name}" for name in preferred), *["--rate"] * bool(problem.stages)]
+    ask = [*(f"--prefer {name}" for name in ends), *["--rate"] * bool(problem.stages)]
     return Section(
         "undemanded",
         "",

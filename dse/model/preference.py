@@ -127,7 +127,7 @@ class Preference:
         ends = (chosen == loss.min(axis=0)) & (loss.min(axis=0) < loss.max(axis=0))
         if not ends.any():
             return self.design
-        extreme = _wanted(problem.goals[int(ends.argmax())])
+        extreme = wanted(problem.goals[int(ends.argmax())])
         return f"the design with the {extreme}, as the front has no knee"
 
     def keys(self, problem: Problem, merit: Matrix, loss: Matrix) -> tuple[Matrix, ...]:
@@ -203,10 +203,10 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     name = found.quantity
     goal = next((goal for goal in problem.goals if goal.name == name), None)
     if goal is not None:
-        found = replace(found, best=_wanted(goal), maximise=goal.maximise)
+        found = replace(found, best=wanted(goal), maximise=goal.maximise)
     elif name is not None:
         found = replace(found, best=f"least {_words(name)}")
-    others = tuple(_wanted(goal) for goal in problem.goals if goal.name != name)
+    others = tuple(wanted(goal) for goal in problem.goals if goal.name != name)
     return replace(found, others=others)
 
 
@@ -221,7 +221,8 @@ def _ending(names: Sequence[str], word: str) -> str | None:
     return found[0] if len(found) == 1 and not {word} & {*stems, *names} else None
 
 
-def _wanted(goal: Goal) -> str:
+def wanted(goal: Goal) -> str:
+    """Return what an objective wants, in words: ``least area``."""
     return f"{'most' if goal.maximise else 'least'} {_words(goal.name)}"
 
 

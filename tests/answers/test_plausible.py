@@ -128,6 +128,15 @@ def test_the_knee_is_offered_where_there_is_one(write) -> None:
     assert others(study, prefer="speed") == {}
 
 
+def test_designs_that_nothing_rules_out_are_offered_by_each_objective(write) -> None:
+    """The smallest and slowest wins where no bound binds, and nobody may want it."""
+    write("design,area_mm2,latency_ns\na,1,100\nb,1.2,40\nc,4,10\n", "rows.csv")
+    study = write("# Which?\ndesigns: rows.csv\nobjectives: {area: minimise, latency: minimise}\n")
+    assert others(study) == {"least latency": "c", "knee": "b"}
+    for told in ({"constraints": "[latency <= 50 ns]"}, {"prefer": "area"}):
+        assert others(study, overrides=told) == {}
+
+
 def test_a_demand_a_bound_or_a_preference_leaves_nothing_to_tell() -> None:
     assert others(JACOBI) == {}  # the study prefers energy
     assert others(JACOBI, prefer="power", rate="20 Gbps") == {}
