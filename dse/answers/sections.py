@@ -112,14 +112,13 @@ def _proof(found: Mapping[str, Any]) -> str:
     designs, evaluated, feasible = (
         f"{found[key]:,}" for key in ("designs", "evaluated", "feasible")
     )
+    looked = f"{evaluated} {'was' if found['evaluated'] == 1 else 'were'} evaluated"
+    meet = f"meet{'s' * (found['feasible'] == 1)} the constraints"
     if found["exact"] and found["evaluated"] < found["designs"]:
-        return f"Of {designs} designs, {evaluated} were evaluated, the rest pruned; none is better."
+        return f"Of {designs} designs, {looked}, the rest pruned; none is better."
     if found["exact"]:
-        return f"Of {designs} designs, all evaluated, {feasible} meet the constraints."
-    some = (
-        f"Of {designs} designs, {evaluated} were evaluated and {feasible} of those meet the "
-        f"constraints"
-    )
+        return f"Of {designs} designs, all evaluated, {feasible} {meet}."
+    some = f"Of {designs} designs, {looked} and {feasible} of those {meet}"
     if but := ledger_of(found).but:
         return f"{some}: {but}."
     why = "; ".join(found.get(UNFINISHED, ()))

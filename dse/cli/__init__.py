@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from dse.errors import DseError
+from dse.errors import DseError, quoted
 
 __all__ = ["main"]
 
@@ -55,6 +55,9 @@ def _main() -> None:
             complain(line)
         sys.exit(error.exit_code)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            complain(f"{quoted(error.filename)}: {error.strerror}; give a shorter name")
+            sys.exit(2)
         if error.errno != errno.ENOSPC:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost

@@ -157,7 +157,7 @@ def made(entry: Entry) -> Function:
         else:
             entry.prints(**values)
 
-    options = [_option(each, *helps[name]) for name, each in shape.items()]
+    options = [_option(each, *helps.get(name, ("", ""))) for name, each in shape.items()]
     options.sort(key=lambda option: option.name == "json")
     vars(invoke)["__signature__"] = Signature(options)
     invoke.__annotations__ = {option.name: option.annotation for option in options}
@@ -342,6 +342,9 @@ def write_in_any_encoding() -> None:
         return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
 
     codecs.register_error("plain", plain)
+    modes = {"stdin": "r", "stdout": "w", "stderr": "w"}  # each takes the lowest free number
+    for name in (one for one in modes if getattr(sys, one) is None):  # the caller closed it
+        setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), modes[name]))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")

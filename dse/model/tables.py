@@ -31,8 +31,8 @@ HOST_COLUMN = "host.alone"
 MOST_KINDS = 20
 """A quantity with more names than this, such as a comment, tells no groups apart."""
 
-AS_GIVEN = "as given"
-"""Name of a design of which a study leaves nothing open but axes."""
+UNNAMED = "the design"
+"""What a design is called that nothing but numbers of axes tells from others."""
 
 
 def design_table(problem: Problem, index: Index) -> Table:
@@ -122,7 +122,7 @@ def design_names(problem: Problem, index: Index) -> list[str]:
         return [ALONE if (row < 0).any() else _chain(problem, counts) for counts, row in pairs]
     axes = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
     chosen = (", ".join(axis.labels[row[place]] for place, axis in axes) for row in index)
-    return [name or AS_GIVEN for name in chosen]
+    return [name or UNNAMED for name in chosen]
 
 
 def _chain(problem: Problem, counts: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ from dse.errors import dotted
 from dse.files.document import Document, parse_document
 from dse.files.memory import texts_of
 from dse.model.evaluation import ledger_of
+from dse.model.tables import UNNAMED
 from dse.page.contents import PageRun, with_fleets
 from dse.plugins import registry
 from dse.reports.front_text import front_table
@@ -200,7 +201,7 @@ def infeasible_sections(facts: Mapping[str, Any]) -> list[Section]:
     )
     missed = [(rule, by) for rule, by in facts.get("violations", {}).items() if not by <= 0]
     rows = tuple((rule, violation_text(by)) for rule, by in missed)
-    nearest = f"Nearest design: {facts.get('nearest_design') or 'as given'}"
+    nearest = f"Nearest design: {facts.get('nearest_design') or UNNAMED}"
     repairs = tuple(
         (
             "\n".join(map(str, one["overrides"].values())),

@@ -36,7 +36,7 @@ def parts(
 def described(problem: Problem, index: Index) -> list[str]:
     """Return what was chosen for each design in one line: ``3 u16, in flight 2``."""
     found = parts(problem, index)
-    return [", ".join([part for part in one if part != tables.AS_GIVEN] or one) for one in found]
+    return [", ".join([part for part in one if part != tables.UNNAMED] or one) for one in found]
 
 
 def open_axes(problem: Problem) -> list[tuple[int, Axis]]:

@@ -45,7 +45,7 @@ def exact_name(problem: Problem, point: NDArray[np.int64]) -> str:
     if not problem.stages:
         named = [axis for axis in problem.space.axes if not axis.ordered]
         chosen = [axis.shown(int(point[problem.space.axes.index(axis)])) for axis in named] + chosen
-        return ", ".join(chosen) or tables.AS_GIVEN
+        return ", ".join(chosen) or tables.UNNAMED
     return ", ".join([tables.design_names(problem, point[None, :])[0], *chosen])
 
 
@@ -123,7 +123,7 @@ class _Reader:
 
     def read(self, part: str) -> None:
         """Read a fleet, or one choice."""
-        if part == tables.AS_GIVEN or (part == HOST and tables.HOST_COLUMN in self.found):
+        if part == tables.UNNAMED or (part == HOST and tables.HOST_COLUMN in self.found):
             return
         if part == ALONE:
             self.found[tables.HOST_COLUMN] = "1"

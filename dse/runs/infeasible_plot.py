@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from dse.files.json import json_text
 from dse.files.whole_folders import new_folder
+from dse.model.tables import UNNAMED
 from dse.reports.drawing import (
     FILLS,
     Picture,
@@ -89,7 +90,7 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
     axes.set_yticks(range(len(missed)), labels=[elided(rule) for rule in missed])
     axes.set_ylim(max(len(missed), 2) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    nearest = f"nearest design: {facts.get('nearest_design') or 'as given'}"
+    nearest = f"nearest design: {facts.get('nearest_design') or UNNAMED}"
     axes.set_xlabel("how far it misses a constraint [% of the limit]")
     figure.supxlabel(textwrap.fill(nearest, 95, max_lines=4), fontsize=9)
     settle(figure)

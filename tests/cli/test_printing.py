@@ -82,3 +82,37 @@ def test_a_run_that_nobody_reads_is_written(tmp_path: Path, form: tuple[str, ...
 def test_an_answer_that_nobody_reads_is_no_refutation() -> None:
     done = unread("list", "methods")
     assert (done.returncode, done.stderr) == (UNREAD, "")
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [
+        ("answer settop.yaml >&-", 0),
+        ("list cores >&- <&-", 0),
+        ("answer settop.yaml 2>&- >&- <&-", 0),
+        ("answer nothing.yaml 2>&-", 2),
+        (f"answer {'a' * 300}", 2),
+        (f"run settop.yaml --out {'a' * 300}", 2),
+    ],
+)
+def test_closed_streams_and_long_names_end_in_order(call: str, status: int, tmp_path: Path) -> None:
+    (tmp_path / "settop.yaml").write_bytes((STUDIES / "settop_116mbps.yaml").read_bytes())
+    line = f"{sys.executable} -m dse {call}"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (status, False)
+    assert b"File name too long" in done.stderr or "aaa" not in call
+
+
+def test_commands_work_without_docstrings(tmp_path: Path) -> None:
+    call = [sys.executable, "-OO", "-m", "dse", "check", str(STUDIES / "settop_116mbps.yaml")]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_design_is_counted_and_called_in_words(tmp_path: Path) -> None:
+    study = "# Q\nevaluate: {outputs: {area: um2, delay: ns}}\naxes: {n: {from: 1, to: 9}}\n"
+    study += "objectives: {area: minimise}\nconstraints: [delay <= 1.2 ns]\n"
+    run = dse.run(study, evaluate=lambda n: {"area": n, "delay": 10 / n}, plots=False)
+    said = dse.answer(run).text()
+    assert "Take the design with n 9." in said
+    assert "Of 9 designs, all evaluated, 1 meets the constraints." in said
