@@ -61,9 +61,10 @@ class _Command(TyperCommand):
         known = {spelled for option in self.params for spelled in option.opts}
         for word in args[: args.index("--")] if "--" in args else args:
             option = word.partition("=")[0]
+            if not option.startswith("--") or option in known:
+                continue
             name = option.removeprefix("--").replace("-", "_")
-            instead = removed.remedy("argument", f"{self.name}.{name}")
-            if instead and option.startswith("--") and option not in known:
+            if instead := removed.remedy("argument", f"{self.name}.{name}"):
                 raise ArgumentError(f"{option}: {removed.RULE}; {instead}")
         return super().parse_args(ctx, args)
 

@@ -12,9 +12,10 @@ import dse
 from dse.cli.app import application
 from dse.errors import DseError, UnknownPluginError
 from dse.plugins.registry import GROUPS, get, kinds_of
-from dse.removed import REMOVED, RULE
+from dse.removed import RULE, removed
 from tests.conftest import STUDIES, run_dse
 
+REMOVED = removed()
 SMALL = STUDIES / "settop_116mbps.yaml"
 FIELDS = [name for kind, name in REMOVED if kind == "field"]
 ARGUMENTS = [name for kind, name in REMOVED if kind == "argument"]

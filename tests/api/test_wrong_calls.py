@@ -13,7 +13,7 @@ from dse.api import answers, audits, changes, simulation, studies
 from dse.api import fit as fits
 from dse.api.arguments import argument_kind
 from dse.errors import ArgumentError, DseError
-from dse.removed import REMOVED
+from dse.removed import removed
 from dse.silicon import public as silicon
 from tests.conftest import STUDIES, run_dse
 
@@ -204,7 +204,7 @@ def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
 
 
 def test_what_was_removed_says_what_to_do_instead() -> None:
-    rule = f"removed before 1.0; {REMOVED['argument', 'run.storage']}"
+    rule = f"removed before 1.0; {removed()['argument', 'run.storage']}"
     assert sentence(dse.run, (SMALL,), {"storage": "sqlite:///a.db"}) == f"storage: {rule}"
     pair = "search.storage=sqlite:///a.db"
     said = sentence(dse.load, (SMALL,), {"overrides": pair})

@@ -27,8 +27,8 @@ SOURCES = sorted(
     path for top in ("dse", "cores", "objectives") for path in (ROOT / top).rglob("*.py")
 )
 PAGES = sorted({*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"})
-QUOTED = {"dse/removed.py", "dse/contract/decorator.py"}
-"""Names of earlier versions, and quotations of the papers."""
+QUOTED = {"dse/contract/decorator.py"}
+"""Quotations of the papers."""
 
 
 def texts(path: Path) -> Iterator[str]:
