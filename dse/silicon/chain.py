@@ -15,7 +15,7 @@ from dse.errors import DseError, Fault, OutputError, StudyError, refuse
 from dse.files.json import json_text
 from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.cells.library import CellLibrary
-from dse.silicon.cells.usable_cells import UsableCells, computes, usable_cells
+from dse.silicon.cells.usable_cells import UsableCells, computes, lacking, usable_cells
 from dse.silicon.descriptions.description import Reading, elaborating, run_description, wrong_names
 from dse.silicon.descriptions.source_simulation import held_vectors
 from dse.silicon.figures import (
@@ -149,12 +149,7 @@ def _file(place: int) -> str:
 
 def _check_wanted(top: str, usable: UsableCells, library: CellLibrary) -> None:
     """Refuse what could not be mapped, or would be taken for something else by Yosys."""
-    faults = [*wrong_names(top, {})]
-    if "    ff (" not in usable.liberty:
-        rule = "the library has no flip-flop that can be used"
-        remedy = "add the file of its sequential cells"
-        faults.append(Fault("library", ", ".join(library.sources), rule, remedy))
-    refuse(faults)
+    refuse([*wrong_names(top, {}), *lacking(library, usable)])
 
 
 def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:
@@ -318,6 +313,7 @@ class Characteriser:
                 *activity.notes,
                 *power.notes,
                 *self.library.notes,
+                *self.usable.notes(),
             ),
         )
 

@@ -48,7 +48,7 @@ def verilog(
     check : FILE
         Verilog: known answers: a table (.csv, a row per cycle), or waves (.vcd).
     payload
-        Verilog: payload of a task: "64 bit".
+        Verilog: payload of a task: "64 bit", or "8 * WIDTH bit".
     cycles_per_task
         Verilog: cycles from task to task: 16, or "16 / unroll".
     latency

@@ -12,7 +12,7 @@ import dse
 from dse.errors import StudyError
 from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.cells.library import LookupTable
-from dse.silicon.netlists.clocks import gated_counts, sized_gates
+from dse.silicon.netlists.clocks import gated_counts, gating, sized_gates
 from dse.silicon.netlists.netlist import Netlist, read_netlist
 from dse.silicon.netlists.power import average_power
 from dse.silicon.netlists.simulate import Activity, simulate_gates
@@ -186,3 +186,11 @@ def test_gated_hardware_answers_the_same_and_rests(
         StudyError, match=r"toy\.lib; the library has no integrated clock gate; add"
     ):
         dse.characterise(own, library=TOY, gate_clocks=8)
+
+
+def test_a_gate_without_a_setup_is_none(tmp_path: Path) -> None:
+    (tmp_path / "gate.lib").write_text(GATE.read_text().replace("setup_rising", "hold_rising"))
+    library = read_liberty(TOY, tmp_path / "gate.lib")
+    rule = r"no integrated clock gate, not GATE \(no whole setup_rising from CK to EN\); add the"
+    with pytest.raises(StudyError, match=rule):
+        next(gating(library, 8))

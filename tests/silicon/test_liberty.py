@@ -185,7 +185,31 @@ EDITS = {
         "cell (INV)",
         "89:3: INV: cell (INV); two cells have this name; remove one of them",
     ),
+    'related_pin : "B";': (
+        'related_pin : "D";',
+        "107:9: INV.Y.related_pin: 'D'; the cell has no such pin; known: A, B, Y",
+    ),
+    'related_pin : "CK"; timing_type : setup_rising;': (
+        'related_pin : "C"; timing_type : setup_rising;',
+        "381:19: DFF.D.related_pin: 'C'; the cell has no such pin; did you mean 'CK'?",
+    ),
 }
+
+
+def test_comments_and_a_byte_order_mark_change_nothing(tmp_path: Path) -> None:
+    text = TOY.read_text()
+    for right, commented in (
+        ("library (toy) {", "library /* a */ (toy /* b } */) // c {\n{"),
+        ("time_unit : ", "time_unit /* d; */ : /* e */ "),
+        ("area : 1;", "area : 1 // f ;\n;"),
+        ('related_pin : "A";', 'related_pin : "A" /* "B" */;'),
+        ('index_1 ("0, 1");', 'index_1 (/* g " */ "0, 1");'),
+        ("nom_process : 1;", 'nom_process : 1; comment : "http://toy /* of words";'),
+    ):
+        assert right in text
+        text = text.replace(right, commented, 1)
+    (tmp_path / "toy.lib").write_text("\ufeff" + text, encoding="utf-8")
+    assert repr(read_liberty(tmp_path / "toy.lib").cells) == repr(toy().cells)
 
 
 def test_every_fault_at_once_at_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from dse.contract.generators import Generator
 from dse.errors import DseError, MissingLibraryError, StudyError
 from dse.plugins import registry
 from dse.silicon import yosys
+from dse.silicon.cells.liberty import read_liberty
 from dse.silicon.cells.library import CellLibrary
 from dse.silicon.cells.usable_cells import usable_cells
 from dse.silicon.chain import Mapped, map_description
@@ -27,7 +28,7 @@ from dse.silicon.descriptions.sources import Sources
 from dse.silicon.figures import Conditions
 from dse.silicon.yosys import ToolTimeError, chosen_yosys, found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
-from tests.silicon.toy import toy
+from tests.silicon.toy import TOY, toy
 
 TOOLS = found_yosys()
 pytestmark = pytest.mark.skipif(not TOOLS, reason="needs pyosys or yosys")
@@ -130,14 +131,23 @@ def test_a_top_that_is_not_there(tool: str) -> None:
         mapped(COUNTER, top="bottom")
 
 
-def test_what_is_wrong_before_anything_runs() -> None:
-    gates = {name: cell for name, cell in toy().cells.items() if cell.flip_flop is None}
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ("INV BUF NOR2", "no flip-flop that can be used; add the file that has them"),
+        ("DFF NAND2 BUF", "no inverter that can be used; add the file that has them"),
+        ("DFF INV XOR2 INV_WEAK LATCH", "no buffer and no gate of two inputs that can be used, not "
+         "INV_WEAK (the library says not to use it), not LATCH (a latch); "
+         "add the file that has them"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_before_anything_runs(cells: str, said: str) -> None:
+    few = {name: toy().cells[name] for name in cells.split()}
     with pytest.raises(StudyError) as caught:
-        map_read(Reading.of_text(COUNTER), replace(toy(), cells=gates), "a b")
+        map_read(Reading.of_text(COUNTER), replace(toy(), cells=few), "a b")
     assert str(caught.value) == (
         "top: 'a b'; a name is letters, digits and underscores; rename it\n"
-        "library: toy.lib; the library has no flip-flop that can be used; "
-        "add the file of its sequential cells"
+        f"library: toy.lib; the library has {said}"
     )
 
 
@@ -173,6 +183,31 @@ def test_cells_are_omitted_by_rule() -> None:
     gate = toy().cells["NAND2"]
     held = replace(toy(), cells={**toy().cells, "DLYGATE": replace(gate, name="DLYGATE")})
     assert usable_cells(held).omitted["DLYGATE"] == "by its name"
+
+
+WITHOUT_ARCS = {
+    "related_pin of setup": ('related_pin : "CK"; timing_type : setup', "timing_type : setup"),
+    "setup_falling alone": ("timing_type : setup_rising", "timing_type : setup_falling"),
+    "setup of one edge": ('fall_constraint (of_data) { values ("0.06, 0.16"); }', ""),
+    "delay of one edge": ('cell_fall (plane) { values ("0.05, 0.15", "0.15, 0.25"); }', ""),
+    "delay of no edge": ("timing_type : rising_edge", "timing_type : falling_edge"),
+}
+
+
+@pytest.mark.parametrize("arc", WITHOUT_ARCS)
+def test_a_cell_without_an_arc_that_timing_needs_is_not_used(tmp_path: Path, arc: str) -> None:
+    """Paths into it would end without its setup, or not at all: a clock of 10 GHz for 5."""
+    (tmp_path / "toy.lib").write_text(TOY.read_text().replace(*WITHOUT_ARCS[arc]))
+    library = read_liberty(tmp_path / "toy.lib")
+    pin, kind = ("D", "setup_rising") if "setup" in arc else ("Q", "rising_edge")
+    assert [*usable_cells(library).notes()] == [
+        "timing needs more than some cells have: "
+        f"not DFF and DFFR (no whole {kind} from CK to {pin})"
+    ]
+    with pytest.raises(
+        StudyError, match=rf"no flip-flop .*, not DFF and DFFR \(no whole {kind} from CK"
+    ):
+        mapped(COUNTER, library, "counter")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

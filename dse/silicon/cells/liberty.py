@@ -24,6 +24,7 @@ from dse.silicon.cells.boolean import FunctionError, names_in, truth_table
 from dse.silicon.cells.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.cells.library import (
     DELAY_TABLES,
+    STABLE_TABLES,
     Arc,
     Cell,
     CellLibrary,
@@ -58,7 +59,9 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
     faults: list[Fault] = []
     for path in map(Path, paths):
         content = read_bytes(path)
-        text = LibertyText(_unpacked(content, path).decode(errors="replace"), str(path))
+        text = LibertyText(
+            _unpacked(content, path).decode("utf-8-sig", errors="replace"), str(path)
+        )
         library = text.library()
         if library is not None:
             source = {path.name: hashlib.sha256(content).hexdigest()}
@@ -172,7 +175,6 @@ def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
 
 
 _SENSES: dict[str, Sense] = {sense: sense for sense in get_args(Sense)}
-_CONSTRAINTS = ("rise_constraint", "fall_constraint")
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
 _CLOCK_GATES = ("latch_posedge", "latch_posedge_precontrol", "latch_posedge_postcontrol")
@@ -192,6 +194,7 @@ class CellReader:
         self.tables = TableReader(library, text, units)
         voltages = (words(written) for name, written, _ in library.lists if name == "voltage_map")
         self.ground = {rail for rail, *volt in voltages if volt and float(volt[0]) == 0}
+        self.pins: list[str] = []  # of the cell that is read
         self.omitted: list[str] = []
         self.mean_leakage = 0
         self.ground_energy = 0
@@ -204,6 +207,7 @@ class CellReader:
             return None
         flip_flop = next(map(self._flip_flop, group.all("ff")), None)
         pin_groups = [*_pins(group)]
+        self.pins = [pin for pin, _, _ in pin_groups]
         inputs = [
             pin
             for pin, inside, outer in pin_groups
@@ -341,14 +345,24 @@ class CellReader:
                 continue
             tables: dict[str, LookupTable | None] = {
                 group.kind: self.tables.table(group, (*path, group.kind), self.units.second)
-                for group in timing.all(*DELAY_TABLES, *_CONSTRAINTS)
+                for group in timing.all(*DELAY_TABLES, *STABLE_TABLES)
             }
             if not tables:
                 continue
-            for related in words(timing.get("related_pin")):
+            for related in self._related(timing, path):
                 written = _SENSES.get(timing.get("timing_sense"))
                 sense = written or unateness(function, related, known)
                 yield Arc(related_pin=related, sense=sense, kind=kind, **tables)
+
+    def _related(self, group: LibertyGroup, path: tuple[str, ...]) -> list[str]:
+        """Return the related pins of a group; one that the cell lacks is a fault."""
+        found = words(group.get("related_pin"))
+        for name in found:
+            if name not in self.pins:
+                where, remedy = (*path, "related_pin"), nearest(name, self.pins)
+                rule = "the cell has no such pin"
+                self.text.fault(group.place("related_pin"), where, repr(name), rule, remedy)
+        return found
 
     def _power(self, pin: LibertyGroup, path: tuple[str, ...]) -> Iterator[InternalPower]:
         for group in pin.all("internal_power"):
@@ -364,7 +378,7 @@ class CellReader:
             rise, fall = found.get("rise_power", both), found.get("fall_power", both)
             if rise is None and fall is None:
                 continue
-            for related in words(group.get("related_pin")) or [""]:
+            for related in self._related(group, path) or [""]:
                 yield InternalPower(related, group.get("when"), rise, fall, rail)
 
 

@@ -13,7 +13,7 @@ _STATEMENT = re.compile(
     r"""
     \s*+(?:
       (?P<close>\})
-    | (?P<blank>/\*.*?\*/ | //[^\n]* | \\\r?\n | ;)
+    | (?P<blank>\\\r?\n | ;)
     | (?P<name>[A-Za-z_][\w.]*+)[ \t]*+(?:
         : \s*+ (?:"(?P<quoted>[^"]*)" | (?P<plain>[^;{}"\n]*+)) (?:[ \t]*;)?
       | \( (?P<arguments>(?:[^()"]++|"[^"]*")*+) \) (?:\s*(?P<open>\{))?
@@ -22,6 +22,7 @@ _STATEMENT = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_COMMENTS = re.compile(r'("[^"]*")|/\*.*?\*/|//[^\n]*', re.DOTALL)
 _REST = re.compile(r"\s*\Z")
 
 
@@ -77,8 +78,8 @@ class LibertyText:
     """A file's text, and the faults found in it."""
 
     def __init__(self, text: str, file: str) -> None:
-        """Keep the text; `file` is the name that faults show."""
-        self.text = text
+        """Keep the text, comments as blanks; `file` is the name that faults show."""
+        self.text = _COMMENTS.sub(lambda one: one[1] or re.sub(".", " ", one[0]), text)
         self.file = file
         self.faults: list[Fault] = []
         self._lines: list[int] = []

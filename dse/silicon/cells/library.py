@@ -94,7 +94,10 @@ def _between(
 
 
 DELAY_TABLES = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
-"""What an arc has where a signal passes; the others are of constraints."""
+"""What an arc has where a signal passes."""
+
+STABLE_TABLES = ("rise_constraint", "fall_constraint")
+"""What an arc has where data must be stable."""
 
 
 @dataclass(frozen=True)

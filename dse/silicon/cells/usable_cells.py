@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.errors import Fault
+from dse.reports.text import listed
 from dse.silicon.cells.boolean import names_in, truth_table
 from dse.silicon.cells.library import (
     DELAY_TABLES,
+    STABLE_TABLES,
     Arc,
     Cell,
     CellLibrary,
@@ -25,6 +28,19 @@ LEAVE_OUT = r"(?i)dly|delay|^hb\dx|lpflow|probe|sparecell|gclk|clkgate|dlclk"
 
 TIED = "__tied"
 """Ends the name of a flip-flop of which some inputs never change."""
+
+_UNTIMED = "no whole"
+"""How the reason begins that an arc is missing."""
+
+_OF_A_REASON = 3
+"""So many cells are named that are not used for one reason."""
+
+_NEEDED = {
+    "buffer": ("01",),
+    "inverter": ("10",),
+    "gate of two inputs": ("0001", "0111", "1000", "1110"),
+}
+"""Gates without which abc maps nothing, and the functions of which one is enough."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +62,20 @@ class UsableCells:
     tied: Mapping[str, tuple[str, Mapping[str, bool]]]
     omitted: Mapping[str, str]
 
+    def notes(self) -> Iterator[str]:
+        """Yield which cells would be used if they had all arcs that timing needs."""
+        untimed = {one: why for one, why in self.omitted.items() if why.startswith(_UNTIMED)}
+        if untimed:
+            yield f"timing needs more than some cells have: {unused(untimed).removeprefix(', ')}"
+
 
 def usable_cells(library: CellLibrary) -> UsableCells:
     """Return the cells that a netlist may be made of.
 
-    Omitted: what the library says not to use, latches, cells without a function (fillers), with a
-    constant one (ties) or with several (adders, which abc cannot choose), drivers of buses,
-    flip-flops that do more than take an input once set and reset are tied off (scan, enable), and
-    names that match `LEAVE_OUT`.
+    Omitted: what the library says not to use, latches, cells without an arc that timing needs,
+    without a function (fillers), with a constant one (ties) or with several (adders, which abc
+    cannot choose), drivers of buses, flip-flops that do more than take an input once set and reset
+    are tied off (scan, enable), and names that match `LEAVE_OUT`.
 
     Of flip-flops with the same edge, set and reset the smallest is offered, and `spread_fan_out`
     takes larger ones where they pay.  One with set or reset is offered with these for descriptions
@@ -71,8 +93,7 @@ def usable_cells(library: CellLibrary) -> UsableCells:
         elif state is None:
             texts += _cell(cell.name, cell)
         else:
-            ties = _ties(cell, state)
-            if ties:
+            if ties := _clocked(cell, state)[2]:
                 name = cell.name + TIED
                 tied[name] = (cell.name, ties)
                 plain = replace(state, clear=None, preset=None)
@@ -108,7 +129,7 @@ def _reason(cell: Cell) -> str:
     if re.search(LEAVE_OUT, cell.name):
         return "by its name"
     if cell.flip_flop is not None:
-        return "" if _ties(cell, cell.flip_flop) is not None else "more than a flip-flop"
+        return _flip_flop_reason(cell, cell.flip_flop)
     if len(functions) != len(cell.outputs) or not functions:
         return "no function"
     if len(functions) > 1:
@@ -121,27 +142,78 @@ def _reason(cell: Cell) -> str:
     return "inputs without function or delay, such as those of a bus driver" if unused else ""
 
 
+def _flip_flop_reason(cell: Cell, state: FlipFlop) -> str:
+    clock, data, _ = _clocked(cell, state)
+    if not clock:
+        return "more than a flip-flop"
+    edge = "rising" if truth_table(state.clocked_on, [clock])[1] else "falling"
+    launched = {pin.name: f"{edge}_edge" for pin in cell.outputs}
+    return missing_arc(cell, clock, {data: f"setup_{edge}", **launched})
+
+
 def _whole(arc: Arc) -> bool:
     return all(getattr(arc, name) is not None for name in DELAY_TABLES)
 
 
-def _ties(cell: Cell, state: FlipFlop) -> Mapping[str, bool] | None:
-    """Return values of set and reset pins with which a flip-flop takes an input at an edge.
+def missing_arc(cell: Cell, clock: str, kinds: Mapping[str, str]) -> str:
+    """Return which arc that timing needs a cell lacks, nothing if it has all.
 
-    None where there are none, or the state is not shown as it is.
+    By pin, `kinds` has how the ``timing_type`` of its arcs from the clock begins.
+    """
+    for pin, kind in kinds.items():
+        arcs = [arc for arc in cell.pins[pin].arcs if arc.related_pin == clock]
+        arcs = [arc for arc in arcs if arc.kind.startswith(kind)]
+        names = STABLE_TABLES if kind.startswith("setup") else DELAY_TABLES
+        if not all(any(getattr(arc, name) for arc in arcs) for name in names):
+            return f"{_UNTIMED} {kind} from {clock} to {pin}"
+    return ""
+
+
+def lacking(library: CellLibrary, usable: UsableCells) -> Iterator[Fault]:
+    """Yield of what there is no cell that can be used, though nothing is mapped without."""
+    kept = [cell for name, cell in library.cells.items() if name not in usable.omitted]
+    kinds = ["flip-flop"] * (not any(cell.flip_flop for cell in kept))
+    for kind, tables in _NEEDED.items():
+        wanted = [[value == "1" for value in table] for table in tables]
+        if not any(computes(cell, table) for cell in kept for table in wanted):
+            kinds.append(kind)
+    if kinds:
+        rule = f"the library has no {' and no '.join(kinds)} that can be used"
+        files = ", ".join(library.sources)
+        yield Fault("library", files, rule + unused(usable.omitted), "add the file that has them")
+
+
+def unused(omitted: Mapping[str, str]) -> str:
+    """Return which cells are not used and why, some of each reason: ``, not L1 (a latch)``."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in omitted.items():
+        by_reason.setdefault(reason, []).append(name)
+    shown = ""
+    for reason, names in by_reason.items():
+        more = [f"{len(names) - _OF_A_REASON} more"] * (len(names) > _OF_A_REASON)
+        shown += f", not {listed([*names[:_OF_A_REASON], *more])} ({reason})"
+    return shown
+
+
+def _clocked(cell: Cell, state: FlipFlop) -> tuple[str, str, Mapping[str, bool]]:
+    """Return clock and input of a flip-flop, and values of set and reset with which it takes it.
+
+    Empty names where there are none, or the state is not shown as it is.
     """
     forcing = [text for text in (state.clear, state.preset) if text]
     pins = names_in(" ".join(forcing))[::-1]
     clock, data = {*names_in(state.clocked_on)}, {*names_in(state.next_state)} - {*pins}
     own = {state.state, state.inverted}
     shown = all(pin.function and {*names_in(pin.function)} <= own for pin in cell.outputs)
+    none: tuple[str, str, Mapping[str, bool]] = "", "", {}
     if not (shown and cell.outputs) or len(clock) != 1 or len(data) != 1:
-        return None
+        return none
     tables = (truth_table(text, pins) for text in forcing)
     free = np.flatnonzero(~np.logical_or.reduce([np.zeros(1 << len(pins), np.bool_), *tables]))
     if not len(free) or {*cell.inputs} - clock - data - {*pins}:
-        return None
-    return {pin: bool(free[0] >> place & 1) for place, pin in reversed([*enumerate(pins)])}
+        return none
+    ties = {pin: bool(free[0] >> place & 1) for place, pin in reversed([*enumerate(pins)])}
+    return clock.pop(), data.pop(), ties
 
 
 _HEAD = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,9 @@ from dse.silicon.tasks import DesignTask, combinations
 
 NEEDED = ("payload", "cycles_per_task", "latency")
 """Those that nothing else tells."""
+
+_UNITLESS = ("cycles_per_task", "latency", "tasks_in_flight")
+"""Figures without a unit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +127,7 @@ class Verilog:
 _GIVE = {
     "top": "name the outermost module: --top NAME",
     "check": "give a table or waves: --check vectors.csv, --check run.vcd --dut tb.dut",
-    "payload": 'give the payload of a task: --payload "64 bit"',
+    "payload": 'give the payload of a task: --payload "8 * WIDTH bit"',
     "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
     "latency": 'give the cycles from input to answer: --latency "16"',
 }
@@ -151,27 +155,35 @@ def _values(
     faults: list[Fault],
 ) -> list[float]:
     """Return a quantity, or an expression over parameters, for each combination of these."""
+    numbers = {
+        key: np.array([float(one[key]) for one in chosen])
+        for key, value in chosen[0].items()
+        if isinstance(value, int)
+    }
     try:
-        if name not in ("cycles_per_task", "latency", "tasks_in_flight") or is_float(text):
-            size = float(text) if is_float(text) else units.parse(text, quantity)
-            values = [size] * len(chosen)
+        if is_float(text):
+            value = np.array(float(text))
         else:
-            numbers = {
-                key: np.array([float(one[key]) for one in chosen])
-                for key, value in chosen[0].items()
-                if isinstance(value, int)
-            }
-            value = parse_expression(text, [*numbers], constant=True).value(numbers)
-            values = np.broadcast_to(value, len(chosen)).tolist()
+            count, factor = (text, 1.0) if name in _UNITLESS else _before_unit(text, quantity)
+            value = factor * parse_expression(count, [*numbers], constant=True).value(numbers)
     except UnitError as error:
         faults.append(Fault(name, repr(text), error.rule, error.remedy))
         return [1.0] * len(chosen)
+    values: list[float] = np.broadcast_to(value, len(chosen)).tolist()
     if not all(0 < value < np.inf for value in values):
         finite = np.isfinite(values).all()
         rule = "it must be positive" if finite else "it must be a finite number"
         remedy = "write a larger value" if finite else "write for instance 16"
         faults.append(Fault(name, repr(text), rule, remedy))
     return values
+
+
+def _before_unit(text: str, quantity: str) -> tuple[str, float]:
+    """Return what stands before a unit, and what that is: ``8 * WIDTH`` and 1 of ``bit``."""
+    found = re.fullmatch(r"(.*[\s\d)])([^\W\d].*)", text.strip())
+    if found is None:
+        return "1", units.parse(text, quantity)
+    return found[1], units.parse(f"1 {found[2]}", quantity)
 
 
 def _placed(written: str, parameters: Mapping[str, Value]) -> Path:

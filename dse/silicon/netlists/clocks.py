@@ -15,6 +15,7 @@ import numpy as np
 from dse.errors import Fault, StudyError, nearest, refuse
 from dse.silicon.cells.liberty import unateness
 from dse.silicon.cells.library import Cell, CellLibrary, ClockGate
+from dse.silicon.cells.usable_cells import missing_arc, unused
 from dse.silicon.netlists.fan_out import Floats, Taker, takers_of, worst_of
 from dse.silicon.netlists.netlist import CONSTANT_0, Instance, Netlist, placed
 
@@ -163,9 +164,17 @@ def gating(library: CellLibrary, fewest: int) -> Iterator[str]:
 
 def _gates(library: CellLibrary) -> list[tuple[Cell, ClockGate]]:
     """Return the clock gates, smallest first, though libraries say not to use them as logic."""
-    found = [(cell, cell.clock_gate) for cell in library.cells.values() if cell.clock_gate]
+    found, omitted = [], dict[str, str]()
+    for cell in library.cells.values():
+        if gate := cell.clock_gate:
+            kinds = {gate.enable: "setup_rising", gate.output: "combinational"}
+            if missing := missing_arc(cell, gate.clock, kinds):
+                omitted[cell.name] = missing
+            else:
+                found.append((cell, gate))
     if not found:
-        written, rule = ", ".join(library.sources), "the library has no integrated clock gate"
+        written = ", ".join(library.sources)
+        rule = f"the library has no integrated clock gate{unused(omitted)}"
         remedy = "add the file of its clock gates, or leave gate_clocks out"
         raise StudyError([Fault("gate_clocks", written, rule, remedy)])
     return sorted(found, key=lambda one: (one[0].area_m2, one[0].name))

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import Fault, StudyError
 from dse.silicon.cells.library import DELAY_TABLES, Arc, Cell, CellLibrary, Pin
 from dse.silicon.cells.usable_cells import UsableCells, computes
 from dse.silicon.netlists.netlist import Instance, Netlist
@@ -31,17 +30,9 @@ def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) 
     every buffer, for 0, 1, 2, ... of them side by side with equal shares of the load; slews follow
     from the tables.  The smallest in area within 5 % of the fastest is taken.  Pins keep their
     order in the netlist, so that those of one group lie near each other.
-
-    Raises
-    ------
-    StudyError
-        The library has no buffer.
     """
     cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
     buffers = [cell for cell in cells if computes(cell, [False, True])]
-    if not buffers:
-        rule, remedy = "the library has no buffer that can be used", "add the file that has them"
-        raise StudyError([Fault("library", "", rule, remedy)])
     instances = list(netlist.instances)
     added: list[Instance] = []
     takers = takers_of(netlist, library)

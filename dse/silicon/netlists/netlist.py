@@ -153,6 +153,9 @@ def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[
             continue
         elif "latch" in kind.lower() or "_SR_" in kind:
             rule, remedy = _LATCH
+        elif kind.startswith("$_ALDFF"):
+            rule = "a flip-flop that takes its data without the clock"
+            remedy = "load it at an edge of the clock, or reset it to a constant"
         elif kind.startswith("$mem"):
             rule, remedy = "a memory that is not mapped", "run 'memory_map'"
         else:

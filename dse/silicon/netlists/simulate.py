@@ -13,6 +13,7 @@ from dse.contract.generators import Bits
 from dse.errors import Fault, StudyError
 from dse.silicon.cells.boolean import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.cells.library import CellLibrary
+from dse.silicon.figures import rounded_down
 from dse.silicon.netlists.gates import (
     MOST_CYCLES,
     TICK_S,
@@ -263,6 +264,9 @@ MOST_TRANSITIONS = 1000
 BLOCK = 4_000_000
 """So many transitions of cycles that are simulated together are aimed at."""
 
+MOST_LATE = 0.05
+"""So much longer than in the timing may a path be in the simulation."""
+
 FEW = 5
 """So many flip-flops are named in a note."""
 
@@ -453,13 +457,23 @@ class _Count:
         return max(1, min(4 * cycles, fitting, MOST_CYCLES))
 
     def late(self, ends: Collection[int]) -> Iterator[str]:
-        """Yield by how much the ends of paths are reached after the period."""
+        """Yield by how much the ends of paths are reached after the period.
+
+        Raises
+        ------
+        StudyError
+            It is more than that a delay is the worst of both edges of its input.
+        """
         latest = max(self.latest[[*ends]], default=0)
+        late = latest / self.period - 1
+        said = f"paths of the simulation are up to {late:.1%} longer than the period"
+        if late > MOST_LATE:
+            rule = f"up to {MOST_LATE:.0%} are of delays, which are the worst of both edges"
+            clock = units.show(rounded_down(1 / (latest * TICK_S), 4), "clock_hz")
+            remedy = f"ask for a clock of at most {clock}, or another library"
+            raise StudyError([Fault("", said, f"{rule}, and more lacks in the timing", remedy)])
         if latest > self.period + 1 + len(self.gates.levels):  # all of them rounded to ticks
-            yield (
-                f"paths of the simulation are up to {latest / self.period - 1:.1%} longer than the "
-                "period: a delay is the worst of both edges of its input"
-            )
+            yield f"{said}: a delay is the worst of both edges of its input"
 
     def sums(self, netlist: Netlist, clock: str) -> Switched:
         """Return the sums."""

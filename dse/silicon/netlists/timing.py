@@ -133,7 +133,7 @@ def _arc_columns(
         for arc in pin.arcs if pin.direction == "output" else ():
             for before, after in _edges(arc):
                 delay = (arc.cell_rise, arc.cell_fall)[after]
-                if delay is None or arc.related_pin not in nets:
+                if delay is None:
                     continue
                 key = (arc.related_pin, pin.name)
                 if key not in numbered:
