@@ -23,8 +23,8 @@ def removed() -> Mapping[tuple[str, str], str]:
     of the command of that name.  A ``command`` is the word after ``dse``, a ``plugin`` is
     ``kind.name`` (``method.sms-emoa``), a ``value`` is ``field=value``.
     """
-    with (files("dse") / "removed.csv").open(encoding="utf-8", newline="") as table:
-        return {(row["kind"], row["name"]): row["instead"] for row in csv.DictReader(table)}
+    rows = csv.DictReader((files("dse") / "removed.csv").read_text(encoding="utf-8").splitlines())
+    return {(row["kind"], row["name"]): row["instead"] for row in rows}
 
 
 def remedy(kind: Kind, name: str) -> str:
