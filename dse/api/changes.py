@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dse.api.arguments import (
     Duration,
@@ -120,33 +120,16 @@ def decision_map(
     from dse.parametric.sweep_search import find_crossovers
     from dse.search.settings import budget_of
 
-    document, axes = study_of(source, overrides), texts(by)
-    budget = budget_of(time)
+    document = study_of(source, overrides)
+    asked: dict[str, Any] = {"prefer": prefer, "counts": counts, "by": texts(by)}
+    asked["budget"] = budget_of(time)
     if range_ is not None and other_range is not None:
         if front:
             raise ArgumentError("front: it is of one number; leave it out, or the second range")
-        ranges = (range_, other_range)
-        return find_map(
-            document,
-            ranges,
-            prefer=prefer,
-            counts=counts,
-            by=axes,
-            progress=progress,
-            budget=budget,
-        )
+        return find_map(document, (range_, other_range), progress=progress, **asked)
 
     def part(share: float) -> None:
         if progress is not None:
             progress(round(100 * share), 100)
 
-    return find_crossovers(
-        document,
-        range_,
-        prefer=prefer,
-        front=front,
-        counts=counts,
-        by=axes,
-        progress=part,
-        budget=budget,
-    )
+    return find_crossovers(document, range_, front=front, progress=part, **asked)

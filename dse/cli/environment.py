@@ -38,9 +38,8 @@ def papers(names: Names = (), *, out: str | Path | None = None, json: bool = Fal
         drawn = figures.draw_figures(wanted, Path("figures") if out is None else Path(out))
     if json:
         show_json({"files": [str(path) for path in drawn]})
-        return
-    for path in drawn:
-        write(str(path))
+    else:
+        write("\n".join(map(str, drawn)))
 
 
 @command()

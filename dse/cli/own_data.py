@@ -109,14 +109,12 @@ def _show_record(found: Any, path: Path, use: str, *, json: bool) -> None:
 def _show_interface(found: Any, *, json: bool) -> None:
     from dse.reports.text import paragraph
 
-    files = found.files
     if json:
-        show_json(found.to_dict() | {"files": [str(file) for file in files]})
+        show_json(found.to_dict() | {"files": [str(file) for file in found.files]})
         return
-    write(f"{found.text()}\n")
-    for file in files:
-        write(f"written to {file}")
-    record = next(file for file in files if file.suffix == ".yaml")
+    written = "\n".join(f"written to {file}" for file in found.files)
+    write(f"{found.text()}\n\n{written}")
+    record = next(file for file in found.files if file.suffix == ".yaml")
     used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
     write(paragraph(f"{used}, {COUNTED}"))
 
@@ -145,13 +143,13 @@ def fit_host(
     wanted, granularities = hosts.chosen(kernels), hosts.read_sizes(sizes)
     with bar("measurements") as progress:
         found = hosts.measure_host(wanted, granularities, progress=progress)
-    files = hosts.write_hosts(found, Path(out))
-    records = [hosts.host_record(one)[0] for one in found]
+    named = zip(found, hosts.write_hosts(found, Path(out)), strict=True)
+    records = [hosts.host_record(one)[0] | {"file": str(file)} for one, file in named]
     if json:
-        show_json([{**one, "file": str(path)} for one, path in zip(records, files, strict=True)])
+        show_json(records)
         return
-    for one, path in zip(records, files, strict=True):
-        write(f"{one['index']} and {one['offset']} a call: use it as `kernel: {path}`")
+    for one in records:
+        write(f"{one['index']} and {one['offset']} a call: use it as `kernel: {one['file']}`")
 
 
 @command(

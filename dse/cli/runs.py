@@ -52,22 +52,18 @@ def check(
         return
     if study is None:
         raise ArgumentError("study: none is given; name a study file, or write --schema")
-    _check(call, str(study), json=json)
-
-
-def _check(call: Call, study: str, *, json: bool) -> None:
     from dse import search
     from dse.reports.text import paragraph
 
     try:
-        found = call(study=Path(study))
+        found = call(study=study)
         search.check_search(found.problem, found.settings)
     except DseError as error:
         if json:
-            show_json({"study": study, "faults": [*faults_of(error)]})
+            show_json({"study": str(study), "faults": [*faults_of(error)]})
         raise
     if json:
-        show_json({"study": study, "faults": [], "summary": found.summary()})
+        show_json({"study": str(study), "faults": [], "summary": found.summary()})
     else:
         lines = f"{study}: {found.summary()}".splitlines()
         write("\n".join(paragraph(line, indent="  ") for line in lines))
@@ -250,8 +246,7 @@ def _draw(run: Path, folder: Path) -> None:
 
     with bar("pictures", "drawing"), readable(run) as found:
         pictures = plot_run(found, folder) + plot_roofs(found, folder)
-    for picture in pictures:
-        write(str(picture))
+    write("\n".join(map(str, pictures)))
 
 
 @command("dse.serve.serving:serve")

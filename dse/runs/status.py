@@ -212,8 +212,7 @@ def _running(watch: Mapping[str, Any]) -> Section:
         )
         for one in running[:STATUS_ROWS]
     )
-    left = len(running) - STATUS_ROWS
-    more = (f"and {left} more",) if left > 0 else ()
+    more = (f"and {len(running) - STATUS_ROWS} more",) if len(running) > STATUS_ROWS else ()
     title = f"running, {len(running)} of {plural(watch.get('workers', 1), 'worker')}"
     return Section("running", title, rows=rows, remarks=more, facts=running)
 
@@ -232,8 +231,7 @@ def _failed(kept: StoredRun) -> Iterator[Section]:
         + (f" and {len(some) - 1} more" if len(some) > 1 else "")
         for cause, some in ordered[:STATUS_ROWS]
     ]
-    left = len(ordered) - STATUS_ROWS
-    more = (f"and {left} more causes",) if left > 0 else ()
+    more = (f"and {len(ordered) - STATUS_ROWS} more causes",) if ordered[STATUS_ROWS:] else ()
     facts = {cause: [dict(row.design) for row in some] for cause, some in ordered}
     yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
 
