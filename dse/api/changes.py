@@ -121,15 +121,15 @@ def decision_map(
     from dse.search.settings import budget_of
 
     document = study_of(source, overrides)
-    asked: dict[str, Any] = {"prefer": prefer, "counts": counts, "by": texts(by)}
-    asked["budget"] = budget_of(time)
+    given: dict[str, Any] = {"prefer": prefer, "counts": counts, "by": texts(by)}
+    given["budget"] = budget_of(time)
     if range_ is not None and other_range is not None:
         if front:
             raise ArgumentError("front: it is of one number; leave it out, or the second range")
-        return find_map(document, (range_, other_range), progress=progress, **asked)
+        return find_map(document, (range_, other_range), progress=progress, **given)
 
     def part(share: float) -> None:
         if progress is not None:
             progress(round(100 * share), 100)
 
-    return find_crossovers(document, range_, front=front, progress=part, **asked)
+    return find_crossovers(document, range_, front=front, progress=part, **given)

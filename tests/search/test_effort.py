@@ -197,9 +197,9 @@ def test_a_proof_takes_at_most_a_tenth_more_memory_than_it_may(seed: int, mib: i
 
 @pytest.mark.parametrize(("written", "seconds"), [("60 s", 60), ("5 min", 300), ("1.5 h", 5400)])
 def test_times_of_any_length(written: str, seconds: float) -> None:
-    assert budget_of(written, None).seconds == seconds
+    assert budget_of(written).seconds == seconds
 
 
 def test_what_is_no_time_is_refused() -> None:
     with pytest.raises(UnitError, match="time '5 mins'"):
-        budget_of("5 mins", None)
+        budget_of("5 mins")
