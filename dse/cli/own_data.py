@@ -48,7 +48,7 @@ def fit_interface(
     call: Call,
     *,
     measure: bool = False,
-    sizes: str = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
+    sizes: str | None = None,
     out: str | Path | None = None,
     json: bool = False,
 ) -> None:
@@ -60,17 +60,22 @@ def fit_interface(
         Measure AES or SHA instructions of this x86 machine (--algorithm, default: sha256) into
         the folder --out.
     sizes
-        With --measure: granularities, with units, separated by commas.
+        With --measure: granularities, with units, separated by commas (default: 16 B to 64 KiB, a
+        factor of 4 apart).
     out
         As in `fit_core`.
     """
     if measure:
-        found = _measured(call, sizes, out)
+        found = _measured(call, sizes or SIZES, out)
+    elif sizes is not None:
+        raise ArgumentError("--sizes: only with --measure; leave it out")
     else:
         files = [call.given[name] for name in GIVEN_FILES if name in call.given]
         found = call(out=_record(files[0] if files else Path("interface"), out))
     _show_interface(found, json=json)
 
+
+SIZES = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB"
 
 GIVEN_FILES = ("data", "hardware", "software")
 """Arguments of `fit_interface` that are read where nothing is measured."""

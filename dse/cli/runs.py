@@ -220,7 +220,7 @@ def status(call: Call, *, watch: bool = False, json: bool = False) -> None:
         time.sleep(EVERY_S)
 
 
-@command("dse.api.pages:report")
+@command("dse.api.pages:report", "dse.api.pages:pictures")
 def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
     """Write a run as a web page that works offline.
 
@@ -232,21 +232,13 @@ def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
         Draw the pictures of the run again instead, into its folder or that of --out.
     """
     if pictures:
-        _draw(Path(run), Path(call.given.get("out") or run))
+        drawn = call.of("pictures", "--pictures draws the plots and makes no page")
+        with bar("pictures", "drawing"):
+            write("\n".join(map(str, drawn(run=run))))
         return
     with bar("assumptions", "reading the run") as progress:
-        page = call(run=run, progress=progress)
+        page = call.of("report")(run=run, progress=progress)
     write(str(page))
-
-
-def _draw(run: Path, folder: Path) -> None:
-    from dse.answers.plots import plot_roofs
-    from dse.runs.finished import plot_run
-    from dse.runs.unfinished import readable
-
-    with bar("pictures", "drawing"), readable(run) as found:
-        pictures = plot_run(found, folder) + plot_roofs(found, folder)
-    write("\n".join(map(str, pictures)))
 
 
 @command("dse.serve.serving:serve")
