@@ -98,8 +98,8 @@ def test_an_extra_that_is_missing_breaks_nothing(versions: dict[str, str]) -> No
     done = run("--json")
     assert done.exit_code == 0
     extras = json.loads(done.stdout)["extras"]
-    for extra in ("test", "dev"):
-        assert extras[extra]["missing"] == ["hypothesis>=6.100"]
+    assert extras["test"]["missing"] == ["hypothesis>=6.100"]
+    assert "hypothesis>=6.100" in extras["dev"]["missing"]  # which takes in `test`
     command = 'to add an extra: python -m pip install "accel-dse[EXTRA]"'
     assert command in run().stdout.splitlines()
 
