@@ -22,6 +22,8 @@ from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
+from dse.contract.columns import Falling as Falling
+from dse.contract.columns import Rising as Rising
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
 from dse.contract.methods import Index as Index

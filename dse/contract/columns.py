@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 Column = NDArray[np.float64]
 """One float64 value per design point."""
+
+Given = TypeVar("Given")
+
+Rising = Annotated[Given, "Rising"]
+"""An argument in which a function never falls: ``Rising[Column]``.  Proven, not hoped."""
+
+Falling = Annotated[Given, "Falling"]
+"""An argument in which a function never rises: ``Falling[Column]``.  Proven, not hoped."""
 
 WAIT_MODES = ("sync", "sync_os", "async")
 """How a host waits for an offload; a column holds the position in this tuple."""

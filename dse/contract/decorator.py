@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Function = TypeVar("Function")
 Declared = ParamSpec("Declared")
@@ -12,11 +12,15 @@ Record = TypeVar("Record")
 
 def decorator(
     record: Callable[Concatenate[Function, Declared], Record],
+    read: Callable[[Function], Mapping[str, Any]] = lambda function: {},
 ) -> Callable[Declared, Callable[[Function], Record]]:
-    """Return a decorator that takes what a record declares, then the function it is about."""
+    """Return a decorator that takes what a record declares, then the function it is about.
+
+    What `read` finds in the function itself is declared too, unless it is given.
+    """
 
     def declare(*none: Declared.args, **declared: Declared.kwargs) -> Callable[[Function], Record]:
-        return lambda function: record(function, *none, **declared)
+        return lambda function: record(function, *none, **{**read(function), **declared})
 
     declare.__doc__ = record.__doc__
     return declare

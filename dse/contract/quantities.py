@@ -2,8 +2,8 @@
 
 A record is made by a decorator, so that what it declares stands beside the function::
 
-    @objective(source="definition", rises_with=("power_w",), falls_with=("area_m2",))
-    def power_density_w_per_m2(*, power_w: Column, area_m2: Column) -> Column:
+    @objective(source="definition")
+    def power_density_w_per_m2(*, power_w: Rising[Column], area_m2: Falling[Column]) -> Column:
         ...
 
 The record can be called like the function.
@@ -133,8 +133,9 @@ class Objective(_Wired):
     grows_with_instances
         True when another instance, all else equal, must make it larger.
     rises_with, falls_with
-        Arguments in which the function never falls, or never rises.  Proven, not hoped:
-        exact composition of fronts relies on them.
+        Arguments in which the function never falls, or never rises: those that it annotates as
+        `Rising` or `Falling`, unless they are given.  Proven, not hoped: exact composition of
+        fronts relies on them.
     at_most
         Columns that the quantity never exceeds, each stage's if staged; proven like the above.
     report
@@ -238,10 +239,19 @@ class Guard(_Wired):
     tolerance: float = 1e-9
 
 
-objective = decorator(Objective)
+def _directions(function: Function) -> dict[str, tuple[str, ...]]:
+    """Return what a function says of its arguments by `Rising` and `Falling`."""
+    written = {name: str(one) for name, one in function.__annotations__.items()}
+    return {
+        field: tuple(name for name, one in written.items() if word in one)
+        for field, word in (("rises_with", "Rising"), ("falls_with", "Falling"))
+    }
+
+
+objective = decorator(Objective, _directions)
 """Makes an `Objective` of the function below it."""
 
-requirement = decorator(Requirement)
+requirement = decorator(Requirement, _directions)
 """Makes a `Requirement` of the function below it."""
 
 guard = decorator(Guard)

@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from dse.contract import Column, objective
+from dse.contract import Column, Rising, objective
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD
 
 Stages = tuple[Column, ...]
@@ -40,13 +40,8 @@ def largest(columns: Iterable[Column]) -> Column:
     return reduce(np.maximum, columns)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_instances",),
-    over_stages="sum",
-)
-def instances(*, stage_instances: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum")
+def instances(*, stage_instances: Rising[Stages]) -> Column:
     """Core instances in all stages.
 
     ``n = sum_j n_j``, a number.
@@ -58,13 +53,8 @@ def instances(*, stage_instances: Stages) -> Column:
     return total(stage_instances)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_area_m2",),
-    over_stages="sum",
-)
-def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum")
+def fleet_area_m2(*, stage_area_m2: Rising[Stages]) -> Column:
     """Silicon area of all core instances.
 
     ``A = sum_j A_j``, in m2.
@@ -76,16 +66,12 @@ def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
     return total(stage_area_m2)
 
 
-@objective(
-    source="fleet, buffers and attachment add",
-    rises_with=("fleet_area_m2", "buffer_area_m2", "interface_attachment_area_m2"),
-    report=True,
-)
+@objective(source="fleet, buffers and attachment add", report=True)
 def area_m2(
     *,
-    fleet_area_m2: Column,
-    buffer_area_m2: Column | float = 0.0,
-    interface_attachment_area_m2: Column | float = 0.0,
+    fleet_area_m2: Rising[Column],
+    buffer_area_m2: Rising[Column | float] = 0.0,
+    interface_attachment_area_m2: Rising[Column | float] = 0.0,
 ) -> Column:
     """Silicon area of the fleet, of the buffers for offloads in flight, and of the attachment.
 
@@ -94,14 +80,8 @@ def area_m2(
     return fleet_area_m2 + buffer_area_m2 + interface_attachment_area_m2
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_area_ge",),
-    over_stages="sum",
-    report=True,
-)
-def area_ge(*, stage_area_ge: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum", report=True)
+def area_ge(*, stage_area_ge: Rising[Stages]) -> Column:
     """Gate equivalents of all core instances; buffers, whose area is in m2, are no part of it.
 
     ``A = sum_j A_j``, in GE.
@@ -113,14 +93,8 @@ def area_ge(*, stage_area_ge: Stages) -> Column:
     return total(stage_area_ge)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_area_lc",),
-    over_stages="sum",
-    report=True,
-)
-def area_lc(*, stage_area_lc: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum", report=True)
+def area_lc(*, stage_area_lc: Rising[Stages]) -> Column:
     """Logic cells of all core instances on FPGAs, without what joins and feeds them.
 
     ``A = sum_j A_j``, in LC.
@@ -132,13 +106,8 @@ def area_lc(*, stage_area_lc: Stages) -> Column:
     return total(stage_area_lc)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_block_rams",),
-    over_stages="sum",
-)
-def block_rams(*, stage_block_rams: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum")
+def block_rams(*, stage_block_rams: Rising[Stages]) -> Column:
     """Block RAMs of all core instances on FPGAs.
 
     ``B = sum_j B_j``, a number.
@@ -150,13 +119,8 @@ def block_rams(*, stage_block_rams: Stages) -> Column:
     return total(stage_block_rams)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_multipliers",),
-    over_stages="sum",
-)
-def multipliers(*, stage_multipliers: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum")
+def multipliers(*, stage_multipliers: Rising[Stages]) -> Column:
     """Multipliers of all core instances on FPGAs.
 
     ``M = sum_j M_j``, a number.
@@ -170,12 +134,13 @@ def multipliers(*, stage_multipliers: Stages) -> Column:
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     over_stages="least",
 )
 def capacity_bit_per_s(
-    *, stage_capacity_bit_per_s: Stages, accelerated_limit_bit_per_s: Column | float = np.inf
+    *,
+    stage_capacity_bit_per_s: Rising[Stages],
+    accelerated_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Payload rate that the slowest stage carries at its top clock.
 
@@ -188,14 +153,11 @@ def capacity_bit_per_s(
     return np.minimum(least(stage_capacity_bit_per_s), accelerated_limit_bit_per_s)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_peak_bit_per_s", "accelerated_limit_bit_per_s"),
-    at_most=("accelerated_limit_bit_per_s",),
-    over_stages="least",
-)
+@objective(source=BATTLE_HEMPSTEAD, at_most=("accelerated_limit_bit_per_s",), over_stages="least")
 def peak_bit_per_s(
-    *, stage_peak_bit_per_s: Stages, accelerated_limit_bit_per_s: Column | float = np.inf
+    *,
+    stage_peak_bit_per_s: Rising[Stages],
+    accelerated_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Payload rate of the slowest stage with independent tasks: the compute limit.
 
@@ -208,12 +170,8 @@ def peak_bit_per_s(
     return np.minimum(least(stage_peak_bit_per_s), accelerated_limit_bit_per_s)
 
 
-@objective(
-    source="one task in flight per stream of a chained mode",
-    rises_with=("stage_serial_tasks",),
-    over_stages="largest",
-)
-def serial_tasks(*, stage_serial_tasks: Stages) -> Column:
+@objective(source="one task in flight per stream of a chained mode", over_stages="largest")
+def serial_tasks(*, stage_serial_tasks: Rising[Stages]) -> Column:
     """Streams of dependent tasks that share the pipelines; 1 for independent tasks.
 
     ``max_j serial_j``, a number.
@@ -221,12 +179,10 @@ def serial_tasks(*, stage_serial_tasks: Stages) -> Column:
     return largest(stage_serial_tasks)
 
 
-@objective(
-    source="latency of a task, Battle & Hempstead, section IV-B",
-    rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
-    over_stages="sum",
-)
-def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Column:
+@objective(source="latency of a task, Battle & Hempstead, section IV-B", over_stages="sum")
+def fill_bit(
+    *, stage_latency_s: Rising[Stages], stage_capacity_bit_per_s: Rising[Stages]
+) -> Column:
     """Payload that enters the pipelines before the first result; clock does not change it.
 
     ``sum_j latency_j c_j``, in bit.
@@ -240,12 +196,8 @@ def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Co
     return total(np.where(t > 0, t * capacity, 0.0) for t, capacity in pairs)
 
 
-@objective(
-    source="latency of a task, Battle & Hempstead, section IV-B",
-    rises_with=("stage_latency_s",),
-    over_stages="sum",
-)
-def chain_latency_s(*, stage_latency_s: Stages) -> Column:
+@objective(source="latency of a task, Battle & Hempstead, section IV-B", over_stages="sum")
+def chain_latency_s(*, stage_latency_s: Rising[Stages]) -> Column:
     """Time of one task through all stages at the clocks allowed.
 
     ``sum_j latency_j``, in s.
@@ -257,12 +209,8 @@ def chain_latency_s(*, stage_latency_s: Stages) -> Column:
     return total(stage_latency_s)
 
 
-@objective(
-    source="Battle & Hempstead, Tables I to III",
-    rises_with=("stage_tasks_in_flight",),
-    over_stages="largest",
-)
-def tasks_in_flight(*, stage_tasks_in_flight: Stages) -> Column:
+@objective(source="Battle & Hempstead, Tables I to III", over_stages="largest")
+def tasks_in_flight(*, stage_tasks_in_flight: Rising[Stages]) -> Column:
     """Independent tasks that keep the widest stage busy.
 
     ``max_j tasks_j``, a number.
@@ -274,12 +222,9 @@ def tasks_in_flight(*, stage_tasks_in_flight: Stages) -> Column:
     return largest(stage_tasks_in_flight)
 
 
-@objective(
-    source="traffic of a task, from the core's model",
-    rises_with=("stage_read_byte_per_bit", "stage_written_byte_per_bit"),
-)
+@objective(source="traffic of a task, from the core's model")
 def memory_byte_per_bit(
-    *, stage_read_byte_per_bit: Stages, stage_written_byte_per_bit: Stages
+    *, stage_read_byte_per_bit: Rising[Stages], stage_written_byte_per_bit: Rising[Stages]
 ) -> Column:
     """Memory traffic per payload bit: the first stage reads, the last one writes.
 
@@ -288,13 +233,8 @@ def memory_byte_per_bit(
     return stage_read_byte_per_bit[0] + stage_written_byte_per_bit[-1]
 
 
-@objective(
-    source="fitted range of the core's law",
-    labels=("no", "yes"),
-    rises_with=("stage_extrapolated",),
-    over_stages="largest",
-)
-def extrapolated(*, stage_extrapolated: Stages) -> Column:
+@objective(source="fitted range of the core's law", labels=("no", "yes"), over_stages="largest")
+def extrapolated(*, stage_extrapolated: Rising[Stages]) -> Column:
     """Whether a law predicts a design outside the range it was fitted on.
 
     ``max_j extrapolated_j``, no or yes.

@@ -13,35 +13,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, objective
+from dse.contract import WAIT_MODES, Column, Falling, Rising, objective
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 
-@objective(
-    source="Sriraman & Dhanotia, ASPLOS 2020",
-    rises_with=(
-        "throughput_bit_per_s",
-        "overhead_s",
-        "offload_latency_s",
-        "taken_slots",
-        "interface_switch_cycles",
-        "interface_switch_s",
-        "interface_in_flight",
-    ),
-    falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
-)
+@objective(source="Sriraman & Dhanotia, ASPLOS 2020")
 def offload_cores(
     *,
-    throughput_bit_per_s: Column,
-    workload_granularity_byte: Column,
-    overhead_s: Column,
-    offload_latency_s: Column,
+    throughput_bit_per_s: Rising[Column],
+    workload_granularity_byte: Falling[Column],
+    overhead_s: Rising[Column],
+    offload_latency_s: Rising[Column],
     interface_wait: Column,
-    taken_slots: Column | float = 0.0,
-    interface_switch_cycles: Column | float = 0.0,
-    interface_switch_s: Column | float = 0.0,
-    interface_host_clock_hz: Column | float = np.inf,
-    interface_in_flight: Column | float = np.inf,
+    taken_slots: Rising[Column | float] = 0.0,
+    interface_switch_cycles: Rising[Column | float] = 0.0,
+    interface_switch_s: Rising[Column | float] = 0.0,
+    interface_host_clock_hz: Falling[Column | float] = np.inf,
+    interface_in_flight: Rising[Column | float] = np.inf,
 ) -> Column:
     """Host cores that offloads keep busy: offloads per second times the time each costs its core.
 
@@ -66,13 +54,10 @@ def offload_cores(
     return np.minimum(cores, np.where(switched, np.inf, interface_in_flight))
 
 
-@objective(
-    source="offloads, and sizes that stay",
-    report=True,
-    simulated="cores",
-    rises_with=("offload_cores", "staying_cores"),
-)
-def host_cores(*, offload_cores: Column, staying_cores: Column | float = 0.0) -> Column:
+@objective(source="offloads, and sizes that stay", report=True, simulated="cores")
+def host_cores(
+    *, offload_cores: Rising[Column], staying_cores: Rising[Column | float] = 0.0
+) -> Column:
     """Host cores kept busy, by offloads and by the sizes that stay on the host.
 
     ``offload cores + staying cores``, a number.
@@ -80,13 +65,12 @@ def host_cores(*, offload_cores: Column, staying_cores: Column | float = 0.0) ->
     return offload_cores + staying_cores
 
 
-@objective(
-    source="vendor figures for power and cores",
-    rises_with=("host_cores", "interface_host_power_w"),
-    falls_with=("interface_host_cores",),
-)
+@objective(source="vendor figures for power and cores")
 def host_power_w(
-    *, host_cores: Column, interface_host_power_w: Column, interface_host_cores: Column
+    *,
+    host_cores: Rising[Column],
+    interface_host_power_w: Rising[Column],
+    interface_host_cores: Falling[Column],
 ) -> Column:
     """Power of the busy host cores, each an equal share of the host's power.
 
@@ -95,15 +79,12 @@ def host_power_w(
     return host_cores * (interface_host_power_w / interface_host_cores)
 
 
-@objective(
-    source="power of the attachment",
-    rises_with=("interface_idle_power_w", "interface_transfer_j_per_byte", "throughput_bit_per_s"),
-)
+@objective(source="power of the attachment")
 def attachment_power_w(
     *,
-    interface_idle_power_w: Column,
-    interface_transfer_j_per_byte: Column,
-    throughput_bit_per_s: Column,
+    interface_idle_power_w: Rising[Column],
+    interface_transfer_j_per_byte: Rising[Column],
+    throughput_bit_per_s: Rising[Column],
 ) -> Column:
     """Power of what attaches the accelerators to the host, outside their power cap.
 
@@ -114,12 +95,10 @@ def attachment_power_w(
     )
 
 
-@objective(
-    source="2 k g bytes",
-    rises_with=("interface_in_flight", "workload_granularity_byte"),
-    over_sizes="largest",
-)
-def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column) -> Column:
+@objective(source="2 k g bytes", over_sizes="largest")
+def buffer_bit(
+    *, interface_in_flight: Rising[Column], workload_granularity_byte: Rising[Column]
+) -> Column:
     """Buffers for input and output of every offload in flight: 2 k g bytes.
 
     ``2 * 8 k g``, in bit; of a mix of sizes the largest, which any slot may have to hold.
@@ -127,10 +106,10 @@ def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column
     return 2.0 * BIT_PER_BYTE * interface_in_flight * workload_granularity_byte
 
 
-@objective(
-    source="bits times cell area", rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit")
-)
-def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Column) -> Column:
+@objective(source="bits times cell area")
+def buffer_area_m2(
+    *, buffer_bit: Rising[Column], interface_buffer_area_m2_per_bit: Rising[Column]
+) -> Column:
     """Area of the buffers.
 
     ``A_buffer = bits * area per bit``, in m2.
@@ -138,11 +117,9 @@ def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Colu
     return buffer_bit * interface_buffer_area_m2_per_bit
 
 
-@objective(
-    source="bits times leakage", rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit")
-)
+@objective(source="bits times leakage")
 def buffer_leakage_power_w(
-    *, buffer_bit: Column, interface_buffer_leakage_w_per_bit: Column
+    *, buffer_bit: Rising[Column], interface_buffer_leakage_w_per_bit: Rising[Column]
 ) -> Column:
     """Leakage of the buffers.
 
@@ -151,30 +128,18 @@ def buffer_leakage_power_w(
     return buffer_bit * interface_buffer_leakage_w_per_bit
 
 
-@objective(
-    source="Sriraman & Dhanotia, ASPLOS 2020",
-    report=True,
-    rises_with=("workload_program_share", "interface_host_clock_hz"),
-    falls_with=(
-        "workload_program_offloads_hz",
-        "offload_latency_s",
-        "transfer_s",
-        "wait_s",
-        "interface_switch_cycles",
-        "interface_switch_s",
-    ),
-)
+@objective(source="Sriraman & Dhanotia, ASPLOS 2020", report=True)
 def program_speedup(
     *,
-    workload_program_share: Column,
-    workload_program_offloads_hz: Column,
-    offload_latency_s: Column,
-    transfer_s: Column,
+    workload_program_share: Rising[Column],
+    workload_program_offloads_hz: Falling[Column],
+    offload_latency_s: Falling[Column],
+    transfer_s: Falling[Column],
     interface_wait: Column,
-    wait_s: Column | float = 0.0,
-    interface_switch_cycles: Column | float = 0.0,
-    interface_switch_s: Column | float = 0.0,
-    interface_host_clock_hz: Column | float = np.inf,
+    wait_s: Falling[Column | float] = 0.0,
+    interface_switch_cycles: Falling[Column | float] = 0.0,
+    interface_switch_s: Falling[Column | float] = 0.0,
+    interface_host_clock_hz: Rising[Column | float] = np.inf,
 ) -> Column:
     """How many times faster the whole program is whose kernel is offloaded.
 

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import ATTACHMENTS, Column, objective
+from dse.contract import ATTACHMENTS, Column, Rising, objective
 
 FREEBSD = "Gallatin, FreeBSD review D30908 and commit 28d0a740dd9a, 2021"
 
 
-@objective(
-    source=FREEBSD,
-    rises_with=("interface_attachment", "interface_retransmit_share", "workload_granularity_byte"),
-    over_sizes="mean",
-)
+@objective(source=FREEBSD, over_sizes="mean")
 def reread_byte(
     *,
-    workload_granularity_byte: Column,
-    interface_attachment: Column,
-    interface_retransmit_share: Column,
+    workload_granularity_byte: Rising[Column],
+    interface_attachment: Rising[Column],
+    interface_retransmit_share: Rising[Column],
     interface_segment_byte: Column,
 ) -> Column:
     """Bytes of a record that are read again for segments that are sent again.
@@ -42,11 +38,8 @@ def reread_byte(
     return inline * interface_retransmit_share * (before + workload_granularity_byte)
 
 
-@objective(
-    source=FREEBSD,
-    rises_with=("reread_byte",),
-)
-def reread_ratio(*, reread_byte: Column, workload_granularity_byte: Column) -> Column:
+@objective(source=FREEBSD)
+def reread_ratio(*, reread_byte: Rising[Column], workload_granularity_byte: Column) -> Column:
     """Bytes that are read again, per byte of payload.
 
     ``reread / g``, a number; a mix has the mean of both.

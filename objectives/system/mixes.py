@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import Column, SizeColumn, objective
+from dse.contract import Column, Falling, Rising, SizeColumn, objective
 from dse.objectives.system.fleet import CARRIERS, Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
@@ -188,25 +188,15 @@ def standardised(sizes: SizeColumn) -> Services:
     return tuple(((size / mean - 1.0) / spread, share) for size, share in sizes)
 
 
-@objective(
-    source="fitted to simulations",
-    rises_with=(
-        "stream_limit_bit_per_s",
-        "link_limit_bit_per_s",
-        "memory_limit_bit_per_s",
-        "offload_limit_bit_per_s",
-    ),
-    falls_with=("workload_size_cv2",),
-    at_most=CARRIERS,
-)
+@objective(source="fitted to simulations", at_most=CARRIERS)
 def mixed_limit_bit_per_s(
     *,
-    stream_limit_bit_per_s: Column,
-    offload_limit_bit_per_s: Column,
+    stream_limit_bit_per_s: Rising[Column],
+    offload_limit_bit_per_s: Rising[Column],
     interface_in_flight: Column,
-    workload_size_cv2: Column,
-    link_limit_bit_per_s: Column | float = np.inf,
-    memory_limit_bit_per_s: Column | float = np.inf,
+    workload_size_cv2: Falling[Column],
+    link_limit_bit_per_s: Rising[Column | float] = np.inf,
+    memory_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Payload rate of offloads of several sizes: less than each limit where two are about equal.
 
@@ -226,25 +216,15 @@ def mixed_limit_bit_per_s(
     return np.where(np.greater(lost, 0) & np.greater(low, 0), soft, low)
 
 
-@objective(
-    source="fitted to simulations",
-    rises_with=(
-        "throughput_bit_per_s",
-        "stream_limit_bit_per_s",
-        "link_limit_bit_per_s",
-        "memory_limit_bit_per_s",
-        "offload_limit_bit_per_s",
-    ),
-    falls_with=("mixed_limit_bit_per_s",),
-)
+@objective(source="fitted to simulations")
 def starved_share(
     *,
-    throughput_bit_per_s: Column,
-    mixed_limit_bit_per_s: Column,
-    stream_limit_bit_per_s: Column,
-    offload_limit_bit_per_s: Column,
-    link_limit_bit_per_s: Column | float = np.inf,
-    memory_limit_bit_per_s: Column | float = np.inf,
+    throughput_bit_per_s: Rising[Column],
+    mixed_limit_bit_per_s: Falling[Column],
+    stream_limit_bit_per_s: Rising[Column],
+    offload_limit_bit_per_s: Rising[Column],
+    link_limit_bit_per_s: Rising[Column | float] = np.inf,
+    memory_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Share of time for which slots and stations, of a mix of sizes, keep each other waiting.
 
@@ -256,25 +236,15 @@ def starved_share(
     return np.where(np.greater(throughput_bit_per_s, 0), np.maximum(lost, 0.0), 0.0)
 
 
-@objective(
-    source="standard deviation",
-    rises_with=(
-        "latency_s_per_byte",
-        "storing_s_per_byte",
-        "passing_s_per_byte",
-        "workload_granularity_byte",
-        "workload_size_cv2",
-    ),
-    falls_with=("stream_rate_bit_per_s",),
-)
+@objective(source="standard deviation")
 def size_spread_s(
     *,
-    latency_s_per_byte: Column,
-    storing_s_per_byte: Column,
-    passing_s_per_byte: Column,
-    stream_rate_bit_per_s: Column,
-    workload_granularity_byte: Column,
-    workload_size_cv2: Column,
+    latency_s_per_byte: Rising[Column],
+    storing_s_per_byte: Rising[Column],
+    passing_s_per_byte: Rising[Column],
+    stream_rate_bit_per_s: Falling[Column],
+    workload_granularity_byte: Rising[Column],
+    workload_size_cv2: Rising[Column],
 ) -> Column:
     """Standard deviation of the time of an offload alone, as sizes vary.
 
@@ -286,15 +256,12 @@ def size_spread_s(
     return np.where(np.greater(workload_size_cv2, 0), spread, 0.0)
 
 
-@objective(
-    source="standard deviation",
-    rises_with=("kernel_index_s_per_byte", "workload_granularity_byte", "workload_size_cv2"),
-)
+@objective(source="standard deviation")
 def host_spread_s(
     *,
-    workload_granularity_byte: Column,
-    workload_size_cv2: Column,
-    kernel_index_s_per_byte: Column,
+    workload_granularity_byte: Rising[Column],
+    workload_size_cv2: Rising[Column],
+    kernel_index_s_per_byte: Rising[Column],
     kernel_exponent: Column,
 ) -> Column:
     """Standard deviation of the time on a host core, as sizes vary.
@@ -306,15 +273,12 @@ def host_spread_s(
     return np.sqrt(workload_size_cv2) * kernel_exponent * kernel_index_s_per_byte * grown
 
 
-@objective(
-    source="the slower of link and PCI Express",
-    rises_with=("workload_size_cv2", "pcie_cv2"),
-)
+@objective(source="the slower of link and PCI Express")
 def link_cv2(
     *,
-    workload_size_cv2: Column,
+    workload_size_cv2: Rising[Column],
     link_limit_bit_per_s: Column | float = np.inf,
-    pcie_cv2: Column | float = 0.0,
+    pcie_cv2: Rising[Column | float] = 0.0,
     pcie_payload_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """Squared coefficient of variation of the time for which an offload keeps the link busy.
@@ -326,31 +290,19 @@ def link_cv2(
     return np.where(packets, pcie_cv2, workload_size_cv2)
 
 
-@objective(
-    source="as `station_wait_s`, for what slots let in",
-    rises_with=(
-        "fleet_load",
-        "link_load",
-        "slots",
-        "workload_granularity_byte",
-        "offload_arrival_cv2",
-        "workload_size_cv2",
-        "link_cv2",
-    ),
-    falls_with=("stream_rate_bit_per_s", "link_limit_bit_per_s", "memory_limit_bit_per_s"),
-)
+@objective(source="as `station_wait_s`, for what slots let in")
 def size_wait_s(
     *,
-    fleet_load: Column,
-    link_load: Column,
-    slots: Column,
-    workload_granularity_byte: Column,
-    stream_rate_bit_per_s: Column,
-    link_limit_bit_per_s: Column,
-    workload_size_cv2: Column,
-    offload_arrival_cv2: Column,
-    memory_limit_bit_per_s: Column | float = np.inf,
-    link_cv2: Column | float = 0.0,
+    fleet_load: Rising[Column],
+    link_load: Rising[Column],
+    slots: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    stream_rate_bit_per_s: Falling[Column],
+    link_limit_bit_per_s: Falling[Column],
+    workload_size_cv2: Rising[Column],
+    offload_arrival_cv2: Rising[Column],
+    memory_limit_bit_per_s: Falling[Column | float] = np.inf,
+    link_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
     """Mean wait under way that a mix of sizes makes however offloads are let in: it keeps a slot.
 
@@ -387,35 +339,21 @@ def size_wait_s(
     return np.where((longest > 0) & (room > 0), between, 0.0)
 
 
-@objective(
-    source="Abate, Choudhury & Whitt 1995",
-    rises_with=("arrival_rate_hz", "overhead_s", "fixed_latency_s"),
-    falls_with=(
-        "fleet_load",
-        "link_load",
-        "slot_load",
-        "host_load",
-        "offload_arrival_cv2",
-        "workload_size_cv2",
-        "link_cv2",
-        "size_spread_s",
-    ),
-    over_sizes="together",
-)
+@objective(source="Abate, Choudhury & Whitt 1995", over_sizes="together")
 def wait_decay_hz(
     *,
-    arrival_rate_hz: Column,
-    fleet_load: Column,
-    link_load: Column,
-    slot_load: Column,
-    host_load: Column,
-    offload_arrival_cv2: Column,
+    arrival_rate_hz: Rising[Column],
+    fleet_load: Falling[Column],
+    link_load: Falling[Column],
+    slot_load: Falling[Column],
+    host_load: Falling[Column],
+    offload_arrival_cv2: Falling[Column],
     workload_granularity_byte: SizeColumn,
-    overhead_s: Column,
-    fixed_latency_s: Column,
-    workload_size_cv2: Column | float = 0.0,
-    link_cv2: Column | float = 0.0,
-    size_spread_s: Column | float = 0.0,
+    overhead_s: Rising[Column],
+    fixed_latency_s: Rising[Column],
+    workload_size_cv2: Falling[Column | float] = 0.0,
+    link_cv2: Falling[Column | float] = 0.0,
+    size_spread_s: Falling[Column | float] = 0.0,
 ) -> Column:
     """How fast long waits get rare: ``P(W > t)`` falls with ``exp(-eta t)``.
 

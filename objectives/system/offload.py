@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Threshold, objective
+from dse.contract import Column, Falling, Rising, Threshold, objective
 from dse.objectives.logca.model import first_nonnegative, roots
 from dse.objectives.system.fleet import Stages
 from dse.objectives.system.offload_rates import streaming_s
@@ -21,32 +21,21 @@ NEAR = 1e-9
 
 @objective(
     source=LOGCA,
-    rises_with=(
-        "transfer_s",
-        "own_fill_s",
-        "common_fill_bit",
-        "rounds_s",
-        "common_rounds_bit",
-        "passing_s_per_byte",
-        "serial_tasks",
-        "workload_granularity_byte",
-    ),
-    falls_with=("stream_rate_bit_per_s",),
     # clocked to meet R it is the least of T1 at r = R and k * 8 g / R
     settled_while={"stream_rate_bit_per_s": "clocks_meet"},
     report=True,
 )
 def offload_latency_s(
     *,
-    transfer_s: Column,
-    own_fill_s: Column,
-    common_fill_bit: Column,
-    rounds_s: Column,
-    common_rounds_bit: Column,
-    passing_s_per_byte: Column,
-    serial_tasks: Column,
-    workload_granularity_byte: Column,
-    stream_rate_bit_per_s: Column,
+    transfer_s: Rising[Column],
+    own_fill_s: Rising[Column],
+    common_fill_bit: Rising[Column],
+    rounds_s: Rising[Column],
+    common_rounds_bit: Rising[Column],
+    passing_s_per_byte: Rising[Column],
+    serial_tasks: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    stream_rate_bit_per_s: Falling[Column],
 ) -> Column:
     """Time of one offload, T1(g): never faster than the link or the memory that it passes.
 
@@ -70,10 +59,8 @@ def offload_latency_s(
     return transfer_s + inside
 
 
-@objective(
-    source=LOGCA, rises_with=("host_time_s",), falls_with=("offload_latency_s",), report=True
-)
-def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
+@objective(source=LOGCA, report=True)
+def speedup(*, host_time_s: Rising[Column], offload_latency_s: Falling[Column]) -> Column:
     """How many times faster one offload is than the host, T0 / T1.
 
     ``T0 / T1``, a number.

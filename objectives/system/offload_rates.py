@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, objective
+from dse.contract import Column, Falling, Rising, objective
 from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
@@ -36,27 +36,19 @@ def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
 
 @objective(
     source="rounds of tasks",
-    rises_with=("stage_round_s", "workload_granularity_byte"),
-    falls_with=(
-        "stage_round_bit",
-        "stage_capacity_bit_per_s",
-        "stage_common",
-        "stage_alone",
-        "passing_s_per_byte",
-    ),
     over_stages="sum",
     over_sizes="mean",
     settled_while={"passing_s_per_byte": "clocks_meet"},
 )
 def own_rounds_s(
     *,
-    stage_round_bit: Stages,
-    stage_round_s: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_common: Stages,
-    stage_alone: Stages,
-    workload_granularity_byte: Column,
-    passing_s_per_byte: Column,
+    stage_round_bit: Falling[Stages],
+    stage_round_s: Rising[Stages],
+    stage_capacity_bit_per_s: Falling[Stages],
+    stage_common: Falling[Stages],
+    stage_alone: Falling[Stages],
+    workload_granularity_byte: Rising[Column],
+    passing_s_per_byte: Falling[Column],
 ) -> Column:
     """Time for which the last round of stages at their own clocks waits, beyond its payload.
 
@@ -77,21 +69,15 @@ def own_rounds_s(
     return total(map(waits, *stages))
 
 
-@objective(
-    source="clocks under a power cap",
-    rises_with=("stage_round_s", "stage_capacity_bit_per_s", "workload_granularity_byte"),
-    falls_with=("stage_round_bit", "stage_common", "power_limit_bit_per_s"),
-    over_stages="sum",
-    over_sizes="mean",
-)
+@objective(source="clocks under a power cap", over_stages="sum", over_sizes="mean")
 def throttled_rounds_s(
     *,
-    stage_round_bit: Stages,
-    stage_round_s: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_common: Stages,
-    workload_granularity_byte: Column,
-    power_limit_bit_per_s: Column | float = np.inf,
+    stage_round_bit: Falling[Stages],
+    stage_round_s: Rising[Stages],
+    stage_capacity_bit_per_s: Rising[Stages],
+    stage_common: Falling[Stages],
+    workload_granularity_byte: Rising[Column],
+    power_limit_bit_per_s: Falling[Column | float] = np.inf,
 ) -> Column:
     """How much longer rounds take because a power cap keeps stages from their clocks.
 
@@ -114,25 +100,14 @@ def throttled_rounds_s(
     return total(map(longer, *stages))
 
 
-@objective(
-    source="rounds of tasks",
-    rises_with=(
-        "stage_round_s",
-        "stage_capacity_bit_per_s",
-        "stage_common",
-        "workload_granularity_byte",
-    ),
-    falls_with=("stage_round_bit",),
-    over_stages="sum",
-    over_sizes="mean",
-)
+@objective(source="rounds of tasks", over_stages="sum", over_sizes="mean")
 def common_rounds_bit(
     *,
-    stage_round_bit: Stages,
-    stage_round_s: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_common: Stages,
-    workload_granularity_byte: Column,
+    stage_round_bit: Falling[Stages],
+    stage_round_s: Rising[Stages],
+    stage_capacity_bit_per_s: Rising[Stages],
+    stage_common: Rising[Stages],
+    workload_granularity_byte: Rising[Column],
 ) -> Column:
     """Payload that stages at one rate carry from their first to their last round.
 
@@ -149,8 +124,8 @@ def common_rounds_bit(
     return total(map(carried, *stages))
 
 
-@objective(source="rounds of tasks", rises_with=("own_rounds_s", "throttled_rounds_s"))
-def rounds_s(*, own_rounds_s: Column, throttled_rounds_s: Column) -> Column:
+@objective(source="rounds of tasks")
+def rounds_s(*, own_rounds_s: Rising[Column], throttled_rounds_s: Rising[Column]) -> Column:
     """Time for which the last round of stages at their own clocks waits, as the power cap has it.
 
     ``q = own rounds + throttled rounds``, in s.
@@ -182,13 +157,12 @@ def streaming_s(
     return np.maximum(filled + through, per_bit * serial * payload)
 
 
-@objective(
-    source="pipelines that share one rate",
-    rises_with=("stage_latency_s", "stage_capacity_bit_per_s", "stage_common"),
-    over_stages="sum",
-)
+@objective(source="pipelines that share one rate", over_stages="sum")
 def common_fill_bit(
-    *, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages, stage_common: Stages
+    *,
+    stage_latency_s: Rising[Stages],
+    stage_capacity_bit_per_s: Rising[Stages],
+    stage_common: Rising[Stages],
 ) -> Column:
     """Payload that fills the pipelines which share one rate.
 
@@ -201,13 +175,8 @@ def common_fill_bit(
     )
 
 
-@objective(
-    source="latency of a task, Battle & Hempstead, section IV-B",
-    rises_with=("stage_latency_s",),
-    falls_with=("stage_common",),
-    over_stages="sum",
-)
-def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
+@objective(source="latency of a task, Battle & Hempstead, section IV-B", over_stages="sum")
+def own_latency_s(*, stage_latency_s: Rising[Stages], stage_common: Falling[Stages]) -> Column:
     """Time of one task through the stages that run at their own clocks, as fast as allowed.
 
     ``sum_j latency_j`` of the stages at their own clocks, in s.
@@ -220,8 +189,8 @@ def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
     return total(np.where(np.greater(common, 0), 0.0, latency) for latency, common in stages)
 
 
-@objective(source="pipelines at their own clocks", rises_with=("own_latency_s", "throttled_s"))
-def own_fill_s(*, own_latency_s: Column, throttled_s: Column) -> Column:
+@objective(source="pipelines at their own clocks")
+def own_fill_s(*, own_latency_s: Rising[Column], throttled_s: Rising[Column]) -> Column:
     """Time to fill the pipelines which each run at their own clock.
 
     ``t = sum_j latency_j max(1, c_j / power limit)`` of the stages at their own clocks, in s.
@@ -229,18 +198,13 @@ def own_fill_s(*, own_latency_s: Column, throttled_s: Column) -> Column:
     return own_latency_s + throttled_s
 
 
-@objective(
-    source="clocks under a power cap",
-    rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
-    falls_with=("power_limit_bit_per_s", "stage_common"),
-    over_stages="sum",
-)
+@objective(source="clocks under a power cap", over_stages="sum")
 def throttled_s(
     *,
-    stage_latency_s: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_common: Stages,
-    power_limit_bit_per_s: Column | float = np.inf,
+    stage_latency_s: Rising[Stages],
+    stage_capacity_bit_per_s: Rising[Stages],
+    stage_common: Falling[Stages],
+    power_limit_bit_per_s: Falling[Column | float] = np.inf,
 ) -> Column:
     """How much longer a task takes because a power cap keeps stages from their clocks.
 
@@ -255,37 +219,20 @@ def throttled_s(
     return total(map(longer, stage_latency_s, stage_capacity_bit_per_s, stage_common))
 
 
-@objective(
-    source=LOGCA,
-    rises_with=(
-        "own_fill_s",
-        "common_fill_bit",
-        "throttled_rounds_s",
-        "common_rounds_bit",
-        "workload_granularity_byte",
-        "serial_tasks",
-        "stage_round_s",
-    ),
-    falls_with=(
-        "stream_rate_bit_per_s",
-        "stage_round_bit",
-        "stage_capacity_bit_per_s",
-        "stage_common",
-    ),
-)
+@objective(source=LOGCA)
 def accelerator_s(
     *,
-    own_fill_s: Column,
-    common_fill_bit: Column,
-    throttled_rounds_s: Column,
-    common_rounds_bit: Column,
-    workload_granularity_byte: Column,
-    stream_rate_bit_per_s: Column,
-    serial_tasks: Column,
-    stage_round_bit: Stages,
-    stage_round_s: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_common: Stages,
+    own_fill_s: Rising[Column],
+    common_fill_bit: Rising[Column],
+    throttled_rounds_s: Rising[Column],
+    common_rounds_bit: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    stream_rate_bit_per_s: Falling[Column],
+    serial_tasks: Rising[Column],
+    stage_round_bit: Falling[Stages],
+    stage_round_s: Rising[Stages],
+    stage_capacity_bit_per_s: Falling[Stages],
+    stage_common: Falling[Stages],
 ) -> Column:
     """Time of one offload inside the accelerators if nothing slows its payload down, C1(g).
 
@@ -317,31 +264,19 @@ def accelerator_s(
     )
 
 
-@objective(
-    source="k offloads in flight: k * 8 g / T1",
-    rises_with=("interface_in_flight", "workload_granularity_byte", "stream_limit_bit_per_s"),
-    falls_with=(
-        "transfer_s",
-        "own_fill_s",
-        "common_fill_bit",
-        "rounds_s",
-        "common_rounds_bit",
-        "passing_s_per_byte",
-        "serial_tasks",
-    ),
-)
+@objective(source="k offloads in flight: k * 8 g / T1")
 def offload_limit_bit_per_s(
     *,
-    interface_in_flight: Column,
-    workload_granularity_byte: Column,
-    transfer_s: Column,
-    own_fill_s: Column,
-    common_fill_bit: Column,
-    rounds_s: Column,
-    common_rounds_bit: Column,
-    passing_s_per_byte: Column,
-    serial_tasks: Column,
-    stream_limit_bit_per_s: Column,
+    interface_in_flight: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    transfer_s: Falling[Column],
+    own_fill_s: Falling[Column],
+    common_fill_bit: Falling[Column],
+    rounds_s: Falling[Column],
+    common_rounds_bit: Falling[Column],
+    passing_s_per_byte: Falling[Column],
+    serial_tasks: Falling[Column],
+    stream_limit_bit_per_s: Rising[Column],
 ) -> Column:
     """Payload rate of k concurrent offloads at the clocks allowed: k * 8 g / T1.
 
@@ -365,32 +300,19 @@ def offload_limit_bit_per_s(
     return payload / (transfer_s + inside)
 
 
-@objective(
-    source="k * 8 g / T1 = R solved for the clock",
-    rises_with=(
-        "throughput_bit_per_s",
-        "transfer_s",
-        "own_fill_s",
-        "common_fill_bit",
-        "rounds_s",
-        "common_rounds_bit",
-        "passing_s_per_byte",
-        "serial_tasks",
-    ),
-    falls_with=("interface_in_flight", "workload_granularity_byte"),
-)
+@objective(source="k * 8 g / T1 = R solved for the clock")
 def offload_stream_bit_per_s(
     *,
-    throughput_bit_per_s: Column,
-    transfer_s: Column,
-    own_fill_s: Column,
-    common_fill_bit: Column,
-    rounds_s: Column,
-    common_rounds_bit: Column,
-    passing_s_per_byte: Column,
-    serial_tasks: Column,
-    interface_in_flight: Column,
-    workload_granularity_byte: Column,
+    throughput_bit_per_s: Rising[Column],
+    transfer_s: Rising[Column],
+    own_fill_s: Rising[Column],
+    common_fill_bit: Rising[Column],
+    rounds_s: Rising[Column],
+    common_rounds_bit: Rising[Column],
+    passing_s_per_byte: Rising[Column],
+    serial_tasks: Rising[Column],
+    interface_in_flight: Falling[Column],
+    workload_granularity_byte: Falling[Column],
 ) -> Column:
     """Least payload rate of the pipelines at which k offloads deliver the throughput.
 

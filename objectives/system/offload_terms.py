@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import TRANSFERS, WAIT_MODES, Alone, Column, objective
+from dse.contract import TRANSFERS, WAIT_MODES, Alone, Column, Falling, Rising, objective
 from dse.objectives.system.sources import LOGCA
 
 BIT_PER_BYTE = 8.0
@@ -50,25 +50,15 @@ Cores busy, their power, waits for a core and the 99th percentile follow as thos
 """
 
 
-@objective(
-    source=LOGCA,
-    rises_with=(
-        "interface_overhead_cycles",
-        "interface_overhead_s",
-        "interface_overhead_plus_latency_cycles",
-        "interface_overhead_plus_latency_s",
-        "interface_overhead_share",
-    ),
-    falls_with=("interface_host_clock_hz",),
-)
+@objective(source=LOGCA)
 def overhead_s(
     *,
-    interface_overhead_cycles: Column,
-    interface_overhead_s: Column,
-    interface_overhead_plus_latency_cycles: Column | float = 0.0,
-    interface_overhead_plus_latency_s: Column | float = 0.0,
-    interface_overhead_share: Column | float = 1.0,
-    interface_host_clock_hz: Column | float = np.inf,
+    interface_overhead_cycles: Rising[Column],
+    interface_overhead_s: Rising[Column],
+    interface_overhead_plus_latency_cycles: Rising[Column | float] = 0.0,
+    interface_overhead_plus_latency_s: Rising[Column | float] = 0.0,
+    interface_overhead_share: Rising[Column | float] = 1.0,
+    interface_host_clock_hz: Falling[Column | float] = np.inf,
 ) -> Column:
     """Time the host spends on setting up one offload (LogCA's o).
 
@@ -85,26 +75,16 @@ def overhead_s(
     return known + np.minimum(interface_overhead_share, 1.0) * both
 
 
-@objective(
-    source=LOGCA,
-    rises_with=(
-        "interface_latency_cycles",
-        "interface_latency_s",
-        "interface_overhead_plus_latency_cycles",
-        "interface_overhead_plus_latency_s",
-        "round_trips_s",
-    ),
-    falls_with=("interface_overhead_share", "interface_host_clock_hz"),
-)
+@objective(source=LOGCA)
 def fixed_latency_s(
     *,
-    interface_latency_cycles: Column,
-    interface_latency_s: Column,
-    interface_overhead_plus_latency_cycles: Column | float = 0.0,
-    interface_overhead_plus_latency_s: Column | float = 0.0,
-    interface_overhead_share: Column | float = 1.0,
-    round_trips_s: Column | float = 0.0,
-    interface_host_clock_hz: Column | float = np.inf,
+    interface_latency_cycles: Rising[Column],
+    interface_latency_s: Rising[Column],
+    interface_overhead_plus_latency_cycles: Rising[Column | float] = 0.0,
+    interface_overhead_plus_latency_s: Rising[Column | float] = 0.0,
+    interface_overhead_share: Falling[Column | float] = 1.0,
+    round_trips_s: Rising[Column | float] = 0.0,
+    interface_host_clock_hz: Falling[Column | float] = np.inf,
 ) -> Column:
     """Time to cross the interface whatever the granularity (LogCA's L, eq. 2).
 
@@ -121,16 +101,12 @@ def fixed_latency_s(
     return known + (1.0 - np.minimum(interface_overhead_share, 1.0)) * both + round_trips_s
 
 
-@objective(
-    source=LOGCA,
-    rises_with=("interface_latency_cycles_per_byte", "interface_latency_s_per_byte"),
-    falls_with=("interface_host_clock_hz",),
-)
+@objective(source=LOGCA)
 def latency_s_per_byte(
     *,
-    interface_latency_cycles_per_byte: Column,
-    interface_latency_s_per_byte: Column,
-    interface_host_clock_hz: Column | float = np.inf,
+    interface_latency_cycles_per_byte: Rising[Column],
+    interface_latency_s_per_byte: Rising[Column],
+    interface_host_clock_hz: Falling[Column | float] = np.inf,
 ) -> Column:
     """Time per byte to cross the interface, 0 where latency is fixed (LogCA's L, eq. 8).
 
@@ -145,23 +121,14 @@ def latency_s_per_byte(
     )
 
 
-@objective(
-    source=LOGCA,
-    rises_with=(
-        "overhead_s",
-        "fixed_latency_s",
-        "latency_s_per_byte",
-        "storing_s_per_byte",
-        "workload_granularity_byte",
-    ),
-)
+@objective(source=LOGCA)
 def transfer_s(
     *,
-    overhead_s: Column,
-    fixed_latency_s: Column,
-    latency_s_per_byte: Column,
-    storing_s_per_byte: Column,
-    workload_granularity_byte: Column,
+    overhead_s: Rising[Column],
+    fixed_latency_s: Rising[Column],
+    latency_s_per_byte: Rising[Column],
+    storing_s_per_byte: Rising[Column],
+    workload_granularity_byte: Rising[Column],
 ) -> Column:
     """Time of one offload outside the pipelines: o + L + L_byte g, and what is stored first.
 
@@ -175,18 +142,13 @@ def transfer_s(
     return overhead_s + fixed_latency_s + per_byte * workload_granularity_byte
 
 
-@objective(
-    source=LOGCA,
-    rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
-    over_sizes="mean",
-    alone=HOST_ALONE,
-)
+@objective(source=LOGCA, over_sizes="mean", alone=HOST_ALONE)
 def host_time_s(
     *,
-    workload_granularity_byte: Column,
-    kernel_index_s_per_byte: Column,
+    workload_granularity_byte: Rising[Column],
+    kernel_index_s_per_byte: Rising[Column],
     kernel_exponent: Column,
-    kernel_offset_s: Column,
+    kernel_offset_s: Rising[Column],
 ) -> Column:
     """Time of the same work on a host core, T0(g) = c0 + C g ** beta.
 
@@ -200,12 +162,9 @@ def host_time_s(
     return kernel_offset_s + kernel_index_s_per_byte * power
 
 
-@objective(
-    source="one offload at a time per stream",
-    rises_with=("workload_streams",),
-)
+@objective(source="one offload at a time per stream")
 def host_slots(
-    *, workload_chained: Column | float = 0.0, workload_streams: Column | float = np.inf
+    *, workload_chained: Column | float = 0.0, workload_streams: Rising[Column | float] = np.inf
 ) -> Column:
     """Host cores that the work can take at once where nothing is offloaded.
 
@@ -214,16 +173,12 @@ def host_slots(
     return np.where(np.not_equal(workload_chained, 0), workload_streams, np.inf)
 
 
-@objective(
-    source=LOGCA,
-    rises_with=("demand_bit_per_s", "host_slots"),
-    falls_with=("host_time_s",),
-)
+@objective(source=LOGCA)
 def carried_demand_bit_per_s(
     *,
-    demand_bit_per_s: Column,
-    host_slots: Column,
-    host_time_s: Column,
+    demand_bit_per_s: Rising[Column],
+    host_slots: Rising[Column],
+    host_time_s: Falling[Column],
     workload_granularity_byte: Column,
 ) -> Column:
     """Payload rate of the host alone: what is demanded, as far as streams keep cores busy.
@@ -238,13 +193,12 @@ def carried_demand_bit_per_s(
     return np.minimum(demand_bit_per_s, most)
 
 
-@objective(
-    source=LOGCA,
-    rises_with=("interface_acceleration",),
-    falls_with=("host_time_s",),
-)
+@objective(source=LOGCA)
 def accelerated_limit_bit_per_s(
-    *, host_time_s: Column, interface_acceleration: Column, workload_granularity_byte: Column
+    *,
+    host_time_s: Falling[Column],
+    interface_acceleration: Rising[Column],
+    workload_granularity_byte: Column,
 ) -> Column:
     """Payload rate of a whole accelerator that computes A times as fast as the host.
 
@@ -257,8 +211,8 @@ def accelerated_limit_bit_per_s(
     return BIT_PER_BYTE * workload_granularity_byte * interface_acceleration / host_time_s
 
 
-@objective(source=LOGCA, rises_with=("host_time_s",), falls_with=("accelerator_s",))
-def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
+@objective(source=LOGCA)
+def acceleration(*, host_time_s: Rising[Column], accelerator_s: Falling[Column]) -> Column:
     """How many times faster the accelerators are than the host, A = T0 / C1.
 
     ``A = T0 / C1``, a number.
@@ -270,24 +224,14 @@ def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
     return host_time_s / accelerator_s
 
 
-@objective(
-    source="link bandwidth",
-    rises_with=(
-        "interface_link_byte_per_cycle",
-        "interface_link_byte_per_s",
-        "interface_host_clock_hz",
-        "pcie_payload_bit_per_s",
-    ),
-    falls_with=("reread_ratio",),
-    at_most=("pcie_payload_bit_per_s",),
-)
+@objective(source="link bandwidth", at_most=("pcie_payload_bit_per_s",))
 def link_bit_per_s(
     *,
-    interface_link_byte_per_s: Column,
-    interface_link_byte_per_cycle: Column | float = np.inf,
-    interface_host_clock_hz: Column | float = np.inf,
-    pcie_payload_bit_per_s: Column | float = np.inf,
-    reread_ratio: Column | float = 0.0,
+    interface_link_byte_per_s: Rising[Column],
+    interface_link_byte_per_cycle: Rising[Column | float] = np.inf,
+    interface_host_clock_hz: Rising[Column | float] = np.inf,
+    pcie_payload_bit_per_s: Rising[Column | float] = np.inf,
+    reread_ratio: Falling[Column | float] = 0.0,
 ) -> Column:
     """Payload rate of the link in each direction, infinite where none is stated.
 
@@ -299,13 +243,10 @@ def link_bit_per_s(
     return np.minimum(stated, pcie_payload_bit_per_s) / (1.0 + reread_ratio)
 
 
-@objective(
-    source="link bandwidth",
-    rises_with=("link_bit_per_s",),
-    falls_with=("latency_s_per_byte",),
-    at_most=("link_bit_per_s", "pcie_payload_bit_per_s"),
-)
-def link_limit_bit_per_s(*, link_bit_per_s: Column, latency_s_per_byte: Column) -> Column:
+@objective(source="link bandwidth", at_most=("link_bit_per_s", "pcie_payload_bit_per_s"))
+def link_limit_bit_per_s(
+    *, link_bit_per_s: Rising[Column], latency_s_per_byte: Falling[Column]
+) -> Column:
     """Payload rate of the link; latency per byte is itself a link of 1 / L.
 
     ``min(link, 8 / L_byte)``, in bit/s.
@@ -317,8 +258,8 @@ def link_limit_bit_per_s(*, link_bit_per_s: Column, latency_s_per_byte: Column) 
     return np.minimum(link_bit_per_s, BIT_PER_BYTE / latency_s_per_byte)
 
 
-@objective(source="store and forward", falls_with=("link_bit_per_s",))
-def storing_s_per_byte(*, link_bit_per_s: Column, interface_transfer: Column) -> Column:
+@objective(source="store and forward")
+def storing_s_per_byte(*, link_bit_per_s: Falling[Column], interface_transfer: Column) -> Column:
     """Time per byte to store an offload before it is computed, and its result before it returns.
 
     ``2 * 8 / link`` where transfers are stored and forwarded, 0 where they cut through, in s/B.
@@ -327,12 +268,12 @@ def storing_s_per_byte(*, link_bit_per_s: Column, interface_transfer: Column) ->
     return np.where(stored, 2.0 * BIT_PER_BYTE / link_bit_per_s, 0.0)
 
 
-@objective(source="link and memory", falls_with=("link_bit_per_s", "memory_limit_bit_per_s"))
+@objective(source="link and memory")
 def passing_s_per_byte(
     *,
-    link_bit_per_s: Column,
+    link_bit_per_s: Falling[Column],
     interface_transfer: Column,
-    memory_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Falling[Column | float] = np.inf,
 ) -> Column:
     """Time per byte to pass the link and the memory while the fleet computes.
 

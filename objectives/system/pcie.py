@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import PCIE_LINKS, Column, SizeColumn, objective
+from dse.contract import PCIE_LINKS, Column, Falling, Rising, SizeColumn, objective
 from dse.objectives.catalogue import read_catalogue
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import PCIE
@@ -85,23 +85,14 @@ def pcie_packet_byte_per_s(*, interface_pcie: Column, interface_max_payload_byte
     return _PACKET_RATES[link, size]
 
 
-@objective(
-    source=PCIE,
-    rises_with=("workload_granularity_byte", "interface_descriptors"),
-    falls_with=(
-        "interface_max_payload_byte",
-        "interface_max_read_request_byte",
-        "interface_completion_byte",
-    ),
-    over_sizes="mean",
-)
+@objective(source=PCIE, over_sizes="mean")
 def pcie_to_device_byte(
     *,
-    workload_granularity_byte: Column,
-    interface_max_payload_byte: Column,
-    interface_max_read_request_byte: Column,
-    interface_completion_byte: Column,
-    interface_descriptors: Column,
+    workload_granularity_byte: Rising[Column],
+    interface_max_payload_byte: Falling[Column],
+    interface_max_read_request_byte: Falling[Column],
+    interface_completion_byte: Falling[Column],
+    interface_descriptors: Rising[Column],
     interface_batch: Column,
 ) -> Column:
     """Bytes on the link from host to device for one offload, its share of a batch included.
@@ -122,18 +113,13 @@ def pcie_to_device_byte(
     return payload + (fetched + host) / interface_batch
 
 
-@objective(
-    source=PCIE,
-    rises_with=("workload_granularity_byte", "interface_descriptors"),
-    falls_with=("interface_max_payload_byte", "interface_max_read_request_byte"),
-    over_sizes="mean",
-)
+@objective(source=PCIE, over_sizes="mean")
 def pcie_to_host_byte(
     *,
-    workload_granularity_byte: Column,
-    interface_max_payload_byte: Column,
-    interface_max_read_request_byte: Column,
-    interface_descriptors: Column,
+    workload_granularity_byte: Rising[Column],
+    interface_max_payload_byte: Falling[Column],
+    interface_max_read_request_byte: Falling[Column],
+    interface_descriptors: Rising[Column],
     interface_batch: Column,
 ) -> Column:
     """Bytes on the link from device to host for one offload, its share of a batch included.
@@ -156,17 +142,13 @@ def pcie_to_host_byte(
     return moved(workload_granularity_byte) + (moved(block) + fixed) / interface_batch
 
 
-@objective(
-    source=PCIE,
-    rises_with=("pcie_packet_byte_per_s", "workload_granularity_byte"),
-    falls_with=("pcie_to_device_byte", "pcie_to_host_byte"),
-)
+@objective(source=PCIE)
 def pcie_payload_bit_per_s(
     *,
-    pcie_packet_byte_per_s: Column,
-    workload_granularity_byte: Column,
-    pcie_to_device_byte: Column,
-    pcie_to_host_byte: Column,
+    pcie_packet_byte_per_s: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    pcie_to_device_byte: Falling[Column],
+    pcie_to_host_byte: Falling[Column],
 ) -> Column:
     """Payload rate of the link: both directions at once, the fuller one limits.
 
@@ -180,9 +162,9 @@ def pcie_payload_bit_per_s(
     return BIT_PER_BYTE * pcie_packet_byte_per_s * (workload_granularity_byte / fuller)
 
 
-@objective(source=PCIE, rises_with=("interface_round_trip_s", "interface_descriptors"))
+@objective(source=PCIE)
 def round_trips_s(
-    *, interface_round_trip_s: Column, interface_descriptors: Column | float = 0.0
+    *, interface_round_trip_s: Rising[Column], interface_descriptors: Rising[Column | float] = 0.0
 ) -> Column:
     """Time of the reads and writes of an offload that wait for each other across the link.
 

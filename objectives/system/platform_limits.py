@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import PRECISIONS, Column, Limit, objective
+from dse.contract import PRECISIONS, Column, Falling, Limit, Rising, objective
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline, Values
 from dse.objectives.system.sources import PLATFORMS
 
@@ -18,15 +18,11 @@ def where(
     return np.where(kept & np.isfinite(values) if finite else kept, values, np.nan)
 
 
-@objective(
-    source=f"{PLATFORMS}, Table I",
-    partial=True,
-    rises_with=("budget_single_op_per_s", "budget_double_op_per_s"),
-)
+@objective(source=f"{PLATFORMS}, Table I", partial=True)
 def platform_peak_op_per_s(
     *,
-    budget_single_op_per_s: Values,
-    budget_double_op_per_s: Values = np.nan,
+    budget_single_op_per_s: Rising[Values],
+    budget_double_op_per_s: Rising[Values] = np.nan,
     budget_precision: Values = 0.0,
 ) -> Column:
     """Operations per second of one platform at full rate, in the precision chosen.
@@ -47,15 +43,11 @@ def platform_peak_op_per_s(
     return _chosen(budget_precision, budget_single_op_per_s, budget_double_op_per_s)
 
 
-@objective(
-    source=f"{PLATFORMS}, Table I",
-    partial=True,
-    rises_with=("budget_single_j_per_op", "budget_double_j_per_op"),
-)
+@objective(source=f"{PLATFORMS}, Table I", partial=True)
 def platform_j_per_op(
     *,
-    budget_single_j_per_op: Values,
-    budget_double_j_per_op: Values = np.nan,
+    budget_single_j_per_op: Rising[Values],
+    budget_double_j_per_op: Rising[Values] = np.nan,
     budget_precision: Values = 0.0,
 ) -> Column:
     """Energy of one operation above constant power, in the precision chosen.
@@ -76,17 +68,12 @@ def platform_j_per_op(
     return _chosen(budget_precision, budget_single_j_per_op, budget_double_j_per_op)
 
 
-@objective(
-    source=f"{PLATFORMS}, section III and figures 6 and 7",
-    partial=True,
-    rises_with=("budget_power_cap_w",),
-    falls_with=("budget_constant_power_w", "budget_cap_divisor"),
-)
+@objective(source=f"{PLATFORMS}, section III and figures 6 and 7", partial=True)
 def platform_usable_power_w(
     *,
-    budget_constant_power_w: Values,
-    budget_power_cap_w: Values = np.inf,
-    budget_cap_divisor: Values = 1.0,
+    budget_constant_power_w: Falling[Values],
+    budget_power_cap_w: Rising[Values] = np.inf,
+    budget_cap_divisor: Falling[Values] = 1.0,
 ) -> Column:
     """Power cap of one platform above its constant power; infinite without any cap.
 
@@ -115,25 +102,16 @@ def _chosen(precision: Values, single: Values, double: Values) -> Column:
     return np.asarray(np.select(codes, [single, double], np.nan))[()]
 
 
-_RATES = ("platform_peak_op_per_s", "budget_memory_byte_per_s", "platform_usable_power_w")
-_ENERGIES = ("platform_j_per_op", "budget_memory_j_per_byte")
-
-
-@objective(
-    source=f"{PLATFORMS}, eq. 3",
-    partial=True,
-    rises_with=(*_RATES, "budget_copies"),
-    falls_with=_ENERGIES,
-)
+@objective(source=f"{PLATFORMS}, eq. 3", partial=True)
 def platform_memory_byte_per_s(
     *,
     workload_intensity_op_per_byte: Values,
-    platform_peak_op_per_s: Values,
-    platform_j_per_op: Values,
-    budget_memory_byte_per_s: Values,
-    budget_memory_j_per_byte: Values,
-    platform_usable_power_w: Values,
-    budget_copies: Values = 1.0,
+    platform_peak_op_per_s: Rising[Values],
+    platform_j_per_op: Falling[Values],
+    budget_memory_byte_per_s: Rising[Values],
+    budget_memory_j_per_byte: Falling[Values],
+    platform_usable_power_w: Rising[Values],
+    budget_copies: Rising[Values] = 1.0,
 ) -> Column:
     """Memory traffic per second that the workload reaches on all copies together.
 
@@ -152,22 +130,17 @@ def platform_memory_byte_per_s(
     return model.bandwidth(where(workload_intensity_op_per_byte, least=0.0))
 
 
-@objective(
-    source=f"{PLATFORMS}, eqs. 1 and 3 (eq. 7)",
-    partial=True,
-    rises_with=(*_RATES, "budget_constant_power_w", "budget_copies"),
-    report=True,
-)
+@objective(source=f"{PLATFORMS}, eqs. 1 and 3 (eq. 7)", partial=True, report=True)
 def platform_power_w(
     *,
     workload_intensity_op_per_byte: Values,
-    platform_peak_op_per_s: Values,
+    platform_peak_op_per_s: Rising[Values],
     platform_j_per_op: Values,
-    budget_memory_byte_per_s: Values,
+    budget_memory_byte_per_s: Rising[Values],
     budget_memory_j_per_byte: Values,
-    platform_usable_power_w: Values,
-    budget_constant_power_w: Values,
-    budget_copies: Values = 1.0,
+    platform_usable_power_w: Rising[Values],
+    budget_constant_power_w: Rising[Values],
+    budget_copies: Rising[Values] = 1.0,
 ) -> Column:
     """Average power while the workload runs on all copies, constant power included.
 
@@ -187,20 +160,16 @@ def platform_power_w(
     return model.power(where(workload_intensity_op_per_byte, least=0.0))
 
 
-@objective(
-    source=f"{PLATFORMS}, section III",
-    partial=True,
-    rises_with=(*_RATES, *_ENERGIES, "budget_constant_power_w", "budget_copies"),
-)
+@objective(source=f"{PLATFORMS}, section III", partial=True)
 def platform_peak_power_w(
     *,
-    platform_peak_op_per_s: Values,
-    platform_j_per_op: Values,
-    budget_memory_byte_per_s: Values,
-    budget_memory_j_per_byte: Values,
-    platform_usable_power_w: Values,
-    budget_constant_power_w: Values,
-    budget_copies: Values = 1.0,
+    platform_peak_op_per_s: Rising[Values],
+    platform_j_per_op: Rising[Values],
+    budget_memory_byte_per_s: Rising[Values],
+    budget_memory_j_per_byte: Rising[Values],
+    platform_usable_power_w: Rising[Values],
+    budget_constant_power_w: Rising[Values],
+    budget_copies: Rising[Values] = 1.0,
 ) -> Column:
     """Most power that any workload draws on all copies together.
 
@@ -255,14 +224,9 @@ def platform_regime(
     return model.regime(where(workload_intensity_op_per_byte, least=0.0))
 
 
-@objective(
-    source=f"{PLATFORMS}, eq. 4",
-    partial=True,
-    rises_with=("workload_intensity_op_per_byte", "platform_memory_byte_per_s"),
-    report=True,
-)
+@objective(source=f"{PLATFORMS}, eq. 4", partial=True, report=True)
 def platform_performance_op_per_s(
-    *, workload_intensity_op_per_byte: Values, platform_memory_byte_per_s: Values
+    *, workload_intensity_op_per_byte: Rising[Values], platform_memory_byte_per_s: Rising[Values]
 ) -> Column:
     """Operations per second that the workload reaches on all copies together.
 
@@ -275,15 +239,9 @@ def platform_performance_op_per_s(
     return np.multiply(workload_intensity_op_per_byte, platform_memory_byte_per_s)
 
 
-@objective(
-    source=f"{PLATFORMS}, eq. 2",
-    partial=True,
-    rises_with=("platform_performance_op_per_s",),
-    falls_with=("platform_power_w",),
-    report=True,
-)
+@objective(source=f"{PLATFORMS}, eq. 2", partial=True, report=True)
 def platform_efficiency_op_per_j(
-    *, platform_performance_op_per_s: Values, platform_power_w: Values
+    *, platform_performance_op_per_s: Rising[Values], platform_power_w: Falling[Values]
 ) -> Column:
     """Operations per joule, constant power included.
 
@@ -296,14 +254,9 @@ def platform_efficiency_op_per_j(
     return _ratio(platform_performance_op_per_s, platform_power_w)
 
 
-@objective(
-    source=f"{PLATFORMS}, section V-C",
-    partial=True,
-    rises_with=("platform_power_w",),
-    falls_with=("platform_memory_byte_per_s",),
-)
+@objective(source=f"{PLATFORMS}, section V-C", partial=True)
 def platform_energy_j_per_byte(
-    *, platform_power_w: Values, platform_memory_byte_per_s: Values
+    *, platform_power_w: Rising[Values], platform_memory_byte_per_s: Falling[Values]
 ) -> Column:
     """Energy per byte of memory traffic, operations and constant power included.
 
@@ -338,16 +291,12 @@ def _roofline(
     ).times(where(copies, above=0.0, finite=True))
 
 
-@objective(
-    source=f"{PLATFORMS}, eq. 3",
-    partial=True,
-    rises_with=("workload_intensity_op_per_byte", "budget_memory_byte_per_s", "budget_copies"),
-)
+@objective(source=f"{PLATFORMS}, eq. 3", partial=True)
 def platform_memory_limit_op_per_s(
     *,
-    workload_intensity_op_per_byte: Values,
-    budget_memory_byte_per_s: Values,
-    budget_copies: Values = 1.0,
+    workload_intensity_op_per_byte: Rising[Values],
+    budget_memory_byte_per_s: Rising[Values],
+    budget_copies: Rising[Values] = 1.0,
 ) -> Column:
     """Operations per second that memory bandwidth allows on all copies together.
 
@@ -362,19 +311,14 @@ def platform_memory_limit_op_per_s(
     return one * where(budget_copies, above=0.0, finite=True)
 
 
-@objective(
-    source=f"{PLATFORMS}, eq. 3",
-    partial=True,
-    rises_with=("workload_intensity_op_per_byte", "platform_usable_power_w", "budget_copies"),
-    falls_with=("platform_j_per_op", "budget_memory_j_per_byte"),
-)
+@objective(source=f"{PLATFORMS}, eq. 3", partial=True)
 def platform_power_limit_op_per_s(
     *,
-    workload_intensity_op_per_byte: Values,
-    platform_j_per_op: Values,
-    budget_memory_j_per_byte: Values,
-    platform_usable_power_w: Values,
-    budget_copies: Values = 1.0,
+    workload_intensity_op_per_byte: Rising[Values],
+    platform_j_per_op: Falling[Values],
+    budget_memory_j_per_byte: Falling[Values],
+    platform_usable_power_w: Rising[Values],
+    budget_copies: Rising[Values] = 1.0,
 ) -> Column:
     """Operations per second that the power cap allows on all copies together.
 
@@ -392,13 +336,9 @@ def platform_power_limit_op_per_s(
     return one * where(budget_copies, above=0.0, finite=True)
 
 
-@objective(
-    source=f"{PLATFORMS}, eq. 3",
-    partial=True,
-    rises_with=("platform_peak_op_per_s", "budget_copies"),
-)
+@objective(source=f"{PLATFORMS}, eq. 3", partial=True)
 def platform_compute_limit_op_per_s(
-    *, platform_peak_op_per_s: Values, budget_copies: Values = 1.0
+    *, platform_peak_op_per_s: Rising[Values], budget_copies: Rising[Values] = 1.0
 ) -> Column:
     """Operations per second that all copies together compute at full rate.
 

@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, objective
+from dse.contract import Column, Falling, Rising, objective
 from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("base_power_w", "clocked_power_w", "own_power_w", "buffer_leakage_power_w"),
-    report=True,
-)
+@objective(source=BATTLE_HEMPSTEAD, report=True)
 def power_w(
     *,
-    base_power_w: Column,
-    clocked_power_w: Column,
-    own_power_w: Column | float = 0.0,
-    buffer_leakage_power_w: Column | float = 0.0,
+    base_power_w: Rising[Column],
+    clocked_power_w: Rising[Column],
+    own_power_w: Rising[Column | float] = 0.0,
+    buffer_leakage_power_w: Rising[Column | float] = 0.0,
 ) -> Column:
     """Power of fleet and buffers.
 
@@ -40,18 +36,13 @@ def power_w(
     return base_power_w + clocked_power_w + own_power_w + buffer_leakage_power_w
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("throughput_bit_per_s", "stage_leakage_power_w", "stage_dynamic_energy_j_per_bit"),
-    falls_with=("stage_clocked",),
-    over_stages="sum",
-)
+@objective(source=BATTLE_HEMPSTEAD, over_stages="sum")
 def base_power_w(
     *,
-    throughput_bit_per_s: Column,
-    stage_leakage_power_w: Stages,
-    stage_dynamic_energy_j_per_bit: Stages,
-    stage_clocked: Stages,
+    throughput_bit_per_s: Rising[Column],
+    stage_leakage_power_w: Rising[Stages],
+    stage_dynamic_energy_j_per_bit: Rising[Stages],
+    stage_clocked: Falling[Stages],
 ) -> Column:
     """Power that a fleet draws at any rate of its pipelines: leakage, and gated switching.
 
@@ -68,24 +59,14 @@ def base_power_w(
     )
 
 
-@objective(
-    source="everything that draws power",
-    rises_with=(
-        "power_w",
-        "host_power_w",
-        "memory_power_w",
-        "attachment_power_w",
-        "budget_constant_power_w",
-    ),
-    report=True,
-)
+@objective(source="everything that draws power", report=True)
 def total_power_w(
     *,
-    power_w: Column,
-    host_power_w: Column | float = 0.0,
-    memory_power_w: Column | float = 0.0,
-    attachment_power_w: Column | float = 0.0,
-    budget_constant_power_w: Column | float = 0.0,
+    power_w: Rising[Column],
+    host_power_w: Rising[Column | float] = 0.0,
+    memory_power_w: Rising[Column | float] = 0.0,
+    attachment_power_w: Rising[Column | float] = 0.0,
+    budget_constant_power_w: Rising[Column | float] = 0.0,
 ) -> Column:
     """Power of fleet, buffers, busy host cores, memory traffic, attachment and what is always on.
 
@@ -95,18 +76,12 @@ def total_power_w(
     return known + attachment_power_w
 
 
-@objective(
-    source=ENERGY_ROOFLINE,
-    rises_with=("total_power_w", "workload_payload_offloaded"),
-    falls_with=("throughput_bit_per_s",),
-    report=True,
-    simulated="energy",
-)
+@objective(source=ENERGY_ROOFLINE, report=True, simulated="energy")
 def energy_j_per_bit(
     *,
-    total_power_w: Column,
-    throughput_bit_per_s: Column,
-    workload_payload_offloaded: Column | float = 1.0,
+    total_power_w: Rising[Column],
+    throughput_bit_per_s: Falling[Column],
+    workload_payload_offloaded: Rising[Column | float] = 1.0,
 ) -> Column:
     """Total energy per payload bit, also of the payload that stays on the host.
 
@@ -119,8 +94,8 @@ def energy_j_per_bit(
     return total_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("energy_j_per_bit", "stage_payload_bit"))
-def task_energy_j(*, energy_j_per_bit: Column, stage_payload_bit: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD)
+def task_energy_j(*, energy_j_per_bit: Rising[Column], stage_payload_bit: Rising[Stages]) -> Column:
     """Total energy of as much payload as a task of the first stage has, host included.
 
     ``P_total q_b / R payload_first``, in J: the mean of all payload, whether offloaded or not.
@@ -132,9 +107,12 @@ def task_energy_j(*, energy_j_per_bit: Column, stage_payload_bit: Stages) -> Col
     return energy_j_per_bit * stage_payload_bit[0]
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("gated_power_w", "clocked_power_w", "own_power_w"))
+@objective(source=BATTLE_HEMPSTEAD)
 def dynamic_power_w(
-    *, gated_power_w: Column, clocked_power_w: Column, own_power_w: Column | float = 0.0
+    *,
+    gated_power_w: Rising[Column],
+    clocked_power_w: Rising[Column],
+    own_power_w: Rising[Column | float] = 0.0,
 ) -> Column:
     """Switching power of the fleet at the scaled clock: sum of count * p_dyn * fraction.
 
@@ -147,8 +125,10 @@ def dynamic_power_w(
     return gated_power_w + clocked_power_w + own_power_w
 
 
-@objective(source="clock gating", rises_with=("throughput_bit_per_s", "gated_energy_j_per_bit"))
-def gated_power_w(*, throughput_bit_per_s: Column, gated_energy_j_per_bit: Column) -> Column:
+@objective(source="clock gating")
+def gated_power_w(
+    *, throughput_bit_per_s: Rising[Column], gated_energy_j_per_bit: Rising[Column]
+) -> Column:
     """Switching power of pipelines whose clocks are gated while they idle.
 
     ``R e_gated``, in W.
@@ -156,8 +136,10 @@ def gated_power_w(*, throughput_bit_per_s: Column, gated_energy_j_per_bit: Colum
     return throughput_bit_per_s * gated_energy_j_per_bit
 
 
-@objective(source="clock gating", rises_with=("stream_rate_bit_per_s", "clocked_energy_j_per_bit"))
-def clocked_power_w(*, stream_rate_bit_per_s: Column, clocked_energy_j_per_bit: Column) -> Column:
+@objective(source="clock gating")
+def clocked_power_w(
+    *, stream_rate_bit_per_s: Rising[Column], clocked_energy_j_per_bit: Rising[Column]
+) -> Column:
     """Switching power of pipelines at the one rate that switch while they idle.
 
     ``r e_clocked``, in W.
@@ -165,24 +147,14 @@ def clocked_power_w(*, stream_rate_bit_per_s: Column, clocked_energy_j_per_bit: 
     return stream_rate_bit_per_s * clocked_energy_j_per_bit
 
 
-@objective(
-    source="switching at the own clock",
-    rises_with=(
-        "stage_dynamic_energy_j_per_bit",
-        "stage_capacity_bit_per_s",
-        "stage_clocked",
-        "power_limit_bit_per_s",
-    ),
-    falls_with=("stage_common",),
-    over_stages="sum",
-)
+@objective(source="switching at the own clock", over_stages="sum")
 def own_power_w(
     *,
-    stage_dynamic_energy_j_per_bit: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_clocked: Stages,
-    stage_common: Stages,
-    power_limit_bit_per_s: Column | float = np.inf,
+    stage_dynamic_energy_j_per_bit: Rising[Stages],
+    stage_capacity_bit_per_s: Rising[Stages],
+    stage_clocked: Rising[Stages],
+    stage_common: Falling[Stages],
+    power_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Switching power of stages that run at their own clocks beside others that meet the demand.
 
@@ -197,13 +169,9 @@ def own_power_w(
     return total(map(switched, *stages))
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    grows_with_instances=True,
-    rises_with=("stage_leakage_power_w", "buffer_leakage_power_w"),
-)
+@objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True)
 def leakage_power_w(
-    *, stage_leakage_power_w: Stages, buffer_leakage_power_w: Column | float = 0.0
+    *, stage_leakage_power_w: Rising[Stages], buffer_leakage_power_w: Rising[Column | float] = 0.0
 ) -> Column:
     """Leakage of the fleet and of the buffers, whatever the clock.
 
@@ -216,8 +184,10 @@ def leakage_power_w(
     return total(stage_leakage_power_w) + buffer_leakage_power_w
 
 
-@objective(source=ENERGY_ROOFLINE, rises_with=("throughput_bit_per_s", "memory_energy_j_per_bit"))
-def memory_power_w(*, throughput_bit_per_s: Column, memory_energy_j_per_bit: Column) -> Column:
+@objective(source=ENERGY_ROOFLINE)
+def memory_power_w(
+    *, throughput_bit_per_s: Rising[Column], memory_energy_j_per_bit: Rising[Column]
+) -> Column:
     """Power of moving the payload to and from memory.
 
     ``P_mem = R m e_mem``, in W.
@@ -229,9 +199,9 @@ def memory_power_w(*, throughput_bit_per_s: Column, memory_energy_j_per_bit: Col
     return throughput_bit_per_s * memory_energy_j_per_bit
 
 
-@objective(source=ENERGY_ROOFLINE, rises_with=("memory_byte_per_bit", "budget_memory_j_per_byte"))
+@objective(source=ENERGY_ROOFLINE)
 def memory_energy_j_per_bit(
-    *, memory_byte_per_bit: Column, budget_memory_j_per_byte: Column
+    *, memory_byte_per_bit: Rising[Column], budget_memory_j_per_byte: Rising[Column]
 ) -> Column:
     """Energy of moving a payload bit to and from memory.
 
@@ -244,10 +214,8 @@ def memory_energy_j_per_bit(
     return memory_byte_per_bit * budget_memory_j_per_byte
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD, rises_with=("stage_dynamic_energy_j_per_bit",), over_stages="sum"
-)
-def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, over_stages="sum")
+def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Rising[Stages]) -> Column:
     """Switching energy of all stages per payload bit; the clock does not change it.
 
     ``e = sum_j p_dyn,j / c_j``, in J/bit.
@@ -259,14 +227,9 @@ def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Stages) -> Colum
     return total(stage_dynamic_energy_j_per_bit)
 
 
-@objective(
-    source="clock gating",
-    rises_with=("stage_dynamic_energy_j_per_bit",),
-    falls_with=("stage_clocked",),
-    over_stages="sum",
-)
+@objective(source="clock gating", over_stages="sum")
 def gated_energy_j_per_bit(
-    *, stage_dynamic_energy_j_per_bit: Stages, stage_clocked: Stages
+    *, stage_dynamic_energy_j_per_bit: Rising[Stages], stage_clocked: Falling[Stages]
 ) -> Column:
     """Switching energy per payload bit of the stages whose clocks are gated while they idle.
 
@@ -276,13 +239,12 @@ def gated_energy_j_per_bit(
     return total(energy * (1.0 - clocked) for energy, clocked in pairs)
 
 
-@objective(
-    source="clock gating",
-    rises_with=("stage_dynamic_energy_j_per_bit", "stage_clocked", "stage_common"),
-    over_stages="sum",
-)
+@objective(source="clock gating", over_stages="sum")
 def clocked_energy_j_per_bit(
-    *, stage_dynamic_energy_j_per_bit: Stages, stage_clocked: Stages, stage_common: Stages
+    *,
+    stage_dynamic_energy_j_per_bit: Rising[Stages],
+    stage_clocked: Rising[Stages],
+    stage_common: Rising[Stages],
 ) -> Column:
     """Switching energy per payload bit of the stages at the one rate that switch while they idle.
 
@@ -292,23 +254,14 @@ def clocked_energy_j_per_bit(
     return total(energy * clocked * common for energy, clocked, common in stages)
 
 
-@objective(
-    source=ENERGY_ROOFLINE,
-    rises_with=("budget_power_cap_w",),
-    falls_with=(
-        "dynamic_energy_j_per_bit",
-        "leakage_power_w",
-        "memory_energy_j_per_bit",
-        "budget_constant_power_w",
-    ),
-)
+@objective(source=ENERGY_ROOFLINE)
 def power_limit_bit_per_s(
     *,
-    dynamic_energy_j_per_bit: Column,
-    leakage_power_w: Column,
-    memory_energy_j_per_bit: Column | float = 0.0,
-    budget_power_cap_w: Column | float = np.inf,
-    budget_constant_power_w: Column | float = 0.0,
+    dynamic_energy_j_per_bit: Falling[Column],
+    leakage_power_w: Falling[Column],
+    memory_energy_j_per_bit: Falling[Column | float] = 0.0,
+    budget_power_cap_w: Rising[Column | float] = np.inf,
+    budget_constant_power_w: Falling[Column | float] = 0.0,
 ) -> Column:
     """Payload rate at which fleet, buffers and memory spend the whole power cap.
 

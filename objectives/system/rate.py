@@ -12,20 +12,14 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import Column, Limit, objective
+from dse.contract import Column, Falling, Limit, Rising, objective
 from dse.objectives.system.fleet import CARRIERS, Stages, largest, least
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("rate_limit_bit_per_s", "demand_bit_per_s"),
-    at_most=CARRIERS,
-    report=True,
-    simulated="rate",
-)
+@objective(source=BATTLE_HEMPSTEAD, at_most=CARRIERS, report=True, simulated="rate")
 def throughput_bit_per_s(
-    *, rate_limit_bit_per_s: Column, demand_bit_per_s: Column | float = np.inf
+    *, rate_limit_bit_per_s: Rising[Column], demand_bit_per_s: Rising[Column | float] = np.inf
 ) -> Column:
     """Payload rate reached: what the design can carry, and no more than is demanded of it.
 
@@ -38,11 +32,9 @@ def throughput_bit_per_s(
     return np.minimum(rate_limit_bit_per_s, demand_bit_per_s)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD, rises_with=("throughput_bit_per_s",), falls_with=("stage_payload_bit",)
-)
+@objective(source=BATTLE_HEMPSTEAD)
 def task_throughput_task_per_s(
-    *, throughput_bit_per_s: Column, stage_payload_bit: Stages
+    *, throughput_bit_per_s: Rising[Column], stage_payload_bit: Falling[Stages]
 ) -> Column:
     """Tasks of the first stage per second.
 
@@ -98,20 +90,14 @@ def bound(
     return first
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    report=True,
-    rises_with=("stage_clock_hz", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
-    falls_with=("stage_capacity_bit_per_s",),
-    over_stages="largest",
-)
+@objective(source=BATTLE_HEMPSTEAD, report=True, over_stages="largest")
 def clock_hz(
     *,
-    stage_clock_hz: Stages,
-    stage_capacity_bit_per_s: Stages,
+    stage_clock_hz: Rising[Stages],
+    stage_capacity_bit_per_s: Falling[Stages],
     stage_common: Stages,
-    stream_rate_bit_per_s: Column,
-    clocked_rate_bit_per_s: Column,
+    stream_rate_bit_per_s: Rising[Column],
+    clocked_rate_bit_per_s: Rising[Column],
 ) -> Column:
     """Fastest clock of any instance, after scaling.
 
@@ -125,19 +111,14 @@ def clock_hz(
     return _fastest(stage_clock_hz, stage_capacity_bit_per_s, stage_common, *rates)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_clock_limit", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
-    falls_with=("stage_capacity_bit_per_s",),
-    over_stages="largest",
-)
+@objective(source=BATTLE_HEMPSTEAD, over_stages="largest")
 def clock_fraction(
     *,
-    stage_clock_limit: Stages,
-    stage_capacity_bit_per_s: Stages,
+    stage_clock_limit: Rising[Stages],
+    stage_capacity_bit_per_s: Falling[Stages],
     stage_common: Stages,
-    stream_rate_bit_per_s: Column,
-    clocked_rate_bit_per_s: Column,
+    stream_rate_bit_per_s: Rising[Column],
+    clocked_rate_bit_per_s: Rising[Column],
 ) -> Column:
     """Largest share of its top clock at which any stage runs.
 
@@ -165,14 +146,13 @@ def _fastest(
 
 @objective(
     source="each stage at its own clock, or all at one rate",
-    rises_with=("stream_rate_bit_per_s", "power_limit_bit_per_s"),
     settled_while={"power_limit_bit_per_s": "clocks_common"},
 )
 def clocked_rate_bit_per_s(
     *,
-    stream_rate_bit_per_s: Column,
+    stream_rate_bit_per_s: Rising[Column],
     clocks_common: Column,
-    power_limit_bit_per_s: Column | float = np.inf,
+    power_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Payload rate for which no stage is clocked higher than needed; infinite: at the top clock.
 
@@ -181,12 +161,10 @@ def clocked_rate_bit_per_s(
     return np.where(np.greater(clocks_common, 0), stream_rate_bit_per_s, power_limit_bit_per_s)
 
 
-@objective(
-    source="throughput over capacity",
-    rises_with=("throughput_bit_per_s",),
-    falls_with=("capacity_bit_per_s",),
-)
-def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> Column:
+@objective(source="throughput over capacity")
+def utilisation(
+    *, throughput_bit_per_s: Rising[Column], capacity_bit_per_s: Falling[Column]
+) -> Column:
     """Throughput as a share of what the slowest stage could carry, at the clock allowed.
 
     ``R / c``, a share.
@@ -194,26 +172,15 @@ def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> 
     return throughput_bit_per_s / capacity_bit_per_s
 
 
-@objective(
-    source=ENERGY_ROOFLINE,
-    rises_with=(
-        "capacity_bit_per_s",
-        "power_limit_bit_per_s",
-        "link_limit_bit_per_s",
-        "memory_limit_bit_per_s",
-        "offload_limit_bit_per_s",
-        "mixed_limit_bit_per_s",
-    ),
-    at_most=CARRIERS,
-)
+@objective(source=ENERGY_ROOFLINE, at_most=CARRIERS)
 def rate_limit_bit_per_s(
     *,
-    capacity_bit_per_s: Column,
-    power_limit_bit_per_s: Column | float = np.inf,
-    link_limit_bit_per_s: Column | float = np.inf,
-    memory_limit_bit_per_s: Column | float = np.inf,
-    offload_limit_bit_per_s: Column | float = np.inf,
-    mixed_limit_bit_per_s: Column | float = np.inf,
+    capacity_bit_per_s: Rising[Column],
+    power_limit_bit_per_s: Rising[Column | float] = np.inf,
+    link_limit_bit_per_s: Rising[Column | float] = np.inf,
+    memory_limit_bit_per_s: Rising[Column | float] = np.inf,
+    offload_limit_bit_per_s: Rising[Column | float] = np.inf,
+    mixed_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
     """Least of all limits at the top clock: the most that this design can carry.
 
@@ -229,13 +196,9 @@ def rate_limit_bit_per_s(
     return least(cast(Stages, (capacity_bit_per_s, *others, *slots)))
 
 
-@objective(
-    source=ENERGY_ROOFLINE,
-    rises_with=("budget_memory_byte_per_s",),
-    falls_with=("memory_byte_per_bit",),
-)
+@objective(source=ENERGY_ROOFLINE)
 def memory_limit_bit_per_s(
-    *, memory_byte_per_bit: Column, budget_memory_byte_per_s: Column
+    *, memory_byte_per_bit: Falling[Column], budget_memory_byte_per_s: Rising[Column]
 ) -> Column:
     """Payload rate that the memory bandwidth allows (energy roofline, eq. 3, second term).
 
@@ -251,10 +214,10 @@ def memory_limit_bit_per_s(
 @objective(
     source="one task in flight per stream: rate <= streams * payload / latency",
     # up to the peak it is the capacity, from there on infinite
-    rises_with=("capacity_bit_per_s",),
-    falls_with=("peak_bit_per_s",),
 )
-def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Column) -> Column:
+def dependence_limit_bit_per_s(
+    *, capacity_bit_per_s: Rising[Column], peak_bit_per_s: Falling[Column]
+) -> Column:
     """Payload rate when each stream has one task in flight (a chained mode such as CBC).
 
     The least over the stages of streams * payload / latency, in bit/s: the capacity; infinite
@@ -264,12 +227,10 @@ def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Co
 
 
 @objective(
-    source=ENERGY_ROOFLINE,
-    rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
-    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
+    source=ENERGY_ROOFLINE, at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s")
 )
 def stream_limit_bit_per_s(
-    *, capacity_bit_per_s: Column, power_limit_bit_per_s: Column | float = np.inf
+    *, capacity_bit_per_s: Rising[Column], power_limit_bit_per_s: Rising[Column | float] = np.inf
 ) -> Column:
     """Highest payload rate at which the chain may stream.
 
@@ -282,13 +243,10 @@ def stream_limit_bit_per_s(
     return np.minimum(capacity_bit_per_s, power_limit_bit_per_s)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    labels=("no", "yes"),
-    rises_with=("stage_common",),
-    over_stages="largest",
-)
-def clocks_meet(*, stage_common: Stages, demand_bit_per_s: Column | float = np.inf) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, labels=("no", "yes"), over_stages="largest")
+def clocks_meet(
+    *, stage_common: Rising[Stages], demand_bit_per_s: Column | float = np.inf
+) -> Column:
     """Whether the clock of a stage follows the demand, as slow as that allows.
 
     Yes where a stage is at the one rate and there is a demand.
@@ -301,10 +259,8 @@ def clocks_meet(*, stage_common: Stages, demand_bit_per_s: Column | float = np.i
     return np.where(common, 1.0, 0.0)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD, labels=("no", "yes"), rises_with=("stage_common",), over_stages="least"
-)
-def clocks_common(*, stage_common: Stages) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, labels=("no", "yes"), over_stages="least")
+def clocks_common(*, stage_common: Rising[Stages]) -> Column:
     """Whether all stages stream at one rate; otherwise some run at their own clocks.
 
     Yes where all stages are at the one rate.
@@ -316,16 +272,12 @@ def clocks_common(*, stage_common: Stages) -> Column:
     return least(stage_common)
 
 
-@objective(
-    source=BATTLE_HEMPSTEAD,
-    rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s"),
-    falls_with=("clocks_meet",),
-)
+@objective(source=BATTLE_HEMPSTEAD)
 def met_rate_bit_per_s(
     *,
-    throughput_bit_per_s: Column,
-    clocks_meet: Column,
-    offload_stream_bit_per_s: Column | float = 0.0,
+    throughput_bit_per_s: Rising[Column],
+    clocks_meet: Falling[Column],
+    offload_stream_bit_per_s: Rising[Column | float] = 0.0,
 ) -> Column:
     """Least payload rate of pipelines that meet the demand; infinite where clocks do not follow it.
 
@@ -342,12 +294,13 @@ def met_rate_bit_per_s(
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("met_rate_bit_per_s", "stream_limit_bit_per_s"),
     at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     # a design that carries the demand may stream as fast as that takes
     settled_while={"stream_limit_bit_per_s": "clocks_meet"},
 )
-def stream_rate_bit_per_s(*, met_rate_bit_per_s: Column, stream_limit_bit_per_s: Column) -> Column:
+def stream_rate_bit_per_s(
+    *, met_rate_bit_per_s: Rising[Column], stream_limit_bit_per_s: Rising[Column]
+) -> Column:
     """Payload rate at which the pipelines stream.
 
     ``r = min(r_max, met rate)``, in bit/s: what meets the demand, or as fast as allowed; where each

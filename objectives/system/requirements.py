@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, guard, requirement
+from dse.contract import WAIT_MODES, Column, Falling, Rising, guard, requirement
 from dse.objectives.system.fleet import Stages, largest, least, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
@@ -28,16 +28,14 @@ _LIMITS = (
 )
 
 
-@requirement(rule="every stage has at least one instance", falls_with=("stage_instances",))
-def has_instances(*, stage_instances: Stages) -> Column:
+@requirement(rule="every stage has at least one instance")
+def has_instances(*, stage_instances: Falling[Stages]) -> Column:
     """Return how many instances the emptiest stage lacks: ``1 - min_j n_j``."""
     return 1.0 - least(stage_instances)
 
 
 @requirement(
     rule="busy host cores are at most interface.host_cores",
-    rises_with=("host_cores",),
-    falls_with=("interface_host_cores",),
     quantity="host_cores",
     at_most="interface_host_cores",
     relaxed_by_less=(
@@ -50,35 +48,33 @@ def has_instances(*, stage_instances: Stages) -> Column:
     ),
     relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
 )
-def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
+def fits_host(*, host_cores: Rising[Column], interface_host_cores: Falling[Column]) -> Column:
     """Return by what share the busy host cores exceed those that the host has."""
     return host_cores / interface_host_cores - 1.0
 
 
 @requirement(
     rule="interface.in_flight is at most interface.max_in_flight",
-    rises_with=("interface_in_flight",),
-    falls_with=("interface_max_in_flight",),
     quantity="interface_in_flight",
     at_most="interface_max_in_flight",
     relaxed_by_less=("interface_in_flight",),
     relaxed_by_more=("interface_max_in_flight",),
 )
-def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Column) -> Column:
+def fits_in_flight(
+    *, interface_in_flight: Rising[Column], interface_max_in_flight: Falling[Column]
+) -> Column:
     """Return by what share the offloads in flight exceed what the interface holds."""
     return interface_in_flight / interface_max_in_flight - 1.0
 
 
 @requirement(
     rule="interface.batch is at most interface.in_flight",
-    rises_with=("interface_batch",),
-    falls_with=("interface_in_flight",),
     quantity="interface_batch",
     at_most="interface_in_flight",
     relaxed_by_less=("interface_batch",),
     relaxed_by_more=("interface_in_flight",),
 )
-def fills_batch(*, interface_batch: Column, interface_in_flight: Column) -> Column:
+def fills_batch(*, interface_batch: Rising[Column], interface_in_flight: Falling[Column]) -> Column:
     """Return by what share a batch exceeds the offloads in flight, which would never fill it."""
     return interface_batch / interface_in_flight - 1.0
 
@@ -86,16 +82,14 @@ def fills_batch(*, interface_batch: Column, interface_in_flight: Column) -> Colu
 @requirement(
     rule="constant power and leakage stay below budget.power_cap",
     strict=True,  # at the cap nothing is left to run with
-    rises_with=("leakage_power_w", "budget_constant_power_w"),
-    falls_with=("budget_power_cap_w",),
     relaxed_by_less=("budget_constant_power_w",),
     relaxed_by_more=("budget_power_cap_w",),
 )
 def spares_power(
     *,
-    leakage_power_w: Column,
-    budget_power_cap_w: Column,
-    budget_constant_power_w: Column | float = 0.0,
+    leakage_power_w: Rising[Column],
+    budget_power_cap_w: Falling[Column],
+    budget_constant_power_w: Rising[Column | float] = 0.0,
 ) -> Column:
     """Return by how much constant power exceeds the power cap, relative to the cap."""
     constant = leakage_power_w + budget_constant_power_w
@@ -104,8 +98,6 @@ def spares_power(
 
 @requirement(
     rule="the throughput reaches workload.rate",
-    rises_with=("demand_bit_per_s",),
-    falls_with=("throughput_bit_per_s",),
     quantity="throughput_bit_per_s",
     at_least="demand_bit_per_s",
     relaxed_by_less=(
@@ -137,7 +129,9 @@ def spares_power(
         "stream_limit_bit_per_s": "offload_stream_bit_per_s",
     },
 )
-def meets_demand(*, throughput_bit_per_s: Column, demand_bit_per_s: Column) -> Column:
+def meets_demand(
+    *, throughput_bit_per_s: Falling[Column], demand_bit_per_s: Rising[Column]
+) -> Column:
     """Return the missing share of the demanded rate."""
     return 1.0 - throughput_bit_per_s / demand_bit_per_s
 
@@ -145,7 +139,6 @@ def meets_demand(*, throughput_bit_per_s: Column, demand_bit_per_s: Column) -> C
 @requirement(
     rule="queues are stable where arrivals or sizes vary",
     strict=True,  # at a load of 1 lines grow without end
-    rises_with=("busiest_load", "offload_arrival_cv2", "workload_size_cv2"),
     relaxed_by_less=(
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
@@ -159,7 +152,10 @@ def meets_demand(*, throughput_bit_per_s: Column, demand_bit_per_s: Column) -> C
     ),
 )
 def lines_end(
-    *, busiest_load: Column, offload_arrival_cv2: Column, workload_size_cv2: Column | float = 0.0
+    *,
+    busiest_load: Rising[Column],
+    offload_arrival_cv2: Rising[Column],
+    workload_size_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
     """Return by what share of the time the busiest station is short; -1 where nothing varies."""
     return np.where(offload_arrival_cv2 + workload_size_cv2 > 0, busiest_load - 1.0, -1.0)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Caution, Column, SizeColumn, objective
+from dse.contract import WAIT_MODES, Caution, Column, Falling, Rising, SizeColumn, objective
 from dse.objectives.system.fleet import largest
 from dse.objectives.system.mixes import percentile_wait_s, standardised, station_wait_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
@@ -34,12 +34,10 @@ def _crowded(queue: str) -> Caution:
     return Caution(given="interface_in_flight", above=CROWDED, words=words)
 
 
-@objective(
-    source="throughput in offloads",
-    rises_with=("throughput_bit_per_s",),
-    falls_with=("workload_granularity_byte",),
-)
-def arrival_rate_hz(*, throughput_bit_per_s: Column, workload_granularity_byte: Column) -> Column:
+@objective(source="throughput in offloads")
+def arrival_rate_hz(
+    *, throughput_bit_per_s: Rising[Column], workload_granularity_byte: Falling[Column]
+) -> Column:
     """Offloads that arrive, and end, each second.
 
     ``lambda = R / (8 g)``, in Hz.
@@ -47,12 +45,9 @@ def arrival_rate_hz(*, throughput_bit_per_s: Column, workload_granularity_byte: 
     return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
 
 
-@objective(
-    source="offloads in flight; host cores that wait",
-    rises_with=("interface_in_flight", "free_host_cores"),
-)
+@objective(source="offloads in flight; host cores that wait")
 def slots(
-    *, interface_in_flight: Column, free_host_cores: Column, interface_wait: Column
+    *, interface_in_flight: Rising[Column], free_host_cores: Rising[Column], interface_wait: Column
 ) -> Column:
     """Offloads that can be under way at once: no more than host cores where these wait (sync).
 
@@ -63,13 +58,10 @@ def slots(
     return np.where(waiting, held, interface_in_flight)
 
 
-@objective(
-    source=_SOURCE,
-    rises_with=("throughput_bit_per_s",),
-    falls_with=("stream_rate_bit_per_s",),
-    caution=_crowded("for the cores (add instances or raise the clock)"),
-)
-def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -> Column:
+@objective(source=_SOURCE, caution=_crowded("for the cores (add instances or raise the clock)"))
+def fleet_load(
+    *, throughput_bit_per_s: Rising[Column], stream_rate_bit_per_s: Falling[Column]
+) -> Column:
     """Share of time for which the fleet is busy, at the clock at which it runs.
 
     ``R / r``, a share.
@@ -77,17 +69,12 @@ def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -
     return load_of(throughput_bit_per_s, stream_rate_bit_per_s)
 
 
-@objective(
-    source=_SOURCE,
-    rises_with=("throughput_bit_per_s",),
-    falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
-    caution=_crowded("for the link or the memory"),
-)
+@objective(source=_SOURCE, caution=_crowded("for the link or the memory"))
 def link_load(
     *,
-    throughput_bit_per_s: Column,
-    link_limit_bit_per_s: Column,
-    memory_limit_bit_per_s: Column | float = np.inf,
+    throughput_bit_per_s: Rising[Column],
+    link_limit_bit_per_s: Falling[Column],
+    memory_limit_bit_per_s: Falling[Column | float] = np.inf,
 ) -> Column:
     """Share of time for which the link, or the memory if that is slower, is busy.
 
@@ -98,7 +85,6 @@ def link_load(
 
 @objective(
     source="store and forward",
-    rises_with=("throughput_bit_per_s", "storing_s_per_byte", "workload_size_cv2"),
     caution=Caution(
         given="workload_size_cv2",
         above=STORED,
@@ -107,7 +93,10 @@ def link_load(
     ),
 )
 def stored_load(
-    *, throughput_bit_per_s: Column, storing_s_per_byte: Column, workload_size_cv2: Column
+    *,
+    throughput_bit_per_s: Rising[Column],
+    storing_s_per_byte: Rising[Column],
+    workload_size_cv2: Rising[Column],
 ) -> Column:
     """Share of time for which each direction of a link that stores offloads of a mix is busy.
 
@@ -119,16 +108,14 @@ def stored_load(
 
 @objective(
     source=_SOURCE,
-    rises_with=("arrival_rate_hz", "offload_latency_s", "size_wait_s"),
-    falls_with=("slots",),
     caution=_crowded("for a slot (shorten offloads, or raise `in_flight` where more fit)"),
 )
 def slot_load(
     *,
-    arrival_rate_hz: Column,
-    offload_latency_s: Column,
-    slots: Column,
-    size_wait_s: Column | float = 0.0,
+    arrival_rate_hz: Rising[Column],
+    offload_latency_s: Rising[Column],
+    slots: Falling[Column],
+    size_wait_s: Rising[Column | float] = 0.0,
 ) -> Column:
     """Share of the slots that are taken.
 
@@ -139,13 +126,10 @@ def slot_load(
     return taken / slots
 
 
-@objective(
-    source=_SOURCE,
-    rises_with=("offload_cores",),
-    falls_with=("free_host_cores",),
-    caution=_crowded("for a host core"),
-)
-def host_load(*, offload_cores: Column, free_host_cores: Column, interface_wait: Column) -> Column:
+@objective(source=_SOURCE, caution=_crowded("for a host core"))
+def host_load(
+    *, offload_cores: Rising[Column], free_host_cores: Falling[Column], interface_wait: Column
+) -> Column:
     """Share of the host cores that are busy; 0 for those that wait (sync), which are slots.
 
     ``lambda b / H``, a share.
@@ -154,12 +138,13 @@ def host_load(*, offload_cores: Column, free_host_cores: Column, interface_wait:
     return np.where(waiting, 0.0, load_of(offload_cores, free_host_cores))
 
 
-@objective(
-    source="the busiest station",
-    rises_with=("fleet_load", "link_load", "slot_load", "host_load"),
-)
+@objective(source="the busiest station")
 def busiest_load(
-    *, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column
+    *,
+    fleet_load: Rising[Column],
+    link_load: Rising[Column],
+    slot_load: Rising[Column],
+    host_load: Rising[Column],
 ) -> Column:
     """Load of the busiest station.
 
@@ -173,12 +158,11 @@ def load_of(rate: Column, most: Column | float) -> Column:
     return np.where(np.greater(rate, 0), rate / most, 0.0)
 
 
-@objective(
-    source="share of the demand",
-    rises_with=("workload_rate_bit_per_s", "workload_payload_offloaded"),
-)
+@objective(source="share of the demand")
 def demand_bit_per_s(
-    *, workload_rate_bit_per_s: Column, workload_payload_offloaded: Column | float = 1.0
+    *,
+    workload_rate_bit_per_s: Rising[Column],
+    workload_payload_offloaded: Rising[Column | float] = 1.0,
 ) -> Column:
     """Payload rate demanded of the accelerators: what the policy offloads of the whole demand.
 
@@ -187,12 +171,9 @@ def demand_bit_per_s(
     return workload_rate_bit_per_s * workload_payload_offloaded
 
 
-@objective(
-    source="Whitt 1983, splitting",
-    rises_with=("workload_arrival_cv2",),
-)
+@objective(source="Whitt 1983, splitting")
 def offload_arrival_cv2(
-    *, workload_arrival_cv2: Column, workload_tasks_offloaded: Column | float = 1.0
+    *, workload_arrival_cv2: Rising[Column], workload_tasks_offloaded: Column | float = 1.0
 ) -> Column:
     """Squared coefficient of variation of the gaps between offloads.
 
@@ -207,19 +188,14 @@ def offload_arrival_cv2(
     return workload_arrival_cv2 * kept + (1.0 - kept)
 
 
-@objective(
-    source="Altaf & Wood, ISCA 2017, eq. 1",
-    rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
-    falls_with=("workload_tasks_offloaded",),
-    over_sizes="staying",
-)
+@objective(source="Altaf & Wood, ISCA 2017, eq. 1", over_sizes="staying")
 def staying_time_s(
     *,
-    workload_granularity_byte: Column,
-    kernel_index_s_per_byte: Column,
+    workload_granularity_byte: Rising[Column],
+    kernel_index_s_per_byte: Rising[Column],
     kernel_exponent: Column,
-    kernel_offset_s: Column,
-    workload_tasks_offloaded: Column,
+    kernel_offset_s: Rising[Column],
+    workload_tasks_offloaded: Falling[Column],
 ) -> Column:
     """Host time of the tasks that stay, for each task that is offloaded.
 
@@ -234,14 +210,12 @@ def staying_time_s(
     return each * np.maximum(1.0 / workload_tasks_offloaded - 1.0, 0.0)
 
 
-@objective(
-    staying=True,
-    source="Altaf & Wood, ISCA 2017, eq. 1",
-    rises_with=("throughput_bit_per_s", "staying_time_s"),
-    falls_with=("workload_granularity_byte",),
-)
+@objective(staying=True, source="Altaf & Wood, ISCA 2017, eq. 1")
 def staying_cores(
-    *, throughput_bit_per_s: Column, staying_time_s: Column, workload_granularity_byte: Column
+    *,
+    throughput_bit_per_s: Rising[Column],
+    staying_time_s: Rising[Column],
+    workload_granularity_byte: Falling[Column],
 ) -> Column:
     """Host cores that the sizes which stay keep busy.
 
@@ -254,14 +228,12 @@ def staying_cores(
     return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * staying_time_s
 
 
-@objective(
-    staying=True,
-    source="vendor figures for power and cores",
-    rises_with=("staying_cores", "interface_host_power_w"),
-    falls_with=("interface_host_cores",),
-)
+@objective(staying=True, source="vendor figures for power and cores")
 def staying_power_w(
-    *, staying_cores: Column, interface_host_power_w: Column, interface_host_cores: Column
+    *,
+    staying_cores: Rising[Column],
+    interface_host_power_w: Rising[Column],
+    interface_host_cores: Falling[Column],
 ) -> Column:
     """Power of the host cores that the sizes which stay keep busy, a part of the host's.
 
@@ -270,10 +242,10 @@ def staying_power_w(
     return staying_cores * (interface_host_power_w / interface_host_cores)
 
 
-@objective(
-    source="cores set apart", rises_with=("interface_host_cores",), falls_with=("staying_cores",)
-)
-def free_host_cores(*, interface_host_cores: Column, staying_cores: Column | float = 0.0) -> Column:
+@objective(source="cores set apart")
+def free_host_cores(
+    *, interface_host_cores: Rising[Column], staying_cores: Falling[Column | float] = 0.0
+) -> Column:
     """Host cores that the sizes which stay leave to offloads.
 
     ``max(N_host - staying cores, 0)``, a number.
@@ -286,24 +258,15 @@ RARE = 0.01
 """Share of offloads that take longer than the 99th percentile."""
 
 
-@objective(
-    source=SOURCE,
-    rises_with=(
-        "fleet_load",
-        "workload_granularity_byte",
-        "offload_arrival_cv2",
-        "workload_size_cv2",
-    ),
-    falls_with=("stream_rate_bit_per_s", "serial_tasks"),
-)
+@objective(source=SOURCE)
 def fleet_wait_s(
     *,
-    fleet_load: Column,
-    workload_granularity_byte: Column,
-    stream_rate_bit_per_s: Column,
-    serial_tasks: Column,
-    offload_arrival_cv2: Column,
-    workload_size_cv2: Column | float = 0.0,
+    fleet_load: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    stream_rate_bit_per_s: Falling[Column],
+    serial_tasks: Falling[Column],
+    offload_arrival_cv2: Rising[Column],
+    workload_size_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
     """Mean wait for the fleet, were it the only station.
 
@@ -325,26 +288,16 @@ def fleet_wait_s(
     )
 
 
-@objective(
-    source=SOURCE,
-    rises_with=(
-        "throughput_bit_per_s",
-        "workload_granularity_byte",
-        "offload_arrival_cv2",
-        "workload_size_cv2",
-        "link_cv2",
-    ),
-    falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
-)
+@objective(source=SOURCE)
 def link_wait_s(
     *,
-    throughput_bit_per_s: Column,
-    workload_granularity_byte: Column,
-    link_limit_bit_per_s: Column,
-    offload_arrival_cv2: Column,
-    memory_limit_bit_per_s: Column | float = np.inf,
-    workload_size_cv2: Column | float = 0.0,
-    link_cv2: Column | float = 0.0,
+    throughput_bit_per_s: Rising[Column],
+    workload_granularity_byte: Rising[Column],
+    link_limit_bit_per_s: Falling[Column],
+    offload_arrival_cv2: Rising[Column],
+    memory_limit_bit_per_s: Falling[Column | float] = np.inf,
+    workload_size_cv2: Rising[Column | float] = 0.0,
+    link_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
     """Mean wait for the link, or the memory if that is longer, were it the only station.
 
@@ -368,27 +321,16 @@ def link_wait_s(
     return np.maximum(*waits)
 
 
-@objective(
-    source=SOURCE,
-    rises_with=(
-        "arrival_rate_hz",
-        "offload_latency_s",
-        "offload_arrival_cv2",
-        "workload_size_cv2",
-        "size_spread_s",
-        "size_wait_s",
-    ),
-    falls_with=("slots",),
-)
+@objective(source=SOURCE)
 def slot_wait_s(
     *,
-    arrival_rate_hz: Column,
-    offload_latency_s: Column,
-    slots: Column,
-    offload_arrival_cv2: Column,
-    workload_size_cv2: Column | float = 0.0,
-    size_spread_s: Column | float = 0.0,
-    size_wait_s: Column | float = 0.0,
+    arrival_rate_hz: Rising[Column],
+    offload_latency_s: Rising[Column],
+    slots: Falling[Column],
+    offload_arrival_cv2: Rising[Column],
+    workload_size_cv2: Rising[Column | float] = 0.0,
+    size_spread_s: Rising[Column | float] = 0.0,
+    size_wait_s: Rising[Column | float] = 0.0,
 ) -> Column:
     """Mean wait for a slot, were that the only station.
 
@@ -411,17 +353,13 @@ def slot_wait_s(
     )
 
 
-@objective(
-    source=SOURCE,
-    rises_with=("host_load", "offload_arrival_cv2"),
-    falls_with=("arrival_rate_hz", "free_host_cores"),
-)
+@objective(source=SOURCE)
 def host_wait_s(
     *,
-    host_load: Column,
-    arrival_rate_hz: Column,
-    free_host_cores: Column,
-    offload_arrival_cv2: Column,
+    host_load: Rising[Column],
+    arrival_rate_hz: Falling[Column],
+    free_host_cores: Falling[Column],
+    offload_arrival_cv2: Rising[Column],
 ) -> Column:
     """Mean wait for a host core, were that the only station; 0 for cores that are slots (sync).
 
@@ -440,14 +378,13 @@ def host_wait_s(
     )
 
 
-@objective(
-    source="the largest wait of a station",
-    rises_with=("fleet_wait_s", "link_wait_s", "slot_wait_s", "host_wait_s"),
-    report=True,
-    simulated="wait",
-)
+@objective(source="the largest wait of a station", report=True, simulated="wait")
 def wait_s(
-    *, fleet_wait_s: Column, link_wait_s: Column, slot_wait_s: Column, host_wait_s: Column
+    *,
+    fleet_wait_s: Rising[Column],
+    link_wait_s: Rising[Column],
+    slot_wait_s: Rising[Column],
+    host_wait_s: Rising[Column],
 ) -> Column:
     """Mean time that an offload waits for others, infinite where a station is overloaded.
 
@@ -461,27 +398,16 @@ def wait_s(
     return largest((fleet_wait_s, link_wait_s, slot_wait_s, host_wait_s))
 
 
-@objective(
-    source="Little's law, in the room that m slots leave",
-    rises_with=(
-        "arrival_rate_hz",
-        "offload_latency_s",
-        "fleet_wait_s",
-        "link_wait_s",
-        "fleet_load",
-        "link_load",
-        "slots",
-    ),
-)
+@objective(source="Little's law, in the room that m slots leave")
 def taken_slots(
     *,
-    arrival_rate_hz: Column,
-    offload_latency_s: Column,
-    fleet_wait_s: Column,
-    link_wait_s: Column,
-    fleet_load: Column,
-    link_load: Column,
-    slots: Column,
+    arrival_rate_hz: Rising[Column],
+    offload_latency_s: Rising[Column],
+    fleet_wait_s: Rising[Column],
+    link_wait_s: Rising[Column],
+    fleet_load: Rising[Column],
+    link_load: Rising[Column],
+    slots: Rising[Column],
 ) -> Column:
     """Offloads under way at once: how many slots are taken on average.
 
@@ -506,12 +432,8 @@ def taken_slots(
     return alone + np.where((waiting > 0) & (room > 0), np.minimum(inside, room), 0.0)
 
 
-@objective(
-    source="service and wait",
-    rises_with=("offload_latency_s", "wait_s"),
-    simulated="time",
-)
-def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Column:
+@objective(source="service and wait", simulated="time")
+def offload_latency_mean_s(*, offload_latency_s: Rising[Column], wait_s: Rising[Column]) -> Column:
     """Mean time of an offload from its arrival to its end.
 
     ``T1 + W``, in s.
@@ -521,19 +443,17 @@ def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Colu
 
 @objective(
     source="Abate, Choudhury & Whitt 1995",
-    rises_with=("offload_latency_s", "wait_s", "size_spread_s"),
-    falls_with=("wait_decay_hz",),
     over_sizes="together",
     report=True,
     simulated="rare_time",
 )
 def offload_latency_p99_s(
     *,
-    offload_latency_s: Column,
-    wait_s: Column,
-    wait_decay_hz: Column,
+    offload_latency_s: Rising[Column],
+    wait_s: Rising[Column],
+    wait_decay_hz: Falling[Column],
     workload_granularity_byte: SizeColumn,
-    size_spread_s: Column | float = 0.0,
+    size_spread_s: Rising[Column | float] = 0.0,
 ) -> Column:
     """Time from arrival to end that one in a hundred offloads exceeds.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.contract import Objective, Requirement, objective, requirement
+from dse.contract import Column, Falling, Objective, Requirement, Rising, objective, requirement
 from dse.plugins import registry
 from dse.testing import check_objective, check_requirement
 from dse.testing.probe import SEED, Ranges, check_directions
@@ -33,29 +33,23 @@ Plugin = Objective | Requirement
 # One of each kind ---------------------------------------------------------------------------
 
 
-@objective(source="a test", rises_with=("power_w",), falls_with=("area_m2",))
-def density_w_per_m2(*, power_w, area_m2):
+@objective(source="a test")
+def density_w_per_m2(*, power_w: Rising[Column], area_m2: Falling[Column]):
     """Power per area."""
     return power_w / area_m2
 
 
 @objective(
     source="a test",
-    rises_with=("capacity_bit_per_s",),
     at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
 )
-def halved_bit_per_s(*, capacity_bit_per_s):
+def halved_bit_per_s(*, capacity_bit_per_s: Rising[Column]):
     """Half of what the chain carries."""
     return 0.5 * capacity_bit_per_s
 
 
-@objective(
-    source="a test",
-    rises_with=("stage_area_m2",),
-    over_stages="sum",
-    grows_with_instances=True,
-)
-def spare_m2(*, stage_area_m2):
+@objective(source="a test", over_stages="sum", grows_with_instances=True)
+def spare_m2(*, stage_area_m2: Rising[tuple[Column, ...]]):
     """A tenth of each stage."""
     total = 0.0
     for area in stage_area_m2:
@@ -66,33 +60,31 @@ def spare_m2(*, stage_area_m2):
 wait_s = OBJECTIVES["offload_latency_s"]
 
 
-@objective(source="a test", rises_with=("stream_rate_bit_per_s", "dynamic_energy_j_per_bit"))
-def heat_w(*, stream_rate_bit_per_s, dynamic_energy_j_per_bit):
+@objective(source="a test")
+def heat_w(*, stream_rate_bit_per_s: Rising[Column], dynamic_energy_j_per_bit: Rising[Column]):
     """Switching power once more."""
     return stream_rate_bit_per_s * dynamic_energy_j_per_bit
 
 
 @requirement(
     rule="offloads could carry the rate",
-    rises_with=("workload_rate_bit_per_s",),
-    falls_with=("offload_limit_bit_per_s",),
     quantity="offload_limit_bit_per_s",
     at_least="workload_rate_bit_per_s",
 )
-def offloads_fast_enough(*, offload_limit_bit_per_s, workload_rate_bit_per_s):
+def offloads_fast_enough(
+    *, offload_limit_bit_per_s: Falling[Column], workload_rate_bit_per_s: Rising[Column]
+):
     """Return the share that offloads lack."""
     return 1.0 - offload_limit_bit_per_s / workload_rate_bit_per_s
 
 
 @requirement(
     rule="the rate is reached",
-    rises_with=("demand_bit_per_s",),
-    falls_with=("throughput_bit_per_s",),
     quantity="throughput_bit_per_s",
     at_least="demand_bit_per_s",
     implies=REQUIREMENTS["meets_demand"].implies,
 )
-def reached(*, throughput_bit_per_s, demand_bit_per_s):
+def reached(*, throughput_bit_per_s: Falling[Column], demand_bit_per_s: Rising[Column]):
     """Return the share that is missing."""
     return 1.0 - throughput_bit_per_s / demand_bit_per_s
 
