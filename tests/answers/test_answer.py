@@ -535,7 +535,10 @@ NONSENSE = {
     ("--set", "prefer=colour"): "prefer: 'colour'; there is no quantity 'colour'; did you ",
     ("--tolerance=1 %", "--prefer=knee"): "tolerance '1 %': the knee weighs all objectives and ",
     ("--rate", "100"): "rate '100': a value in bit/s needs its unit; write the value with its",
-    ("--rate", "5 W"): "rate '5 W': a value in bit/s is needed, not one in W; ",
+    (
+        "--rate",
+        "5 W",
+    ): "rate '5 W': a value in bit/s is needed, not one in W; write the value with its",
     ("--rate", "0 Gbps"): "rate '0 Gbps': it must be positive; ",
     ("--set", "rate"): "'rate'; it must be NAME=VALUE; ",
 }

@@ -84,7 +84,7 @@ def test_an_argument_and_its_option_are_refused(argument: str) -> None:
     option = f"--{key.replace('_', '-')}"
     command = commands().get(name)
     if command and option not in {word for one in command.params for word in one.opts}:
-        done = run_dse(name, option, "1")
+        done = run_dse(name, f"{option}=1")
         assert (done.returncode, done.stderr) == (2, f"{option}: {sentence}\n")
     if hasattr(dse, name):
         with pytest.raises(DseError) as refused:

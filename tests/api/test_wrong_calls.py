@@ -13,9 +13,8 @@ from dse.api import answers, audits, changes, simulation, studies
 from dse.api import fit as fits
 from dse.api.arguments import argument_kind
 from dse.errors import ArgumentError, DseError
-from dse.removed import removed
 from dse.silicon import public as silicon
-from tests.conftest import STUDIES, run_dse
+from tests.conftest import STUDIES
 
 SMALL = STUDIES / "settop_116mbps.yaml"
 MIXED = STUDIES / "des_100gbps.yaml"
@@ -31,33 +30,21 @@ COUNT = "a whole number, 1 or more"
 
 WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (dse.run, (5,), {}, f"study=5: give {STUDY}"),
-    (dse.load, (None,), {}, f"study=None: give {STUDY}"),
-    (dse.problem, ([],), {}, f"study=[]: give {STUDY}"),
     (dse.explain, (object(),), {}, f"source=<object>: give {STUDY}, a Result or its folder"),
-    (dse.answer, (5,), {}, f"source=5: give {STUDY}, a Result or its folder"),
-    (dse.flips, (5,), {}, f"source=5: give {STUDY}, a Result or its folder"),
     (dse.verify, (5,), {}, f"run=5: give {RUN}"),
     (dse.diff, ("a", 5), {}, f"second=5: give {RUN}"),
-    (dse.verify, ("a",), {"trials": -1}, f"trials=-1: give {COUNT}"),
     (dse.verify, ("a",), {"trials": 0}, f"trials=0: give {COUNT}"),
     (dse.verify, ("a",), {"trials": True}, f"trials=True: give {COUNT}"),
-    (dse.verify, ("a",), {"seed": -1}, f"seed=-1: give {SEED}"),
     (dse.uncertainty, (SMALL,), {"seed": 2**32}, f"seed=4294967296: give {SEED}"),
     (dse.run, (SMALL,), {"seed": 1.5}, f"seed=1.5: give {SEED}"),
-    (dse.run, (SMALL,), {"seed": "a"}, f"seed='a': give {SEED}"),
     (dse.run, (SMALL,), {"budget": 2.5, "method": "random"}, f"budget=2.5: give {COUNT}"),
-    (dse.run, (SMALL,), {"method": 5}, "method=5: give a text"),
     (dse.run, (SMALL,), {"out": 5}, "out=5: give a path"),
     (dse.run, (SMALL,), {"overrides": 5}, f"overrides=5: give {FIELDS}"),
     (dse.run, (SMALL,), {"progress": 5}, "progress=5: give a function"),
     (dse.explain, ("a", 5), {}, f"design=5: give {DESIGN}"),
-    (dse.answer, (SMALL,), {"prefer": 5}, "prefer=5: give a text"),
-    (dse.uncertainty, (SMALL,), {"samples": "x"}, f"samples='x': give {COUNT}"),
     (dse.answer, (SMALL,), {"flips": 1}, "flips=1: give True or False"),
     (dse.flips, (SMALL,), {"only": 5}, "only=5: give a text or a list of texts"),
-    (dse.decision_map, (SMALL, 5), {}, "range_=5: give a text"),
     (dse.reproduce, (["logca"],), {}, "papers=['logca']: give a text"),
-    (dse.fit.core, (5,), {}, "table=5: give a path"),
     (dse.fit.interface, ("a",), {"per_byte": "x"}, "per_byte='x': give 'latency' or 'computing'"),
     (dse.fit.platform, ("a",), {"precision": "x"}, "precision='x': give 'single' or 'double'"),
 )
@@ -83,26 +70,6 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "search.seed: 2; it is 1 already; write it once",
     ),
     (
-        dse.load,
-        (SMALL,),
-        {"overrides": {"workload.rate": "[1"}},
-        "workload.rate: '[1'; expected ',' or ']', but got '<stream end>'; "
-        "check indentation, quotes and brackets up to here",
-    ),
-    (
-        dse.uncertainty,
-        (SMALL,),
-        {"of": "area=10"},
-        "the uncertainty of 'area' is '10': it must be a percentage; write for instance area=10 %",
-    ),
-    (
-        dse.answer,
-        (SMALL,),
-        {"rate": "5 W"},
-        "rate '5 W': a value in bit/s is needed, not one in W; "
-        "write the value with its unit, such as '100 Gbit/s'",
-    ),
-    (
         dse.uncertainty,
         (SMALL,),
         {"sobol": True, "width": "x"},
@@ -116,7 +83,6 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "the study sweeps workload.rate, and an uncertainty is of one answer; "
         "set one value: workload.rate=1 Gbit/s",
     ),
-    (dse.verify, ("none",), {}, "'none' does not exist; name one that `dse run` wrote"),
     (dse.answer, ("none",), {}, "no such file or folder of a run: 'none'; check the path"),
     (
         dse.fit.core,
@@ -203,33 +169,5 @@ def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
     assert dse.answer(folder).pick.name == "1 u1"
 
 
-def test_what_was_removed_says_what_to_do_instead() -> None:
-    rule = f"removed before 1.0; {removed()['argument', 'run.storage']}"
-    assert sentence(dse.run, (SMALL,), {"storage": "sqlite:///a.db"}) == f"storage: {rule}"
-    pair = "search.storage=sqlite:///a.db"
-    said = sentence(dse.load, (SMALL,), {"overrides": pair})
-    assert said == f"search.storage: 'sqlite:///a.db'; {rule}"
-    done = run_dse("run", str(SMALL), "--storage", "sqlite:///a.db")
-    assert (done.returncode, done.stderr) == (2, f"--storage: {rule}\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "instead"),
-    [
-        (("answer", str(SMALL), "--flips-budget=5 s"), "`time`"),
-        (("report", "run", "--flips-budget", "5 s"), "`time`"),
-        (("flips", str(SMALL), "--budget", "5 s"), "`time`"),
-        (("map", str(SMALL), "rate=1..2Gbps", "--budget", "5 s"), "`time`"),
-    ],
-)
-def test_an_old_option_names_the_new_one(words: tuple[str, ...], instead: str) -> None:
-    done = run_dse(*words)
-    assert done.returncode == 2
-    assert instead in done.stderr
-
-
-def test_an_old_argument_names_the_new_one() -> None:
-    assert sentence(dse.answer, (SMALL,), {"told": print}) == (
-        "told: removed before 1.0; write `callback`"
-    )
+def test_verilog_in_place_of_a_generator_is_told_how() -> None:
     assert "dse.verilog('a.v', ...)" in sentence(dse.characterise, ("a.v",), {})

@@ -223,7 +223,7 @@ def test_without_an_uncertainty_it_says_how_to_give_one(write: Write) -> None:
     ("written", "message"),
     [
         ({"aera": "10 %"}, "uncertainty of 'aera': no metric of a core and no field with a unit; "),
-        ({"area": "10"}, "the uncertainty of 'area' is '10': it must be a percentage; "),
+        ({"area": "10"}, "the uncertainty of 'area' is '10': it must be a percentage; write for "),
         ({"area": "-5 %"}, "the uncertainty of 'area' is '-5 %': an uncertainty is not negative; "),
         ({"workload.streams": "5 %"}, "uncertainty of 'workload.streams': it is a whole number; "),
         (

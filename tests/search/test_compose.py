@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dse import search
-from dse.contract import CoreMetrics, Objective
-from dse.model import graph, influence
+from dse.contract import CoreMetrics
 from dse.model.designs import Designs
 from dse.model.evaluation import distinct
-from dse.model.fleet import STAGE_COLUMNS
 from dse.model.front import dominated, nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
-from dse.plugins import registry
 from dse.search import SearchSettings
 from dse.search.exact import closing as replacing
 from dse.search.exact import compose
@@ -198,23 +194,6 @@ def test_the_composed_front_is_that_of_all_designs(
         assert same_losses(composed, every), seed
         assert composed.exact, seed
         assert accounted(composed) == problem.whole_size, seed
-
-
-def test_quantities_over_stages_are_joined_as_declared() -> None:
-    rng = np.random.default_rng(1)
-    declared = [q for q in registry.records(Objective).values() if q.over_stages]
-    assert declared
-    for quantity in declared:
-        names = graph.argument_names(quantity)[0]
-        stages = [name for name in names if name in STAGE_COLUMNS]
-        chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in stages}
-        others = {name: rng.uniform(0.1, 9.0, 50) for name in names if name not in stages}
-        alone = [
-            quantity(**others, **{name: (chain[name][stage],) for name in stages})
-            for stage in range(3)
-        ]
-        joined = reduce(influence.JOINS[quantity.over_stages], alone)
-        assert np.array_equal(quantity(**others, **chain), joined), quantity.name
 
 
 def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:
