@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dse.answers.answer import SweepAnswer as SweepAnswer
     from dse.api import fit as fit
     from dse.api.answers import answer as answer
+    from dse.api.answers import simulate as simulate
     from dse.api.answers import uncertainty as uncertainty
     from dse.api.audits import diff as diff
     from dse.api.audits import explain as explain
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from dse.api.changes import decision_map as decision_map
     from dse.api.changes import flips as flips
     from dse.api.pages import report as report
-    from dse.api.simulation import simulate as simulate
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
     from dse.api.studies import run as run
@@ -50,12 +50,11 @@ if TYPE_CHECKING:
 _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 
 _FROM = {
-    "dse.api.answers": ("answer", "uncertainty"),
+    "dse.api.answers": ("answer", "simulate", "uncertainty"),
     "dse.api.changes": ("decision_map", "flips"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.pages": ("report",),
     "dse.silicon.public": ("characterise", "verilog"),
-    "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("load", "problem", "run", "status"),
     "dse.answers.answer": ("Answer", "SweepAnswer"),
     "dse.audit.diff": ("RunComparison",),

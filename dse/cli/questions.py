@@ -91,7 +91,7 @@ def uncertainty(call: Call, *, out: str | Path | None = None, json: bool = False
     _show_and_save(found, out, "dse.sampling.plots:save_uncertainty", json=json)
 
 
-@command("dse.api.simulation:simulate")
+@command("dse.api.answers:simulate")
 def simulate(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
     """Simulate one design by discrete events, against the model.
 

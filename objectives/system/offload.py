@@ -49,10 +49,8 @@ def offload_latency_s(
     inside = streaming_s(
         rate_bit_per_s=stream_rate_bit_per_s,
         granularity_byte=workload_granularity_byte,
-        own_fill_s=own_fill_s,
-        common_fill_bit=common_fill_bit,
-        rounds_s=rounds_s,
-        common_rounds_bit=common_rounds_bit,
+        fill=(own_fill_s, common_fill_bit),
+        rounds=(rounds_s, common_rounds_bit),
         passing_s_per_byte=passing_s_per_byte,
         serial_tasks=serial_tasks,
     )

@@ -137,14 +137,17 @@ def streaming_s(
     *,
     rate_bit_per_s: Column,
     granularity_byte: Column,
-    own_fill_s: Column,
-    common_fill_bit: Column,
-    rounds_s: Column,
-    common_rounds_bit: Column,
+    fill: tuple[Column, Column],
+    rounds: tuple[Column, Column],
     passing_s_per_byte: Column,
     serial_tasks: Column,
 ) -> Column:
-    """Return C(r), in s: the time from the first bit in to the last bit out."""
+    """Return C(r), in s: the time from the first bit in to the last bit out.
+
+    What fills pipelines, and what their rounds take, is a time of those at their own clocks, and
+    the payload of those that share the rate.
+    """
+    (own_fill_s, common_fill_bit), (rounds_s, common_rounds_bit) = fill, rounds
     per_bit = 1.0 / rate_bit_per_s
     payload = BIT_PER_BYTE * granularity_byte
     passed = passing_s_per_byte * granularity_byte
@@ -255,10 +258,8 @@ def accelerator_s(
     return streaming_s(
         rate_bit_per_s=stream_rate_bit_per_s,
         granularity_byte=workload_granularity_byte,
-        own_fill_s=own_fill_s,
-        common_fill_bit=common_fill_bit,
-        rounds_s=at_once + throttled_rounds_s,
-        common_rounds_bit=common_rounds_bit,
+        fill=(own_fill_s, common_fill_bit),
+        rounds=(at_once + throttled_rounds_s, common_rounds_bit),
         passing_s_per_byte=np.zeros(1),
         serial_tasks=serial_tasks,
     )
@@ -290,10 +291,8 @@ def offload_limit_bit_per_s(
     inside = streaming_s(
         rate_bit_per_s=stream_limit_bit_per_s,
         granularity_byte=workload_granularity_byte,
-        own_fill_s=own_fill_s,
-        common_fill_bit=common_fill_bit,
-        rounds_s=rounds_s,
-        common_rounds_bit=common_rounds_bit,
+        fill=(own_fill_s, common_fill_bit),
+        rounds=(rounds_s, common_rounds_bit),
         passing_s_per_byte=passing_s_per_byte,
         serial_tasks=serial_tasks,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.api import answers, audits, changes, simulation, studies
+from dse.api import answers, audits, changes, studies
 from dse.api import fit as fits
 from dse.api.arguments import argument_kind
 from dse.errors import ArgumentError, DseError
@@ -137,7 +137,7 @@ def test_what_makes_no_sense(
 def test_every_argument_has_a_kind() -> None:
     functions = [
         function
-        for module in (answers, audits, changes, fits, silicon, simulation, studies)
+        for module in (answers, audits, changes, fits, silicon, studies)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if not name.startswith("_") and function.__module__ == module.__name__
     ]

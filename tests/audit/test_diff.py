@@ -193,8 +193,3 @@ def test_runs_that_cannot_be_compared(
 ) -> None:
     with pytest.raises(DseError, match=message):
         compared({}, after)
-
-
-def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(DseError, match="is not the folder of a run"):
-        compare_runs(tmp_path, tmp_path)

@@ -53,10 +53,8 @@ def modelled(stages: list[list[Core]], tasks: int, gap_s: float, bit: float = 12
     inside = streaming_s(
         rate_bit_per_s=np.array([min(capacities)]),
         granularity_byte=granularity,
-        own_fill_s=np.array([sum(max(latency for _, latency in cores) for cores in stages)]),
-        common_fill_bit=np.zeros(1),
-        rounds_s=rounds,
-        common_rounds_bit=np.zeros(1),
+        fill=(np.array([sum(max(one for _, one in cores) for cores in stages)]), np.zeros(1)),
+        rounds=(rounds, np.zeros(1)),
         passing_s_per_byte=passing,
         serial_tasks=np.ones(1),
     )

@@ -12,7 +12,7 @@ import dse
 from benchmarks import simulation as random_designs
 from dse.errors import InfeasibleError, StudyError
 from dse.objectives.system import mixes
-from dse.objectives.system.mixes import decay_per_gap, percentile_wait_s, station_wait_s
+from dse.objectives.system.mixes import decay_per_gap, station_wait_s
 from dse.objectives.system.waiting import taken_slots
 from dse.study import study
 from tests.conftest import STUDIES, Write, faults
@@ -103,16 +103,6 @@ def test_more_of_newtons_steps_change_nothing(monkeypatch: pytest.MonkeyPatch, c
         monkeypatch.undo()
 
 
-def test_a_percentile_never_falls_with_the_wait_nor_rises_with_the_decay() -> None:
-    waits, decays = np.logspace(-9, -3, 200)[:, np.newaxis], np.logspace(1, 9, 300)
-    found = percentile_wait_s(wait_s=waits, decay_hz=decays, beyond=0.01)
-    assert (np.diff(found, axis=0) >= 0).all()
-    assert (np.diff(found, axis=1) <= 0).all()
-    assert percentile_wait_s(
-        wait_s=np.array([1e-6]), decay_hz=np.array([1e6]), beyond=0.01
-    ) == pytest.approx(1e-6 * np.log(100))
-
-
 def described(path: Path, *overrides: tuple[str, str]):
     problem = study.prepare(study.read_study(path, overrides)).problem
     index = np.random.default_rng(1).integers(0, problem.sizes, (3000, len(problem.sizes)))
@@ -144,7 +134,6 @@ def test_hosts_that_wait_are_busy_while_offloads_wait() -> None:
 
 
 def test_no_more_slots_are_taken_than_there_are() -> None:
-    """And more are with every offload, every wait and every slot, whatever the numbers."""
     random = np.random.default_rng(3)
     slots = random.choice([1.0, 1.5, 2.0, 3.0, 4.0, 16.0, 256.0], 20_000)
     given = {
@@ -161,10 +150,6 @@ def test_no_more_slots_are_taken_than_there_are() -> None:
     assert (taken >= given["offload_latency_s"]).all()
     one = (slots == 1) & (given["fleet_load"] < 1)
     assert (taken[one] == given["offload_latency_s"][one]).all()
-    for name in given:
-        assert (taken_slots(**given | {name: given[name] * 1.01}) >= taken * (1 - 1e-12)).all(), (
-            name
-        )
     nobody = dict.fromkeys(("fleet_wait_s", "link_wait_s"), np.zeros(20_000))
     assert np.array_equal(taken_slots(**given | nobody), given["offload_latency_s"])
 

@@ -168,21 +168,6 @@ class TestNetworkCard:
         assert not outcome.feasible
         assert ("the throughput reaches workload.rate", *waits) in outcome.conflicts()
 
-    def test_its_front_is_composed_as_it_is_enumerated(self) -> None:
-        fields = {"des.fleet": "mixed", "des.instances": "{from: 0, to: 2}"}
-        fields["workload.rate"] = "90 Gbit/s"
-        path = STUDIES / "nic_crypto_100gbps.yaml"
-        found = {
-            method: dse.run(path, overrides=fields | {"search.method": method})
-            for method in ("compose", "enumerate")
-        }
-        composed, every = (found[way].run.answers[0].outcome for way in found)
-        assert every.evaluated == 3**6 * 18 + 1  # and the host alone
-        assert composed.exact
-        assert composed.evaluated < every.evaluated / 20
-        np.testing.assert_array_equal(composed.front_loss, every.front_loss)
-        np.testing.assert_array_equal(composed.front_index, every.front_index)
-
     def test_bounds_leave_hardly_any_design_of_its_space(self) -> None:
         overrides = {"search.method": "compose"}
         (solved,) = dse.run(STUDIES / "nic_crypto_100gbps.yaml", overrides=overrides).run.answers

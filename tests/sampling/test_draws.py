@@ -19,7 +19,7 @@ from dse.sampling.certainty import Certainty
 from dse.search import SearchSettings
 from dse.study import study
 from dse.study.cores import models
-from tests.conftest import STUDIES, Write, everything
+from tests.conftest import STUDIES, Write
 
 TINY = """\
 workload: {rate: 20 Gbit/s}
@@ -100,26 +100,6 @@ def test_probabilities_are_those_of_answering_every_draw(
     else:
         assert found.pick.expected == pytest.approx(np.mean(regrets), rel=1e-12)
         assert found.pick.worst == pytest.approx(max(regrets), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("text", "given"),
-    [
-        (TINY, {"area": 0.1, "power": 0.2, "bandwidth": 0.2, "rate": 0.3}),
-        (OFFLOAD, {"interface.overhead": 0.5, "interface.latency": 0.5, "clock": 0.2, "rate": 0.1}),
-    ],
-)
-def test_draws_together_are_the_draws_one_by_one(
-    write: Write, text: str, given: dict[str, float]
-) -> None:
-    prepared = study.prepare(study.read_study(write(text)))
-    drawn = draws.draw_study(prepared, certainty.uncertain_of(prepared, given), 12, 0)
-    every = everything(drawn.problem).points
-    together = drawn.evaluate(every, slice(3, 12))
-    alone = [drawn.at(draw).evaluate(every) for draw in range(3, 12)]
-    assert (together.loss == np.vstack([entry.loss for entry in alone])).all()
-    assert (together.violation == np.vstack([entry.violation for entry in alone])).all()
-    assert len(np.unique(together.loss, axis=0)) > len(alone[0].loss)
 
 
 def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:

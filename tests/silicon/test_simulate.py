@@ -9,7 +9,7 @@ import pytest
 
 from dse.errors import ArgumentError, StudyError
 from dse.silicon.netlists import simulate
-from dse.silicon.netlists.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
+from dse.silicon.netlists.netlist import CONSTANT_1, Instance, Netlist
 from dse.silicon.netlists.simulate import Activity, simulate_gates
 from dse.silicon.netlists.timing import Delay, Timing
 from tests.silicon.netlists import LIBRARY
@@ -218,10 +218,3 @@ def test_a_stimulus_that_does_not_fit_is_refused() -> None:
         "warm_up 4; the stimulus has 4 cycles; 1 or more of them warm up, 1 or more are counted; "
         "give more cycles",
     ]
-
-
-def test_gates_of_constants_are_constant() -> None:
-    drawn = netlist(("nand", {"A": CONSTANT_0, "B": CONSTANT_1, "Y": 5}), ("tie", {"Y": 6}))
-    found = run(drawn, [1.0, 1.0])
-    assert found.toggles[[0, 1, 5, 6]].tolist() == [0, 0, 0, 0]
-    assert found.high[[0, 1, 5, 6]].tolist() == [0.0, 1.0, 1.0, 1.0]
