@@ -150,28 +150,23 @@ def test_a_neighbour_of_the_front_is_found_in_a_space_too_large_to_try(
     assert [find.design for find in found.finds] == ["1 u8 + 2 u16"]
 
 
-def test_a_dominated_design_is_refused(copy: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize(
+    ("added", "check", "text"),
+    [
+        ("des.u16=4", "non-dominated", "row 1 dominates row 3"),
+        ("des.u16=1", "feasible", 'row 3 violates "the throughput reaches workload.rate"'),
+        ("", "designs", "row 3 is the design of row 1 again"),
+    ],
+)
+def test_a_design_that_is_added_is_refused(
+    added: str, check: str, text: str, copy: Callable[[str], Path]
+) -> None:
     folder = copy("mix")
-    rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=4")], front=3)
+    more = {"front": 3} if added else {"front": 3, "ties": 1}
+    rewrite(folder, lambda rows: [*rows, row_of(folder, added) if added else rows[0]], **more)
     found = failures(verify_run(folder, trials=TRIALS))
-    assert found["non-dominated"] == "row 1 dominates row 3"
-    assert set(found) == {"non-dominated", "summary"}
-
-
-def test_an_infeasible_design_is_refused(copy: Callable[[str], Path]) -> None:
-    folder = copy("mix")
-    rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=1")], front=3)
-    found = failures(verify_run(folder, trials=TRIALS))
-    assert found["feasible"] == 'row 3 violates "the throughput reaches workload.rate"'
-    assert set(found) <= {"feasible", "non-dominated", "summary"}
-
-
-def test_a_design_that_stands_twice_is_refused(copy: Callable[[str], Path]) -> None:
-    folder = copy("mix")
-    rewrite(folder, lambda rows: [*rows, rows[0]], front=3, ties=1)
-    found = failures(verify_run(folder, trials=TRIALS))
-    assert found["designs"] == "row 3 is the design of row 1 again"
-    assert set(found) == {"designs", "summary"}
+    assert found[check] == text
+    assert set(found) <= {check, "non-dominated", "summary"}
 
 
 @pytest.mark.parametrize(

@@ -234,11 +234,6 @@ class TestAdequacy:
         assert adequacy(pure).startswith("pure LogCA (no host offset) does not fit the host")
         assert policy(pure).startswith("none, because the model does not fit the host")
 
-    def test_pure_says_that_it_does_not_fit(self) -> None:
-        found = report_on(timings(SHA, 0.02), pure=True)
-        assert values(found)["host_offset_s"] == 0
-        assert adequacy(found).endswith("fit without --pure")
-
 
 class TestBreakEven:
     def test_of_model_and_of_data(self) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.contract import Platform
-from dse.objectives.catalogue import platform_called, vendor_peak
+from dse.objectives.catalogue import platform_called
 from dse.objectives.roofline.fit import Measurements, closest_roofline, fit_roofline
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 from dse.plugins import registry
@@ -234,12 +234,3 @@ def test_measurements_refuse_what_cannot_be_fitted():
         )
     with pytest.raises(ValueError, match="equally long"):
         Measurements(operations=ones[:6], traffic_byte=ones, time_s=ones, energy_j=ones)
-
-
-def test_vendor_peaks_reproduce_none_of_the_energies():
-    """Why `of` takes sustained rates, although section III speaks of peak throughput."""
-    titan = EnergyRoofline.of(vendor_peak("gtx_titan"))
-    phi = EnergyRoofline.of(vendor_peak("xeon_phi"))
-    assert titan.peak_efficiency / 1e9 == pytest.approx(18.17, abs=0.01)  # printed: 16
-    assert titan.energy(0.0, 1.0) * 1e12 == pytest.approx(694, abs=0.5)  # printed: 782
-    assert phi.energy(0.0, 1.0) * 1e12 == pytest.approx(814, abs=0.5)  # printed: 1130

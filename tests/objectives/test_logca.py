@@ -320,37 +320,6 @@ def test_equation_7_where_latency_is_fixed(key: tuple[str, str]) -> None:
     assert model.half_acceleration() / model.break_even() == pytest.approx(ratio, rel=EXACT)
 
 
-@pytest.mark.parametrize(("exponent", "factor"), [(0.5, 4.0), (1.0, 2.0), (2.0, 2**0.5)])
-def test_implications_2_and_3_by_example(exponent: float, factor: float) -> None:
-    before = replace(FIXED, exponent=exponent)
-    more_work, faster = replace(before, index=60), replace(before, acceleration=20)
-    assert before.break_even() / more_work.break_even() == pytest.approx(factor, rel=EXACT)
-    grown = faster.half_acceleration() / before.half_acceleration()
-    assert grown == pytest.approx(factor, rel=EXACT)
-
-
-def newton_step(d: LogCA) -> float:
-    """Step once from g = 1 towards the break-even, as eq. 11 does."""
-    gained = d.index * (1 - 1 / d.acceleration)
-    step = gained * (d.exponent - 1) + d.fixed - d.host_offset
-    return step / (gained * d.exponent - d.per_byte)
-
-
-@pytest.mark.parametrize(
-    ("key", "step", "root"),
-    [
-        (("apu", "gemm"), -33.1e6, 83.8e3),
-        (("apu", "fft"), 1.41e6, 149e3),
-        (("discrete_gpu", "gemm"), -66.7e3, 83.6e3),
-    ],
-)
-def test_equation_11_is_one_newton_step(key: tuple[str, str], step: float, root: float) -> None:
-    """Below zero or nine times too large where the exponent is not 1."""
-    model = logca(*key)
-    assert newton_step(model) == pytest.approx(step, rel=0.01)
-    assert model.break_even() == pytest.approx(root, rel=0.01)
-
-
 def test_a_fitted_exponent_does_not_turn_what_bounds_a_kernel() -> None:
     """C / L of AES on the discrete GPU stays below A at any size that can be addressed."""
     aes = logca("discrete_gpu", "aes")
@@ -366,12 +335,3 @@ def test_what_bounds_a_kernel_is_what_takes_longer() -> None:
     )
     assert kernel.bound([63.0, 65.0]).tolist() == ["latency-bound", "compute-bound"]
     assert kernel.bound(0.0) == "compute-bound"
-
-
-@pytest.mark.parametrize("device", [PER_BYTE, FIXED])
-def test_one_newton_step_is_enough_where_time_is_linear(device: LogCA) -> None:
-    """Also with an offset of the host, which lets an offload pay earlier."""
-    late = replace(device, host_offset=7.0)
-    assert late.break_even() < device.break_even()
-    for model in (device, late):
-        assert newton_step(model) == pytest.approx(model.break_even(), rel=EXACT)

@@ -9,14 +9,11 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from dse.algebra import units
-from dse.contract.papers import CONTRADICTION, JUDGEMENTS, READING, RESIDUAL, Claim, PrintedNumbers
-from dse.cores import des, fft, jacobi
-from dse.cores._table import full_power_w, read_table
-from dse.cores.battle_hempstead.claims import equation
+from dse.contract.papers import CONTRADICTION, JUDGEMENTS, READING, RESIDUAL, Claim
+from dse.cores._table import read_table
 from dse.errors import UnknownPluginError
 from dse.papers.reproduce import Reproduction, reproduce, select_claims
 from dse.papers.study_runner import StudyRunner
@@ -179,18 +176,6 @@ def test_claims_print_the_cells_of_the_tables_of_cores(
                 assert value == pytest.approx(cell, rel=1e-8), (column, design)
                 compared += 1
     assert compared >= 2 * len(designs)
-
-
-def test_the_laws_of_cores_are_the_equations_of_claims() -> None:
-    printed = PrintedNumbers()
-    law = des.core.models["law"].function(unroll=np.array([4.0]))
-    assert law.area_m2[0] * 1e12 == pytest.approx(equation(printed, 2, 4))
-    assert full_power_w(law)[0] * 1e3 == pytest.approx(equation(printed, 3, 4))
-    law = fft.core.models["law"].function(pipeline_depth=np.array([26.0]))
-    assert law.area_m2[0] * 1e6 == pytest.approx(equation(printed, 5, 26, 17))
-    assert full_power_w(law)[0] * 1e3 == pytest.approx(equation(printed, 6, 26, 17))
-    law = jacobi.core.models["law"].function(side=np.array([3.0]))
-    assert law.area_m2[0] * 1e12 == pytest.approx(equation(printed, 8, 3))
 
 
 def test_text(found: Reproduction) -> None:

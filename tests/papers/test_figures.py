@@ -69,14 +69,6 @@ def test_what_has_one_label_has_one_colour(name: str, drawn) -> None:
     assert len(labels) == len({*labels})
 
 
-def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
-    folders = tmp_path / "one", tmp_path / "two"
-    first, second = (
-        figures.draw_figures(figures.select_figures(["cores-5"]), folder) for folder in folders
-    )
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-
-
 def test_marks_stand_where_the_speedup_is_1_and_half_the_acceleration(drawn) -> None:
     (axes,) = drawn["logca-3"].axes
     device = logca("ultrasparc_t2", "aes")

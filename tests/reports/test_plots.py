@@ -1,13 +1,11 @@
 """Pictures of fronts: valid files, honest axes, readable labels, the same bytes every time."""
 
 import itertools
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.transforms import Bbox
-from PIL import Image
 
 from dse.reports import front_view, plots
 from dse.reports.front_view import FrontView, Recommended
@@ -88,16 +86,6 @@ VIEWS = {
     "sweep of one value": swept(1),
     "sweep over choices": over_libraries(),
 }
-
-
-@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS.keys())
-def test_every_view_becomes_a_valid_png_and_svg(view, tmp_path):
-    png, svg = plots.draw_front(view, tmp_path)
-    assert sorted(tmp_path.iterdir()) == [png, svg]
-    with Image.open(png) as image:
-        image.verify()
-        assert image.width >= 1000
-    assert ElementTree.parse(svg).getroot().tag.endswith("svg")  # noqa: S314
 
 
 def test_equal_views_give_equal_bytes_without_a_date(tmp_path):

@@ -129,13 +129,6 @@ def test_the_front_is_what_brute_force_finds(write: Write) -> None:
     assert 3 <= len(expected) < len(loss)
 
 
-def test_a_tighter_constraint_only_removes_designs(write: Write) -> None:
-    loose = everything(problem_of(write(SMALL))).feasible
-    tight = everything(problem_of(write(SMALL.replace("host_cores <= 4", "host_cores <= 1"))))
-    assert (tight.feasible <= loose).all()
-    assert tight.feasible.sum() < loose.sum()
-
-
 @pytest.mark.parametrize("method", ["nsga2", "nsga3", "tpe", "random", "gaussian"])
 def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: Write) -> None:
     path, budget = write(SMALL), 40 if method == "gaussian" else 120
