@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from dse.api.arguments import document_of
 from dse.cli import INTERRUPT
 from dse.cli.options import Call, command, show, show_json, warn, write
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of, visible
@@ -134,7 +135,6 @@ def _name_programs(call: Call) -> None:
     """Say what a study is about to run where a run goes on: whoever wrote it, it is a program."""
     if not call.given["resume"]:
         return
-    from dse.api.arguments import document_of
     from dse.runs.measurements import programs_of
 
     study = call.given["study"]

@@ -28,7 +28,7 @@ from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
 from dse.runs.run_files import MANIFEST, begun_manifest
 from dse.runs.unfinished import StoredRun, read_store, run_so_far
-from dse.store.rows import STORE
+from dse.store.rows import STORE, time_measuring
 
 if TYPE_CHECKING:
     from dse.runs.solved import SolvedStudy
@@ -131,8 +131,6 @@ def _plain(
 def _state_section(
     kept: StoredRun, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
 ) -> Section:
-    from dse.store.rows import time_measuring  # a database, only where something is measured
-
     rows = kept.rows
     designs = [row.measurement for row in rows]
     settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
