@@ -49,7 +49,7 @@ from dse.study.workload_interface_budget import CHOICES
 STAGE = "stage_"
 """Before the name of a column that every stage has."""
 
-VERDICTS = {
+VERDICT_TEXTS = {
     "front": "it is on the front",
     "infeasible": "it is infeasible",
     "failed": "it failed, and nothing is known of it",
@@ -103,7 +103,7 @@ class Explanation(Printable):
     Attributes
     ----------
     verdict
-        A key of `VERDICTS`.
+        A key of `VERDICT_TEXTS`.
     design, objectives
         Its name as `read_design` takes it, and its objectives in SI.
     violations
@@ -146,7 +146,7 @@ class Explanation(Printable):
     def text(self) -> str:
         """Return the answer as text."""
         place = f" (row {self.row})" if self.verdict == "front" else ""
-        lines = [self.design, f"{VERDICTS[self.verdict]}{place}"]
+        lines = [self.design, f"{VERDICT_TEXTS[self.verdict]}{place}"]
         lines += [f"  {violated.text}" for violated in self.violations]
         if self.verdict != "front" and self.rival_objectives is not None:
             lines.append(f"  row {self.row} of the front: {self.rival}")

@@ -26,7 +26,7 @@ from dse.files.json import json_text
 from dse.files.whole_folders import new_folder
 from dse.reports.front_view import Values, elided, power_text
 
-SETTINGS = {
+STYLE = {
     "svg.hashsalt": "dse",  # ids inside the file depend on the picture only
     "text.parse_math": False,  # a design called 'a$b$' is no formula
     "axes.spines.top": False,
@@ -62,7 +62,7 @@ HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""
 
 
-POINTS = 72
+POINTS_PER_INCH = 72
 """Resolution in which a notebook shows a picture, in points per inch."""
 
 Band = tuple[float, float, str]
@@ -74,8 +74,8 @@ PLAIN = ("#F3F3F3", "#DEDEDE")
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw with `SETTINGS`, whatever the user's are."""
-    with style.context(["default", SETTINGS]), warnings.catch_warnings():
+    """Draw with `STYLE`, whatever the user's are."""
+    with style.context(["default", STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # it is drawn as a box
         yield
 
@@ -141,8 +141,8 @@ class Picture(Figure):
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         """Return the picture, twice as fine as it is shown, and the size in which it is."""
         stream = io.BytesIO()
-        self.canvas.print_figure(stream, dpi=2 * POINTS, format="png")
-        width, height = self.get_size_inches() * POINTS
+        self.canvas.print_figure(stream, dpi=2 * POINTS_PER_INCH, format="png")
+        width, height = self.get_size_inches() * POINTS_PER_INCH
         return stream.getvalue(), {"width": round(width), "height": round(height)}
 
 
@@ -218,7 +218,7 @@ def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
 
 
 MOST_DECADES = 7
-GAP = 4.0
+LABEL_GAP = 4.0
 """Least room between the labels of two ticks, in points."""
 JUTTING = 1.0
 """How far a label may stand out over the right end of its axis, in points."""
@@ -297,7 +297,7 @@ def shown_labels(axes: Axes, which: str) -> list[Any]:
 
 def _thin(axes: Axes, which: str, labels: Sequence[Any]) -> None:
     side = 0 if which == "x" else 1
-    gap = _points(axes, GAP if which == "x" else 0.0)
+    gap = _points(axes, LABEL_GAP if which == "x" else 0.0)
     boxes = [(label.get_window_extent(), label) for label in labels]
     boxes.sort(key=lambda pair: pair[0].min[side])
     end = -np.inf

@@ -198,7 +198,7 @@ TITLE = "How sure is it"
 MOST_ROWS = 10
 RARE = 0.01
 """Designs that are not on the nominal front are listed from this probability on."""
-HOW = (
+HOW_TO_STATE = (
     'say how sure metrics are: --of "area=10 %" for all designs, '
     '--of "interface.overhead=20 %" for a field, or `uncertainty: {area: 10 %}` in a '
     "stage, or in `designs`, of the study"
@@ -305,7 +305,7 @@ class Certainty:
     def sections(self) -> tuple[Section, ...]:
         """Return probabilities and regrets as sections: one."""
         if not self.uncertain:
-            line = f"The study states no uncertainty, so nothing was drawn; {HOW}."
+            line = f"The study states no uncertainty, so nothing was drawn; {HOW_TO_STATE}."
             return (Section(KEY, TITLE, (line,), facts=self.to_dict()),)
         shown = _shown(self)
         regrets = self.pick.expected is not None

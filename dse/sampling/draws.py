@@ -31,7 +31,7 @@ from dse.study.assumptions import growing_stages, regrown
 from dse.study.demand import followers
 from dse.study.study import Study
 
-PACE = ("clock_hz", "cycles_per_task", "payload_bit")
+PACED = ("clock_hz", "cycles_per_task", "payload_bit")
 """Metrics that say how much an instance carries, and so how many may be needed."""
 
 MOST_NUMBERS = 100_000_000
@@ -137,7 +137,7 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
     rates = [factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE]
     slowed, growing = [*problem.stages], set[str]()
     for number, stage in enumerate(problem.stages):
-        paces = {metric: drawn[number, metric] for metric in PACE if (number, metric) in drawn}
+        paces = {metric: drawn[number, metric] for metric in PACED if (number, metric) in drawn}
         if rates or paces:
             growing.add(stage.name)
             slow = stage
@@ -145,7 +145,7 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
                 slow = _scaled(slow, metric, factor)
             bandwidth = slow.designs.bandwidth_bit_per_s.reshape(-1, len(stage.designs.names))
             share = bandwidth.min(axis=0) / stage.designs.bandwidth_bit_per_s
-            slowed[number] = _scaled(stage, PACE[0], share)
+            slowed[number] = _scaled(stage, PACED[0], share)
     times = max((float(factor.max()) for factor in rates), default=1.0)
     slowest = replace(problem, stages=tuple(slowed))
     return replace(problem, space=regrown(slowest, growing & growing_stages(study), times).space)

@@ -26,12 +26,12 @@ from dse.study.measured import evaluated
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.study import Study, prepare
 
-FIGURES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
+SALIB_NAMES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
 """What SALib calls the fields of an `Effect`."""
 
 MOST_ROWS = 2_000_000
 
-SMALL = 0.005
+SMALL_EFFECT = 0.005
 """Effects below this share of the largest, on an objective, are not shown."""
 
 
@@ -86,9 +86,9 @@ class Sensitivity:
     inactive: int
 
     def telling(self, objective: str) -> tuple[Effect, ...]:
-        """Return the effects on an objective that are not `SMALL` beside the largest."""
+        """Return the effects on an objective that are not `SMALL_EFFECT` beside the largest."""
         effects = self.effects[objective]
-        return tuple(effect for effect in effects if effect.total > SMALL * effects[0].total)
+        return tuple(effect for effect in effects if effect.total > SMALL_EFFECT * effects[0].total)
 
     def sections(self) -> tuple[Section, ...]:
         """Return how it was found as a section, and one for each objective."""
@@ -137,11 +137,11 @@ def sensitivity_of(
     values = _values(problem, point, moving, factors)
     effects = {}
     for name, column in values.items():
-        found = dict.fromkeys(FIGURES.values(), np.zeros(size))
+        found = dict.fromkeys(SALIB_NAMES.values(), np.zeros(size))
         if np.ptp(column) > 1e-12 * np.abs(column).max():
             # SALib takes a seed of 0 for none, and its confidence is a resampling.
             found = analysis.analyze(given, column, calc_second_order=False, seed=seed + 1)
-        fields = {field: found[figure] for field, figure in FIGURES.items()}
+        fields = {field: found[figure] for field, figure in SALIB_NAMES.items()}
         effects[name] = _effects(moving, width, fields)
     return Sensitivity(
         width=width,

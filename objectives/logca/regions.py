@@ -18,7 +18,7 @@ from dse.objectives.logca.model import LogCA, nonnegative_intervals
 PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
 """The parameters that can be improved, and their letters in the figures."""
 
-FACTOR = 10.0
+IMPROVEMENT = 10.0
 """By how much a parameter is improved: a time shortened, or C or A increased (3.2)."""
 
 THRESHOLD = 0.2
@@ -27,7 +27,7 @@ THRESHOLD = 0.2
 Intervals = tuple[tuple[float, float], ...]
 
 
-def gains(device: LogCA, g: ArrayLike, *, factor: float = FACTOR) -> dict[str, Column]:
+def gains(device: LogCA, g: ArrayLike, *, factor: float = IMPROVEMENT) -> dict[str, Column]:
     """Return, by parameter, the speedup with it improved over the speedup without."""
     base = device.speedup(g)
     return {
@@ -47,7 +47,7 @@ def labels(device: LogCA, g: ArrayLike) -> tuple[str, ...]:
 
 
 def cutoffs(
-    device: LogCA, *, factor: float = FACTOR, threshold: float = THRESHOLD
+    device: LogCA, *, factor: float = IMPROVEMENT, threshold: float = THRESHOLD
 ) -> dict[str, Intervals]:
     """Return, by parameter, the exact intervals of granularity in which improving it pays (3.2).
 

@@ -175,7 +175,7 @@ def percentile_wait_s(*, wait_s: Column, decay_hz: Column, beyond: Column | floa
     return np.where(np.isinf(decay_hz), 0.0, np.where(often > np.e, common, rare))
 
 
-ROOM = 0.75
+WAITING_ROOM = 0.75
 """Share of the other slots whose offloads stand before one that waits, at most."""
 
 
@@ -334,7 +334,7 @@ def size_wait_s(
         )
         waits.append(wait)
     longest = np.maximum(*waits)
-    room = ROOM * (slots - 1.0) * (bits / np.minimum(stream_rate_bit_per_s, slower))
+    room = WAITING_ROOM * (slots - 1.0) * (bits / np.minimum(stream_rate_bit_per_s, slower))
     between = 1.0 / (1.0 / longest + 1.0 / room)
     return np.where((longest > 0) & (room > 0), between, 0.0)
 

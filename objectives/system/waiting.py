@@ -23,7 +23,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 CROWDED = 0.95
 """Load above which an answer warns: Poisson arrivals wait ten times the service, or more."""
 
-STORED = 0.3
+STORED_LOAD = 0.3
 """Load of a link that stores offloads of several sizes, above which an answer warns."""
 
 _SOURCE = "load of a station: arrivals times service over servers"
@@ -87,7 +87,7 @@ def link_load(
     source="store and forward",
     caution=Caution(
         given="workload_size_cv2",
-        above=STORED,
+        above=STORED_LOAD,
         words="sizes vary and transfers are stored and forwarded, so that small offloads wait "
         "behind large ones at every station, longer than calculated: simulate",
     ),

@@ -40,7 +40,7 @@ KERNELS = {
 
 AES_ON_T2 = logca("ultrasparc_t2", "aes")
 
-UNMEASURED = "Model curves only: the measured points are not in the text of the paper."
+NO_POINTS = "Model curves only: the measured points are not in the text of the paper."
 PRINTED_GPU = (
     "The discrete GPU's latency is drawn as Table 5 prints it, 3000 cycles per byte, with which "
     "AES, radix sort and binary search never break even there, unlike in the paper."
@@ -190,7 +190,7 @@ def _on_devices(sheet: Sheet, benchmark: str) -> None:
 
 @drawn(
     7,
-    f"Speedup of AES on each device of Table 5, with {_EVEN} and {_HALF}. {UNMEASURED} "
+    f"Speedup of AES on each device of Table 5, with {_EVEN} and {_HALF}. {NO_POINTS} "
     f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
     f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
     "and Sandy Bridge break even below 16 B, outside the picture.",
@@ -201,7 +201,7 @@ def _aes(sheet: Sheet, _: Laboratory) -> None:
 
 @drawn(
     8,
-    f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. {UNMEASURED}",
+    f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. {NO_POINTS}",
 )
 def _sha(sheet: Sheet, _: Laboratory) -> None:
     _on_devices(sheet, "sha")
@@ -210,7 +210,7 @@ def _sha(sheet: Sheet, _: Laboratory) -> None:
 @drawn(
     9,
     f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
-    f"and {_HALF} where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
+    f"and {_HALF} where they exist. {NO_POINTS} {PRINTED_GPU} Curves end at 1/10 000 of their "
     "largest speedup.",
 )
 def _gpus(sheet: Sheet, _: Laboratory) -> None:
