@@ -64,6 +64,7 @@ class Parameter:
 
 
 _NO_FIGURES: Column = np.full(1, np.nan)
+_NO_END: Column = np.zeros(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,8 @@ class CoreMetrics:
         Highest clock.
     payload_bit
         Payload of one task.
+    message_end_bit
+        What a core adds to the end of a message: a length block or padding; none where omitted.
     cycles_per_task
         Initiation interval in cycles; below 1 when several tasks start per cycle.
     latency_cycles
@@ -93,7 +96,7 @@ class CoreMetrics:
     extrapolated
         1.0 where a law predicts a design outside the range it was fitted on.
 
-    A column that is omitted is NaN for every design; what needs it is no quantity of a study.
+    Another column that is omitted is NaN for every design; what needs it is no quantity of a study.
     """
 
     area_m2: Column = field(default_factory=lambda: _NO_FIGURES)
@@ -105,6 +108,7 @@ class CoreMetrics:
     dynamic_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
     leakage_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
     payload_bit: Column
+    message_end_bit: Column = field(default_factory=lambda: _NO_END)
     cycles_per_task: Column
     latency_cycles: Column
     tasks_in_flight: Column
@@ -113,10 +117,10 @@ class CoreMetrics:
     extrapolated: Column
 
     def __post_init__(self) -> None:
-        """Make what is omitted NaN, one value per design."""
+        """Make what is omitted NaN, and ends of messages none: one value per design."""
         for name, column in vars(self).items():
-            if column is _NO_FIGURES:
-                object.__setattr__(self, name, np.full(np.shape(self.clock_hz), np.nan))
+            if column is _NO_FIGURES or column is _NO_END:
+                object.__setattr__(self, name, np.full(np.shape(self.clock_hz), column[0]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,12 +17,13 @@ class Designs:
     """The designs a stage may use: names and one column per metric, shape (m,) or (draws, m).
 
     `uncertainty` has, for metrics whose source states it, the relative standard uncertainty of
-    each design: 0.1 is 10 %.
+    each design: 0.1 is 10 %.  `filled` is the share of a task's payload that messages fill.
     """
 
     names: tuple[str, ...]
     metrics: CoreMetrics
     uncertainty: Mapping[str, Column] = field(default_factory=dict)
+    filled: Column = field(default_factory=lambda: np.ones(1))
 
     def __post_init__(self) -> None:
         """Keep no uncertainty of what there are no figures of."""
@@ -45,7 +46,12 @@ class Designs:
     def bandwidth_bit_per_s(self) -> Column:
         """Payload rate of one instance at full clock (Battle & Hempstead, Table I)."""
         metrics = self.metrics
-        return metrics.clock_hz / metrics.cycles_per_task * metrics.payload_bit
+        return metrics.clock_hz / metrics.cycles_per_task * self.carried_bit
+
+    @property
+    def carried_bit(self) -> Column:
+        """Payload of a task as far as messages fill it."""
+        return self.metrics.payload_bit * self.filled
 
     @property
     def round_bit(self) -> Column:

@@ -40,10 +40,10 @@ class OpenCounts:
         """Look at the counts of a fleet that carries at least a floor."""
         bandwidth, clock = fleet.designs.bandwidth_bit_per_s, fleet.clock
         groups = zip(fleet.counts, fleet.positions, strict=True)
-        pairs = [(*ends(count), int(at[0])) for count, at in groups]
+        pairs = [(*ends(count), at) for count, at in groups]
         self._least = [(low, at) for low, _, at in pairs]
         self._used = [at for low, _, at in pairs if np.any(low > 0)]
-        self._open = np.array([at for low, high, at in pairs if np.any(high > low)], dtype=np.intp)
+        self._open = [at for low, high, at in pairs if np.any(high > low)]
         self._bandwidth = bandwidth
         self._floor = floor
         self.any = len(self._open) > 0
@@ -54,7 +54,7 @@ class OpenCounts:
 
     def ratios(self, metric: Column) -> Column:
         """Return a metric over the bandwidth of each design that may be added."""
-        return np.asarray((metric / self._bandwidth)[self._open])
+        return self._each(metric / self._bandwidth, self._open)
 
     def ratio(self, metric: Column) -> Enclosure:
         """Return the sum of a metric over that of bandwidth: a ratio of sums, at its extremes.
@@ -69,7 +69,7 @@ class OpenCounts:
         ratios = self.ratios(metric)
         added = np.maximum(self.least, 0.0), np.maximum(np.maximum(self.least, self.most), 0.0)
         found = []
-        for ratio, choose in ((ratios.min(), np.minimum), (ratios.max(), np.maximum)):
+        for ratio, choose in ((ratios.min(axis=0), np.minimum), (ratios.max(axis=0), np.maximum)):
             values = [
                 np.where(known + x > 0, (power + ratio * x) / np.maximum(known + x, 1e-300), 0.0)
                 for x in added
@@ -79,14 +79,21 @@ class OpenCounts:
 
     def least_added(self, metric: Column) -> Column:
         """Return the least metric of a design where one has to be added, else 0."""
-        return np.where(self.least > 0, metric[self._open].min(), 0.0)
+        return np.where(self.least > 0, self._each(metric, self._open).min(axis=0), 0.0)
 
     def mean(self, metric: Column) -> Enclosure:
         """Return the enclosure of a mean over the fleet: that of the designs that may be in it."""
-        some = metric[[*self._used, *self._open.tolist()]]
+        some = self._each(metric, [*self._used, *self._open])
         empty = np.all(self.known <= 0) and np.any(self._floor <= 0)
-        low = 0.0 if empty else some.min(initial=np.inf)
-        return Enclosure(np.full(1, low), np.full(1, some.max(initial=0.0)))
+        low = some.min(axis=0, initial=np.inf)
+        return Enclosure(np.zeros_like(low) if empty else low, some.max(axis=0, initial=0.0))
+
+    @staticmethod
+    def _each(metric: Column, positions: list[NDArray[np.int64]]) -> Column:
+        """Return a metric of the designs at some positions, one row each."""
+        if not positions:
+            return np.empty((0, 1))
+        return np.stack(np.broadcast_arrays(*(metric[at] for at in positions)))
 
     def _sum(self, metric: Column) -> Column:
         return sum((low * metric[at] for low, at in self._least), np.zeros(1))
@@ -164,8 +171,8 @@ class Fleet:
             return result
         ratios = self.opened.ratios(metric)
         least, most = (np.maximum(end, 0.0) for end in (self.opened.least, self.opened.most))
-        high = np.minimum(result.high, result.low + ratios.max() * most)
-        return Enclosure(result.low + ratios.min() * least, high)
+        high = np.minimum(result.high, result.low + ratios.max(axis=0) * most)
+        return Enclosure(result.low + ratios.min(axis=0) * least, high)
 
     def largest(self, metric: Column) -> Any:
         """Return the largest `metric` of any design in use, 0 for an empty fleet."""
@@ -198,7 +205,7 @@ class Fleet:
     @property
     def instances(self) -> Any:
         """How many instances, which is a whole number."""
-        found = self.total(np.ones(len(self.designs.names)))
+        found = self.total(np.ones(self.designs.metrics.clock_hz.shape[-1]))
         if not isinstance(found, Enclosure):
             return found
         return Enclosure(np.ceil(found.low - WHOLE), np.floor(found.high + WHOLE))
@@ -232,7 +239,7 @@ class Fleet:
         values = [_of(metric, position) for position in self.positions]
         least, most = self._count_ends
         low = _weighted(least, values)
-        return low if least is most else Enclosure(low, _weighted(most, values))
+        return low if least is most else Enclosure(ends(low)[0], ends(_weighted(most, values))[1])
 
 
 def _weighted(counts: list[Column], values: list[Column]) -> Column:
@@ -244,7 +251,7 @@ def _weighted(counts: list[Column], values: list[Column]) -> Column:
 
 def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
     """Return a metric of the designs at `positions`, in each draw where there are several."""
-    return metric.take(positions, axis=-1)
+    return metric[..., positions]
 
 
 Traits = Mapping[str, Column]
@@ -276,20 +283,25 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         / fleet.clock
     ),
     "stage_leakage_power_w": lambda fleet: fleet.total(fleet.designs.metrics.leakage_power_w),
+    "stage_message_end_bit": lambda fleet: fleet.largest(fleet.designs.metrics.message_end_bit),
     "stage_multipliers": lambda fleet: fleet.total(fleet.designs.metrics.multipliers),
     "stage_peak_bit_per_s": lambda fleet: fleet.peak_bit_per_s,
     "stage_payload_bit": lambda fleet: fleet.largest(fleet.designs.metrics.payload_bit),
     "stage_read_byte_per_bit": lambda fleet: fleet.mean(
-        fleet.designs.metrics.read_byte / fleet.designs.metrics.payload_bit
+        fleet.designs.metrics.read_byte / fleet.designs.carried_bit
     ),
     "stage_round_bit": lambda fleet: fleet.total(fleet.designs.round_bit),
     "stage_round_s": lambda fleet: fleet.largest(fleet.designs.round_s) / fleet.clock,
     "stage_serial_tasks": lambda fleet: np.where(
         np.isinf(fleet.streams), 1.0, np.minimum(fleet.streams, fleet.tasks_in_flight)
     ),
+    "stage_start_task_per_s": lambda fleet: (
+        fleet.total(fleet.designs.metrics.clock_hz / fleet.designs.metrics.cycles_per_task)
+        * fleet.clock
+    ),
     "stage_tasks_in_flight": lambda fleet: fleet.tasks_in_flight,
     "stage_written_byte_per_bit": lambda fleet: fleet.mean(
-        fleet.designs.metrics.written_byte / fleet.designs.metrics.payload_bit
+        fleet.designs.metrics.written_byte / fleet.designs.carried_bit
     ),
 }
 """What a stage may offer to the objectives; each reaches them as a tuple, one column per stage.
@@ -300,6 +312,7 @@ stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots
 tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
 Instances start tasks in rounds: ``stage_round_bit`` of payload together, and again after
 ``stage_round_s``, which is that of the slowest design in use.
+``stage_start_task_per_s`` is how many tasks start each second at the top clock.
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
 
@@ -320,6 +333,7 @@ _FIGURES = {f"stage_{name}": name for name in (*AREAS, *BLOCKS, *POWERS, "clock_
     "stage_clock_limit": "clock_hz",
     "stage_dynamic_energy_j_per_bit": "dynamic_power_w",
     "stage_read_byte_per_bit": "read_byte",
+    "stage_start_task_per_s": "clock_hz",
     "stage_written_byte_per_bit": "written_byte",
 }
 """Stage columns that a core may lack figures for, and the metric that is NaN then."""

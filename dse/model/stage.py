@@ -17,7 +17,8 @@ from dse.model.designs import Designs
 from dse.model.evaluation import Goal, full_column
 from dse.model.fleet import Fleet, offered
 from dse.model.graph import Graph, Step, missed_by
-from dse.model.mixed import PAYLOAD_OFFLOADED
+from dse.model.messages import DECIDING, filled_designs
+from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Space
 
 Groups = list[tuple[Column, NDArray[np.int64]]]
@@ -51,6 +52,8 @@ class Stage:
         unless the column ``<name>.common`` says so for each design.
     alone
         Whether it is the only stage of the chain.
+    messages
+        The sizes of messages, whose tasks are whole; none for a stream.
     """
 
     name: str
@@ -59,11 +62,24 @@ class Stage:
     clocked: bool = False
     common: bool = False
     alone: bool = False
+    messages: tuple[Parted, ...] = ()
 
     def with_metrics(self, **columns: Column) -> Stage:
         """Return the stage with other values of some metrics of its designs."""
         metrics = replace(self.designs.metrics, **columns)
         return replace(self, designs=replace(self.designs, metrics=metrics))
+
+    def least_filled(self, values: Callable[[str], Column | None]) -> Designs:
+        """Return the designs as the worst of all sizes fills their tasks, of `values` by name."""
+        columns = {name: one for name in DECIDING if (one := values(name)) is not None and len(one)}
+        return replace(self.designs, filled=self.filled(columns).min(axis=1))
+
+    def filled(self, columns: Mapping[str, Column]) -> NDArray[np.float64]:
+        """Return which share of the tasks of each design messages fill, (m, rows)."""
+        every = [np.arange(len(self.designs.names))[:, np.newaxis]]
+        designs, (at,) = filled_designs(self.designs, self.messages, columns, every)
+        share = np.broadcast_to(designs.filled, designs.metrics.clock_hz.shape)
+        return np.asarray(share[at])
 
     @property
     def policy(self) -> str:
@@ -73,7 +89,13 @@ class Stage:
     def reads(self, column: str) -> bool:
         """Tell whether its fleets depend on a column."""
         shared = CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS
-        return column.startswith(f"{self.name}.") or column in shared
+        filled = bool(self.messages) and column in DECIDING
+        return filled or column.startswith(f"{self.name}.") or column in shared
+
+    def at(self, columns: Mapping[str, Column]) -> Stage:
+        """Return the stage as messages of one size fill the tasks of its designs."""
+        designs, _ = filled_designs(self.designs, self.messages, columns, [])
+        return replace(self, designs=designs, messages=())
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design of a mixed fleet, as in `designs`."""
@@ -82,7 +104,9 @@ class Stage:
     def _instances(self, chosen: Column, columns: Mapping[str, Column]) -> Column:
         if f"{self.name}.instances" in columns:
             return columns[f"{self.name}.instances"]
-        bandwidth = np.take(self.designs.bandwidth_bit_per_s, chosen.astype(np.int64), axis=-1)
+        at = [chosen.astype(np.int64)]
+        designs, (at_size,) = filled_designs(self.designs, self.messages, columns, at)
+        bandwidth = designs.bandwidth_bit_per_s[..., at_size]
         clock = columns.get(f"{self.name}.clock", np.ones(1))
         rate = columns["workload_rate_bit_per_s"] * columns.get(PAYLOAD_OFFLOADED, 1.0)
         least = np.ceil(rate / (bandwidth * clock) * (1 - ROUNDING))
@@ -113,7 +137,7 @@ class Stage:
         counts = [full_column(column, count) for column in fleet.counts]
         counts = counts if alone is None else [np.where(alone, 0, one) for one in counts]
         return [
-            (one, full_column(column, count))
+            (one, full_column(column, count) % len(self.designs.names))
             for one, column in zip(counts, fleet.positions, strict=True)
         ]
 
@@ -137,7 +161,8 @@ class Stage:
         streams = dependent_streams(columns)
         common = columns.get(self.policy, np.full(1, float(self.common)))
         own = self.clocked, common, self.alone
-        return Fleet(counts, positions, self.designs, clock, streams, floor, *own, ceiling)
+        designs, at = filled_designs(self.designs, self.messages, columns, positions)
+        return Fleet(counts, at, designs, clock, streams, floor, *own, ceiling)
 
 
 CHAINED_COLUMNS = ("workload_chained", "workload_streams")

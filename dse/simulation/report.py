@@ -14,6 +14,7 @@ from dse.algebra import units
 from dse.answers.design import pick
 from dse.contract import ATTACHMENTS, SIZE, TRANSFERS, WAIT_MODES, Column
 from dse.errors import UnitError
+from dse.model.messages import filled_share, whole_tasks
 from dse.model.mixed import TASKS_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
@@ -91,14 +92,16 @@ STAGES = (
     "stage_dynamic_energy_j_per_bit",
     "stage_latency_s",
     "stage_leakage_power_w",
+    "stage_message_end_bit",
+    "stage_payload_bit",
     "stage_read_byte_per_bit",
     "stage_round_bit",
     "stage_round_s",
     "stage_serial_tasks",
     "stage_written_byte_per_bit",
 )
-BIT_ROUNDING = 1e-12
-"""Relative; what rounding may add to a whole number of rounds."""
+FILLED = "filled"
+"""Where the share of whole tasks that messages fill is kept among figures of stages."""
 
 PACKETS = "interface_packet_byte_per_s"
 """Where the rate of packets on PCI Express is kept among columns."""
@@ -123,6 +126,9 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
     for one in problem.quantities:
         if one.simulated == "packet_rate":
             columns[PACKETS] = float(problem.columns(index, [one.name])[one.name][0])
+    size, parts = np.full(1, columns.get(SIZE, 1.0)), problem.stages[0].messages
+    ends = zip(stages["stage_payload_bit"], stages["stage_message_end_bit"], strict=True)
+    stages[FILLED] = [float(filled_share(parts, {SIZE: size}, *end)[0]) for end in ends]
     mix = prepared.mix
     sizes, shares = ((columns[SIZE],), (1.0,)) if mix is None else (mix.sizes, mix.shares)
     return Traffic(
@@ -220,16 +226,23 @@ def _fleet(stages: Stages, bits: float) -> list[Station]:
     """Return the stages: each at its own clock, or all at the rate of the slowest."""
     found = []
     rates = _rates(stages)
-    names = ("stage_capacity_bit_per_s", "stage_latency_s", "stage_round_bit", "stage_round_s")
-    fleets = zip(rates, *(stages[name] for name in names), strict=True)
-    for number, (rate, capacity, latency, round_bit, round_s) in enumerate(fleets, start=1):
-        name = f"stage {number}" if len(rates) > 1 else "fleet"
-        before = max(math.ceil(bits / round_bit * (1.0 - BIT_ROUNDING)) - 1, 0)
+    for number, rate in enumerate(rates):
+        of = {name: stages[name][number] for name in (*STAGES, FILLED)}
+        name = f"stage {number + 1}" if len(rates) > 1 else "fleet"
+        capacity, round_bit, round_s = (
+            of["stage_capacity_bit_per_s"],
+            of["stage_round_bit"],
+            of["stage_round_s"],
+        )
+        before = max(
+            float(whole_tasks(bits / 8.0, round_bit, of["stage_message_end_bit"])) - 1.0, 0.0
+        )
+        tasks = float(whole_tasks(bits / 8.0, of["stage_payload_bit"], of["stage_message_end_bit"]))
         station = Station(
             name,
-            bits / rate,
-            latency * (capacity / rate),
-            first_round=1.0 - before * round_bit / bits,
+            tasks * of["stage_payload_bit"] * of[FILLED] / rate,
+            of["stage_latency_s"] * (capacity / rate),
+            first_round=max(1.0 - before * round_bit / bits, 0.0),
             last_round_s=before * round_s * (capacity / rate),
         )
         found.append(station)

@@ -17,6 +17,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.algebra.compared_numbers import compared, with_number
+from dse.contract import SIZE
 from dse.errors import UnitError, nearest
 from dse.model.designs import AREAS, POWERS
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
@@ -214,7 +215,7 @@ def _modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
 
 def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
     follows = followers(problem, column)
-    if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED} and not column.endswith(".clock"):
+    if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED, SIZE} and not column.endswith(".clock"):
         growing = frozenset()
     found = _of_column(column_path(column), column, value, problem)
     return replace(found, follows=follows, growing=growing)
@@ -297,7 +298,8 @@ def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> P
     for stage in problem.stages:
         if stage.name in growing:
             clock = [axis for axis in axes if axis.name == f"{stage.name}.clock"]
-            counts = mixed_axes(stage.name, stage.designs, None, rate, clock)
+            designs = stage.least_filled(problem.space.values)
+            counts = mixed_axes(stage.name, designs, None, rate, clock)
             grown.update({axis.name: axis for axis in counts})
     chosen = tuple(grown.get(axis.name, axis) for axis in axes)
     return problem.renumbered(space=Space(chosen, problem.space.constants))

@@ -107,6 +107,8 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
     Every threshold, one or those of an axis, sets what is offloaded: the mean size, how sizes vary,
     the shares of all tasks and of all payload.
     """
+    if scenario.mix is not None:
+        scenario.parts = (parted(scenario.mix),)
     thresholds = scenario.column(ABOVE)
     if thresholds is None:
         return

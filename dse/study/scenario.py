@@ -11,6 +11,8 @@ import numpy as np
 
 from dse import contract
 from dse.algebra import units
+from dse.contract import SIZE
+from dse.model.messages import ONE_SIZE
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit, unit_of
@@ -143,6 +145,11 @@ class Scenario:
     def varies(self) -> bool:
         """Whether offloads differ in size, or arrive at random."""
         return self.mix is not None or bool(self.highest("workload_arrival_cv2"))
+
+    @property
+    def messages(self) -> tuple[Parted, ...]:
+        """The sizes of messages, none for a stream."""
+        return tuple(self.parts) or (ONE_SIZE if SIZE in self.names else ())
 
     @property
     def chained(self) -> bool:

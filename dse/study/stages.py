@@ -123,21 +123,27 @@ def _stage(
     if designs is None:
         return None
     common = _at_one_rate(written, scenario)
-    policy = {"clocked": written.idle == "clocked", "common": bool(common), "alone": alone}
+    stage = Stage(
+        name,
+        designs,
+        written.fleet == "mixed" or written.counts is not None,
+        clocked=written.idle == "clocked",
+        common=bool(common),
+        alone=alone,
+        messages=scenario.messages,
+    )
     axes: list[Axis] = list(clock) if common is not None else [_policy(name, reader)]
     if written.counts is not None:
-        stage = Stage(name, designs, mixed=True, **policy)
         axes += [scaled(f"{name}.{one}", [count]) for one, count in written.counts.items()]
         return stage, axes
     if written.fleet == "mixed":
         with reader.at(("fleet",)):
-            axes += mixed_axes(name, designs, instances, rate, clock)
+            axes += mixed_axes(name, stage.least_filled(scenario.column), instances, rate, clock)
     else:
         column = np.arange(len(designs.names), dtype=np.float64)
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
         if instances is not None:
             axes.append(scaled(f"{name}.instances", instances))
-    stage = Stage(name, designs, written.fleet == "mixed", **policy)
     return stage, axes
 
 

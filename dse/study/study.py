@@ -31,7 +31,7 @@ from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import axes_labels
-from dse.study.demand import check_arrivals, check_mix, parted, settle_policy
+from dse.study.demand import check_arrivals, check_mix, settle_policy
 from dse.study.environment import RECORDS, open_axis, resolve
 from dse.study.field_kinds import Mix
 from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
@@ -87,7 +87,6 @@ def workload_of(
     check_mix(scenario, meet=meet, reader=reader)
     check_arrivals(written, scenario, meet=meet, reader=reader)
     if scenario.mix is not None:
-        scenario.parts = scenario.parts or (parted(scenario.mix),)
         constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
         reader.notes.append(scenario.mix.note)
     _raise_any(reader)

@@ -28,9 +28,10 @@ ROUNDING = 1e-12
 """Relative; what rounding may add to a whole number of rounds."""
 
 
-def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
-    """Return how many rounds start before the last one, n - 1; 0 for an empty fleet."""
-    rounds = np.ceil(BIT_PER_BYTE * granularity_byte / round_bit * (1.0 - ROUNDING))
+def rounds_before(granularity_byte: Column, round_bit: Column, end_bit: Column | float) -> Column:
+    """Return how many rounds of whole tasks start before the last, n - 1; 0 for an empty fleet."""
+    message = BIT_PER_BYTE * granularity_byte + end_bit
+    rounds = np.ceil(message / round_bit * (1.0 - ROUNDING))
     return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
 
 
@@ -44,6 +45,7 @@ def own_rounds_s(
     *,
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
+    stage_message_end_bit: Rising[Stages],
     stage_capacity_bit_per_s: Falling[Stages],
     stage_common: Falling[Stages],
     stage_alone: Falling[Stages],
@@ -57,15 +59,18 @@ def own_rounds_s(
     ``sum_j min((n_j - 1) I_j, 8 g / c_j)``: with p a faster link could make the bound longer.
     """
 
-    def waits(bit: Column, s: Column, capacity: Column, common: Column, alone: Column) -> Column:
+    def waits(
+        bit: Column, s: Column, end: Column, capacity: Column, common: Column, alone: Column
+    ) -> Column:
         passing = np.where(np.greater(alone, 0), passing_s_per_byte / BIT_PER_BYTE, 0.0)
-        rounds = rounds_before(workload_granularity_byte, bit)
+        rounds = rounds_before(workload_granularity_byte, bit, end)
         streamed = np.maximum(1.0 / capacity - passing, 0.0)
         streamed = BIT_PER_BYTE * workload_granularity_byte * streamed
         waited = np.minimum(rounds * np.maximum(s - passing * bit, 0.0), streamed)
         return np.where(np.greater(common, 0), 0.0, waited)
 
-    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common, stage_alone)
+    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit)
+    stages = (*rounds_of, stage_capacity_bit_per_s, stage_common, stage_alone)
     return total(map(waits, *stages))
 
 
@@ -74,6 +79,7 @@ def throttled_rounds_s(
     *,
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
+    stage_message_end_bit: Rising[Stages],
     stage_capacity_bit_per_s: Rising[Stages],
     stage_common: Falling[Stages],
     workload_granularity_byte: Rising[Column],
@@ -85,9 +91,9 @@ def throttled_rounds_s(
     clocks, in s.
     """
 
-    def longer(bit: Column, s: Column, capacity: Column, common: Column) -> Column:
+    def longer(bit: Column, s: Column, end: Column, capacity: Column, common: Column) -> Column:
         payload = BIT_PER_BYTE * workload_granularity_byte
-        rounds = rounds_before(workload_granularity_byte, bit)
+        rounds = rounds_before(workload_granularity_byte, bit, end)
         inverse = 1.0 / power_limit_bit_per_s
         slower = np.minimum(
             rounds * s * np.maximum(capacity * inverse - 1.0, 0.0),
@@ -96,8 +102,8 @@ def throttled_rounds_s(
         capped = (common <= 0) & np.less(power_limit_bit_per_s, np.inf)
         return np.where(capped, np.where(rounds > 0, slower, 0.0), 0.0)
 
-    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
-    return total(map(longer, *stages))
+    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit)
+    return total(map(longer, *rounds_of, stage_capacity_bit_per_s, stage_common))
 
 
 @objective(source="rounds of tasks", over_stages="sum", over_sizes="mean")
@@ -105,6 +111,7 @@ def common_rounds_bit(
     *,
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
+    stage_message_end_bit: Rising[Stages],
     stage_capacity_bit_per_s: Rising[Stages],
     stage_common: Rising[Stages],
     workload_granularity_byte: Rising[Column],
@@ -115,13 +122,13 @@ def common_rounds_bit(
     is the time.
     """
 
-    def carried(bit: Column, s: Column, capacity: Column, common: Column) -> Column:
-        rounds = rounds_before(workload_granularity_byte, bit)
+    def carried(bit: Column, s: Column, end: Column, capacity: Column, common: Column) -> Column:
+        rounds = rounds_before(workload_granularity_byte, bit, end)
         most = np.minimum(rounds * s * capacity, BIT_PER_BYTE * workload_granularity_byte)
         return np.where(common > 0, most, 0.0)
 
-    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
-    return total(map(carried, *stages))
+    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit)
+    return total(map(carried, *rounds_of, stage_capacity_bit_per_s, stage_common))
 
 
 @objective(source="rounds of tasks")
@@ -234,6 +241,7 @@ def accelerator_s(
     serial_tasks: Rising[Column],
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
+    stage_message_end_bit: Rising[Stages],
     stage_capacity_bit_per_s: Falling[Stages],
     stage_common: Falling[Stages],
 ) -> Column:
@@ -249,6 +257,7 @@ def accelerator_s(
     at_once = own_rounds_s(
         stage_round_bit=stage_round_bit,
         stage_round_s=stage_round_s,
+        stage_message_end_bit=stage_message_end_bit,
         stage_capacity_bit_per_s=stage_capacity_bit_per_s,
         stage_common=stage_common,
         stage_alone=stage_common,  # nothing passes by

@@ -171,6 +171,18 @@ def _exceeds(value: Column, bound: Column) -> Column:
     return np.where(value <= bound, 0.0, value / bound - 1.0)
 
 
+@guard(rule="offloads per second are at most the tasks that start per second")
+def offloads_within_tasks(
+    *,
+    throughput_bit_per_s: Column,
+    workload_granularity_byte: Column,
+    stage_start_task_per_s: Stages,
+) -> Column:
+    """Return by what share ``R / 8 g`` exceeds the tasks that the slowest stage starts."""
+    offloads = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
+    return _exceeds(offloads, least(stage_start_task_per_s))
+
+
 @guard(rule="speedup is at most the acceleration and what the interface alone allows")
 def speedup_within_bounds(
     *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
@@ -295,6 +307,7 @@ def offload_within_one_core(
     workload_granularity_byte: Column,
     serial_tasks: Column,
     stage_payload_bit: Stages,
+    stage_message_end_bit: Stages,
     stage_latency_s: Stages,
     stage_round_s: Stages,
     stage_capacity_bit_per_s: Stages,
@@ -305,19 +318,23 @@ def offload_within_one_core(
 ) -> Column:
     """Return by what share T1 exceeds that of its tasks one after another.
 
-    ``T_oh + n (p g + sum_j (8 g / p_j + 1) max(latency_j, I_j) max(1, c_j / r_j))``, r_j being the
-    rate at which stage j runs and p_j its payload per task; of a whole accelerator, which has no
-    stages, T0 / A is in place of the sum.
+    ``T_oh + n (p g + sum_j ((8 g + e_j) / p_j + 1) max(latency_j, I_j) max(1, c_j / r_j))`` with
+    the rate r_j at which stage j runs, its payload p_j per task and its end e_j of a message; of a
+    whole accelerator, which has no stages, T0 / A is in place of the sum.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
     work = passing_s_per_byte * workload_granularity_byte + payload / accelerated_limit_bit_per_s
-    stages = (stage_payload_bit, stage_latency_s, stage_round_s, stage_capacity_bit_per_s)
-    for task, latency, interval, capacity, common in zip(*stages, stage_common, strict=True):
+    tasks = [
+        (payload + end) / task + 1.0
+        for task, end in zip(stage_payload_bit, stage_message_end_bit, strict=True)
+    ]
+    stages = (tasks, stage_latency_s, stage_round_s, stage_capacity_bit_per_s, stage_common)
+    for count, latency, interval, capacity, common in zip(*stages, strict=True):
         rate = np.where(common > 0, stream_rate_bit_per_s, power_limit_bit_per_s)
         each = np.maximum(latency, interval)
         # a record of whole offloads takes no time here
         slower = np.where(each > 0, np.maximum(capacity / rate, 1.0), 1.0)
-        work = work + (payload / task + 1.0) * (each * slower)
+        work = work + count * (each * slower)
     alone = transfer_s + np.maximum(serial_tasks, 1.0) * work
     return _exceeds(offload_latency_s, alone)
 

@@ -93,6 +93,11 @@ CASES = {
         lambda v: v * 1000,
         "an offload takes no longer than its work on one core",
     ),
+    "offloads_within_tasks": (
+        "throughput_bit_per_s",
+        lambda v: v * 1e6,
+        "offloads per second are at most the tasks that start",
+    ),
     "stations_within_time": ("fleet_load", lambda v: 0 * v + 1.5, "no station is busy for longer"),
     "waiting_cores_within_slots": (
         "offload_cores",

@@ -99,6 +99,8 @@ def design(random: np.random.Generator) -> dict[str, Any]:
             "clock_hz": drawn(1e8, 1e9),
             "clock_limit": random.uniform(0.5, 1.0),
             "payload_bit": float(random.choice([64, 4096])),
+            "message_end_bit": float(random.choice([0, 65, 128])),
+            "start_task_per_s": peak / 32,
             "round_bit": together,
             "round_s": together / peak * uneven,
         }
@@ -217,7 +219,7 @@ def offloads(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -
 
 def earlier_rounds(stage: Stage, g: float) -> int:
     """Return how many rounds of tasks start before the last one."""
-    whole, rest = divmod(8 * g, stage.round_bit)
+    whole, rest = divmod(8 * g + stage.message_end_bit, stage.round_bit)
     return max(0, round(float(whole)) - int(rest == 0))
 
 

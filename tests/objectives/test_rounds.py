@@ -44,6 +44,7 @@ def modelled(stages: list[list[Core]], tasks: int, gap_s: float, bit: float = 12
     rounds = own_rounds_s(
         stage_round_bit=column([bit * len(cores) for cores in stages]),
         stage_round_s=column([max(interval for interval, _ in cores) for cores in stages]),
+        stage_message_end_bit=column([0.0] * len(stages)),
         stage_capacity_bit_per_s=column(capacities),
         stage_common=column([0.0] * len(stages)),
         stage_alone=column([float(len(stages) == 1)] * len(stages)),
@@ -110,7 +111,7 @@ def test_rounds_are_whole_and_an_exact_fit_is_no_round_more() -> None:
     round_bit = np.array([128.0, 384.0, 0.1, 0.0])
     for byte, rounds in ((16.0, [0, 0, 1279, 0]), (48.0, [2, 0, 3839, 0]), (48.1, [3, 1, 3847, 0])):
         with np.errstate(divide="ignore"):
-            assert rounds_before(np.array([byte]), round_bit).tolist() == rounds
+            assert rounds_before(np.array([byte]), round_bit, 0.0).tolist() == rounds
 
 
 STUDY = """

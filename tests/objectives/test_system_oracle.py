@@ -82,6 +82,8 @@ PLAIN = {
     "read_byte_per_bit": 0.125,
     "written_byte_per_bit": 0.125,
     "payload_bit": 64.0,
+    "message_end_bit": 0.0,
+    "start_task_per_s": 62.5e6,
     "round_bit": 192.0,
     "round_s": 48e-9,
 }

@@ -28,6 +28,7 @@ from dse.files.document import Document
 from dse.model import tables
 from dse.model.evaluation import Evaluation
 from dse.model.graph import argument_names
+from dse.model.messages import DECIDING
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
@@ -446,7 +447,10 @@ def _steps(problem: Problem, field: Field, near: float) -> list[float]:
             continue
         name = f"{stage.name}.clock"
         clocks = axes[name].columns[name] if name in axes else np.ones(1)
-        demanded = np.outer(stage.designs.bandwidth_bit_per_s, clocks)
+        sizes = {name: problem.space.values(name) for name in DECIDING}
+        filled = stage.filled({name: one for name, one in sizes.items() if len(one)})
+        bandwidth = stage.designs.bandwidth_bit_per_s[:, np.newaxis] * filled
+        demanded = np.outer(bandwidth, clocks)
         for carried in np.outer(demanded, 1.0 / shares).ravel().tolist():
             most = math.floor(near / carried)
             if most > MOST_STEPS:

@@ -43,6 +43,8 @@ def fleet_kinds(
     known = beside_stages(bounds, columns)
     deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
     shared = [columns[name] for name in deciding if name in columns]
+    for part in parts:
+        shared += [] if (filled := part.stage.filled(columns)).shape[1] == 1 else [*filled]
     shared += [*known.values(), bounds.floor(columns)]
     table = np.stack([np.broadcast_to(values, (len(scenarios),)) for values in shared], axis=1)
     keys, which = np.unique(table, axis=0, return_inverse=True)
@@ -71,7 +73,9 @@ def sharing_fleets(
         fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
         influence = Influence(bounds, fixed)
         point, floor = scenarios[rows[0]], float(key[-1])
-        fleets = tuple(Fleets(influence, part, point, floor) for part in parts)
+        columns = bounds.problem.space.columns(scenarios[rows[:1]])
+        own = [replace(part, stage=part.stage.at(columns)) for part in parts]
+        fleets = tuple(Fleets(influence, part, point, floor) for part in own)
         found.append(Group(influence, rows, fleets, scenarios[rows], incumbents))
     return _with_wants([group for group in _without_empty(found) if group.complete])
 

@@ -84,21 +84,27 @@ MADE_OF: Mapping[str, Ingredient | None] = {
         lambda designs: designs.metrics.latency_cycles / designs.metrics.clock_hz, largest=True
     ),
     "stage_leakage_power_w": Ingredient(lambda designs: designs.metrics.leakage_power_w),
+    "stage_message_end_bit": Ingredient(
+        lambda designs: designs.metrics.message_end_bit, largest=True
+    ),
     "stage_multipliers": Ingredient(lambda designs: designs.metrics.multipliers),
     "stage_peak_bit_per_s": BANDWIDTH,
     "stage_payload_bit": Ingredient(lambda designs: designs.metrics.payload_bit, largest=True),
     "stage_read_byte_per_bit": Ingredient(
         lambda designs: (
-            designs.bandwidth_bit_per_s * designs.metrics.read_byte / designs.metrics.payload_bit
+            designs.bandwidth_bit_per_s * designs.metrics.read_byte / designs.carried_bit
         )
     ),
     "stage_round_bit": Ingredient(lambda designs: designs.round_bit),
     "stage_round_s": Ingredient(lambda designs: designs.round_s, largest=True),
     "stage_serial_tasks": None,
+    "stage_start_task_per_s": Ingredient(
+        lambda designs: designs.metrics.clock_hz / designs.metrics.cycles_per_task
+    ),
     "stage_tasks_in_flight": Ingredient(lambda designs: designs.metrics.tasks_in_flight),
     "stage_written_byte_per_bit": Ingredient(
         lambda designs: (
-            designs.bandwidth_bit_per_s * designs.metrics.written_byte / designs.metrics.payload_bit
+            designs.bandwidth_bit_per_s * designs.metrics.written_byte / designs.carried_bit
         )
     ),
 }

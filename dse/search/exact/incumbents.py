@@ -196,13 +196,15 @@ def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray
     floor = np.broadcast_to(batch.floor(np.arange(scenarios)), (scenarios,))
     found = []
     fastest = [0 if place in part.designs else space.sizes[place] - 1 for place in part.places]
+    filled = part.stage.filled(space.columns(batch.index))
     for pair in itertools.product(part.designs, repeat=2):
         positions = np.tile(np.array(fastest, dtype=np.int64), (scenarios, 1))
         missing = floor
         for place in dict.fromkeys(pair):
             axis = space.axes[place]
             values = axis.columns[axis.unit_name]
-            bandwidth = part.stage.designs.bandwidth_bit_per_s[part.designs[place]]
+            design = part.designs[place]
+            bandwidth = part.stage.designs.bandwidth_bit_per_s[design] * filled[design]
             wanted = missing / bandwidth * (1 - 1e-12)
             wanted = np.ceil(wanted) if place == pair[1] else np.floor(wanted)
             order = np.argsort(values, kind="stable")

@@ -35,6 +35,7 @@ QUANTITIES: Mapping[str, str] = {
     "dynamic_power": "dynamic_power_w",
     "leakage_power": "leakage_power_w",
     "payload": "payload_bit",
+    "message_end": "message_end_bit",
     "cycles_per_task": "cycles_per_task",
     "rate": "rate_task_per_s",
     "bandwidth": "bandwidth_bit_per_s",

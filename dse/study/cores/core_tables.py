@@ -233,7 +233,7 @@ ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
 """What is said of a table that tells nothing of the latency."""
 
 KNOWN = (
-    *("area", "clock", "payload", "cycles_per_task", "cycles_per_block", *_RATES),
+    *("area", "clock", "payload", "message_end", "cycles_per_task", "cycles_per_block", *_RATES),
     *BLOCKS,
     *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
 )
@@ -278,16 +278,22 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     payload = figures.need(
         "the payload of a task",
         "payload_bit",
-        [("payload_bit", as_is), ("payload_byte", lambda size: size * BIT_PER_BYTE)],
+        [("payload_bit", as_is), ("payload_byte", _as_bit)],
     )
     clock = figures.need("the clock", "clock_mhz", [("clock_hz", as_is)])
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
     given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
     given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
+    ends: list[Form] = [("message_end_bit", as_is), ("message_end_byte", _as_bit)]
+    given |= _known({"message_end": figures.one(ends, zero=True)})
     areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several figures
     given |= _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", areas)}
     given |= _given(figures, BLOCKS, zero=True)
     return metrics_of(given, figures.full(0.0))
+
+
+def _as_bit(size_byte: Column) -> Column:
+    return size_byte * BIT_PER_BYTE
 
 
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:

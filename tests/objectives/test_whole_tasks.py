@@ -1,0 +1,94 @@
+"""Messages are whole tasks, their ends among them: counted message by message."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dse
+from dse.model.cells import Cells
+from tests.conftest import Write, problem_of
+
+TABLE = """\
+design,area_um2,clock_mhz,payload_bit,message_end_bit,cycles_per_task,latency_cycles,power_mw
+one,5000,1000,{payload},{end},{cycles},{cycles},5
+"""
+STUDY = """\
+workload: {{{rate}granularity: {sizes}}}
+stages: [{{table: one.csv, name: core, {fleet}}}]
+interface: {{overhead: 10 ns, latency: 100 ns, link: 1 TB/s, in_flight: 1e6, host_cores: 1e6}}
+objectives: {{dynamic_power: minimise, area: minimise}}
+{axes}
+"""
+
+
+def counted(
+    payload: int, end: int, cycles: int, messages: list[int], count: int
+) -> tuple[Fraction, float]:
+    """Return what so many cores of 1 GHz carry, bit/s, and J per bit, by a count of tasks."""
+    tasks = 0
+    for size in messages:
+        left = 8 * size + end
+        while left > 0:
+            tasks, left = tasks + 1, left - payload
+    seconds = Fraction(tasks * cycles, count * 10**9)
+    bits = 8 * sum(messages)
+    return bits / seconds, tasks * cycles * 1e-9 * 5e-3 / bits
+
+
+def test_capacity_energy_and_least_count_of_300_designs(write: Write) -> None:
+    random = np.random.default_rng(7)
+    for _ in range(300):
+        payload = int(random.choice([8, 64, 128, 512, 1088, 4096]))
+        end, cycles = int(random.choice([0, 65, 128])), int(random.integers(1, 40))
+        many, count = int(random.integers(1, 3)), int(random.integers(1, 4))
+        sizes = random.choice(np.arange(1, 3 * payload // 8 + 2), many, replace=many > 2)
+        sizes = sorted({int(size) for size in sizes})
+        carried, energy = counted(payload, end, cycles, sizes, count)
+        shares = ", ".join(f"{size} B: 1/{len(sizes)}" for size in sizes)
+        written = f"{{{shares}}}" if len(sizes) > 1 else f"{sizes[0]} B"
+        write(TABLE.format(payload=payload, end=end, cycles=cycles), "one.csv")
+        fixed = STUDY.format(rate="", sizes=written, fleet=f"counts: {{one: {count}}}", axes="")
+        found = problem_of(write(fixed)).describe(np.zeros((1, 1), dtype=np.int64))
+        assert found["capacity_bit_per_s"][0] == pytest.approx(float(carried), rel=1e-9)
+        demand = float(carried) * 0.999
+        least = STUDY.format(
+            rate=f"rate: {demand!r} bit/s, ", sizes=written, fleet="clock: 1", axes=""
+        )
+        answer = dse.run(write(least), out=None)
+        assert answer.front["core.one"].tolist() == [count]
+        assert answer.front["dynamic_power_w"][0] == pytest.approx(energy * demand, rel=1e-9)
+
+
+def test_sizes_of_an_axis_each_fill_their_tasks(write: Write) -> None:
+    """The exact front of an axis is that of its values alone; a cell encloses each of them."""
+    write(TABLE.format(payload=1088, end=4, cycles=24), "one.csv")
+    sizes = [17, 64, 136, 137, 1500]
+    listed = ", ".join(f"{size} B" for size in sizes)
+    own = {"rate": "rate: 20 Gbit/s, ", "fleet": "clock: 1, fleet: mixed"}
+    axes = f"axes: {{workload.granularity: [{listed}]}}"
+    over = STUDY.format(**own, sizes="1 B", axes=axes)
+    every = problem_of(write(over))
+    names = [axis.name for axis in every.space.axes]
+    place = names.index("workload.granularity")
+    rows = np.zeros((len(sizes), len(names)), dtype=np.int64)
+    rows[:, place], rows[:, names.index("core.one")] = range(len(sizes)), 3
+    carried = every.describe(rows)["capacity_bit_per_s"]
+    for size, one in zip(sizes, carried, strict=True):
+        assert one == pytest.approx(float(counted(1088, 4, 24, [size], 3)[0]), rel=1e-9)
+    steps = [1] * len(names)
+    steps[place] = len(sizes)
+    cells = Cells(every, tuple(steps))
+    columns = cells._columns(rows[:1], {})
+    bound = columns["stage_capacity_bit_per_s"][0]
+    assert float(bound.low[0]) <= carried.min()
+    assert carried.max() <= float(bound.high[0])
+    needed = [math.ceil(20e9 / float(counted(1088, 4, 24, [size], 1)[0])) for size in sizes]
+    found = dse.run(write(over), out=None)
+    assert found.front["core.one"].min() == min(needed)
+    for size, count in zip(sizes, needed, strict=True):
+        alone = write(STUDY.format(**own, sizes=f"{size} B", axes=""))
+        assert dse.run(alone, out=None).front["core.one"].tolist() == [count]
