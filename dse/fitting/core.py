@@ -692,12 +692,13 @@ def _columns(metrics: CoreMetrics, notes: Sequence[str]) -> dict[str, Column]:
         for name, column in core_law.QUANTITIES.items()
         if hasattr(metrics, column) and not np.isnan(getattr(metrics, column)).all()
     }
-    defaults = ["tasks_in_flight", "leakage_power", "read", "written"]
+    defaults = ["message_end", "tasks_in_flight", "leakage_power", "read", "written"]
     if any(core_tables.ASSUMED_LATENCY in note for note in notes):
         defaults = ["latency", *defaults]
     for name in (name for name in defaults if name in columns):
         rest = {key: values for key, values in columns.items() if key != name}
-        if np.allclose(core_law.completed(rest)[name], columns[name], rtol=1e-9, atol=0):
+        default = core_law.completed(rest).get(name, 0.0)
+        if np.allclose(default, columns[name], rtol=1e-9, atol=0):
             columns = rest
     columns["rate"] = metrics.clock_hz / columns.pop("cycles_per_task")
     return columns

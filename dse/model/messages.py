@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,42 +69,47 @@ def filled_designs(
     Where sizes differ from row to row, the designs stand once for each.
     """
     given = {name: columns[name] for name in DECIDING if name in columns}
-    if SIZE not in given or not parts:
+    shape = np.broadcast_shapes(*(column.shape for column in given.values()))
+    if SIZE not in given or not parts or not math.prod(shape):
         return designs, positions
-    payload, end = designs.metrics.payload_bit, designs.metrics.message_end_bit
-    shapes = np.broadcast_shapes(*(column.shape for column in given.values()))
     drawn = any(np.ndim(metric) > 1 for metric in vars(designs.metrics).values())
-    if np.prod(shapes) == 1 or (drawn and shapes[-1] == 1):
-        if np.prod(shapes) == 1:
-            given = {name: column.reshape((1,)) for name, column in given.items()}
-        share = filled_share(parts, given, payload, end)
-        whole = not isinstance(share, Enclosure) and bool((share == 1.0).all())
-        return designs if whole else replace(designs, filled=share), positions
-    every = [np.broadcast_to(end, shapes).ravel() for one in given.values() for end in ends(one)]
-    kinds, which = np.unique(np.stack(every), axis=1, return_inverse=True)
-    shares = [
-        filled_share(parts, _of_kind(given, kind), payload, end)
-        for kind in kinds.T[:, :, np.newaxis]
-    ]
-    if all(not isinstance(one, Enclosure) and (one == 1.0).all() for one in shares):
-        return designs, positions
-    metrics = {
-        name: np.concatenate([metric] * len(shares), axis=-1)
-        for name, metric in vars(designs.metrics).items()
+    if math.prod(shape) > 1 and not (drawn and shape[-1] == 1):
+        return _for_each_size(designs, parts, given, positions)
+    if math.prod(shape) == 1:
+        given = {name: column.reshape((1,)) for name, column in given.items()}
+    metrics = designs.metrics
+    share = filled_share(parts, given, metrics.payload_bit, metrics.message_end_bit)
+    return designs if _all_filled(share) else replace(designs, filled=share), positions
+
+
+def _for_each_size(
+    designs: Designs,
+    parts: Sequence[Parted],
+    given: Mapping[str, Any],
+    positions: list[NDArray[np.int64]],
+) -> tuple[Designs, list[NDArray[np.int64]]]:
+    """Return the designs once for each size of some rows, and the positions of each row."""
+    every = np.broadcast_arrays(*(end for column in given.values() for end in ends(column)))
+    kinds, which = np.unique(np.stack(every).reshape(len(every), -1), axis=1, return_inverse=True)
+    low, high = kinds[::2, np.newaxis], kinds[1::2, np.newaxis]
+    columns = {
+        name: Enclosure(low[k].T, high[k].T) if isinstance(column, Enclosure) else low[k].T
+        for k, (name, column) in enumerate(given.items())
     }
-    low, high = (np.concatenate(side, axis=-1) for side in zip(*map(ends, shares), strict=True))
-    filled: Any = (
-        low if all(not isinstance(one, Enclosure) for one in shares) else Enclosure(low, high)
-    )
-    first = which.reshape(shapes) * payload.shape[-1]
-    made = Designs(designs.names, replace(designs.metrics, **metrics), {}, filled)
+    metrics = designs.metrics
+    by_size = (metrics.payload_bit[..., np.newaxis, :], metrics.message_end_bit[..., np.newaxis, :])
+    share = filled_share(parts, columns, *by_size)
+    if _all_filled(share):
+        return designs, positions
+    count = kinds.shape[1]
+    repeated = {
+        name: np.concatenate([metric] * count, axis=-1) for name, metric in vars(metrics).items()
+    }
+    filled = share.reshape((*share.shape[:-2], -1))
+    made = Designs(designs.names, replace(metrics, **repeated), {}, filled)
+    first = which.reshape(every[0].shape) * metrics.payload_bit.shape[-1]
     return made, [first + position for position in positions]
 
 
-def _of_kind(given: Mapping[str, Any], kind: Column) -> dict[str, Any]:
-    """Return one value of each column, of its low and high ends (2, 1) each."""
-    pairs = zip(given.items(), kind.reshape(-1, 2, 1), strict=True)
-    return {
-        name: Enclosure(low, high) if isinstance(column, Enclosure) else low
-        for (name, column), (low, high) in pairs
-    }
+def _all_filled(share: Any) -> bool:
+    return not isinstance(share, Enclosure) and bool((share == 1.0).all())

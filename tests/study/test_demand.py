@@ -79,12 +79,13 @@ DEMANDS = "task_rate: 8 Mtask/s, granularity: 1500 B"
 
 
 def test_what_is_demanded_are_tasks_so_that_the_rate_follows_their_size(write: Write) -> None:
-    """Three u16 carry 123.87 Gbit/s, that is 8 million tasks of 1935 B, or 10.32 of 1500 B."""
+    """Three u16 start 1935.5 million tasks of 8 B a second: 8 million messages of 241 tasks, or
+    10.3 of 188."""
     found = dse.flips(write(STUDY.replace("WORKLOAD", DEMANDS)), only=["workload"])
     ends = {entry.name: entry.high.holds_to for entry in found.found}
     assert set(ends) == {"workload.task_rate", "workload.granularity"}
-    assert ends["workload.granularity"] == 1935
-    assert ends["workload.task_rate"] == pytest.approx(3 * 41.29e9 / 12_000, rel=2e-3)
+    assert ends["workload.granularity"] == 1928
+    assert ends["workload.task_rate"] == pytest.approx(3 * 41.29e9 / 64 / 188, rel=2e-3)
 
 
 def test_repairs_ask_for_fewer_tasks(write: Write) -> None:
