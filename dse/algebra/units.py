@@ -27,6 +27,7 @@ _UNIT_SUFFIX = re.compile(
     rf"(?:|.*?_)((?:{_NUMERATOR}|per_(?:{_NUMERATOR}|{_DENOMINATOR}))(?:_per_(?:{_DENOMINATOR}))*)"
 )
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*)", re.DOTALL)
+_OPERATIONS = re.compile(r"([kMGTP]?)(?:FL)?OPs?", re.IGNORECASE)
 _LONGEST_TEXT = 100
 
 
@@ -263,6 +264,9 @@ def _unit(text: str, wanted: str) -> tuple[Fraction, str]:
         if part not in SPELLINGS:
             alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
             remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
+            if found := _OPERATIONS.fullmatch(part):
+                op = f"{found[1].upper().replace('K', 'k')}op"
+                remedy = f"write {op} for operations, {op}/s for their rate"
             raise UnitError(f"{text!r} is not a known unit", remedy)
     (factor, head), *rest = (SPELLINGS[part] for part in parts)
     for divisor, _ in rest:

@@ -14,6 +14,7 @@ from dse.contract.evaluators import InfeasibleDesign, Ranges
 from dse.errors import DseError, UnitError, nearest
 from dse.evaluators.limits import NAME_CHARACTERS, OUTPUT_BYTE
 
+_BRACE, _REST = re.compile(r'^\{(?=\s*(?:["}]|\Z))', re.MULTILINE), re.compile(r"[ \t\r]*(?:\n|\Z)")
 _LINE = re.compile(r"\s*([^\s=]+)\s*=\s*(.*?)\s*")
 
 
@@ -48,8 +49,9 @@ def values(
 ) -> dict[str, float]:
     """Return in SI what a program wrote, by quantity.
 
-    An object of JSON where the text begins with a brace, and lines otherwise, of which those
-    count whose name is that of an output.  A name is that of the quantity, with its unit suffix
+    The last object of JSON that stands on lines of its own and names an output, or the one that
+    the text begins with; lines otherwise, of which those count whose name is that of an output.
+    A name is that of the quantity, with its unit suffix
     or without it; a value has a unit, or is in the one declared.
 
     Parameters
@@ -81,12 +83,13 @@ def values(
     if len(text) > OUTPUT_BYTE:
         raise UnusableOutputError(f"{file} has more than {OUTPUT_BYTE} bytes")
     try:
-        words = text.decode()
+        words = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnusableOutputError(f"{file} is not text: byte {error.start} is not UTF-8") from error
     if "\0" in words:
         raise UnusableOutputError(f"{file} is not text: it holds zero bytes")
-    pairs = _object(words, file) if words.lstrip().startswith("{") else _lines(words, file)
+    names = {name for quantity in outputs for name in (quantity, stem(quantity))}
+    pairs = _object(words, file, names | declared.infeasible.keys()) or _lines(words, file)
     for name, given in pairs:
         for said in declared.infeasible.get(name, ()):
             if _is_written(str(given).strip(), said):
@@ -127,22 +130,38 @@ def read(path: Path) -> bytes:
         raise UnusableOutputError(f"{path.name} cannot be read: {error.strerror}") from error
 
 
-def _object(text: str, file: str) -> list[tuple[str, Any]]:
-    """Return the entries of an object of JSON, those that stand twice twice."""
+def _object(text: str, file: str, names: set[str]) -> list[tuple[str, Any]]:
+    """Return the entries of an object of JSON, those that stand twice twice; none without one."""
     pairs: list[list[tuple[str, Any]]] = []
+    found: list[tuple[str, Any]] = []
+    end = 0
 
-    def entries(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        pairs.append(found)
-        return dict(found)
+    def entries(read: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs.append(read)
+        return dict(read)
 
+    decoder = json.JSONDecoder(object_pairs_hook=entries, parse_int=str, parse_float=str)
     try:
-        json.loads(text, object_pairs_hook=entries, parse_int=str, parse_float=str)
+        for brace in _BRACE.finditer(text):
+            if brace.start() < end:
+                continue
+            try:
+                _, end = decoder.raw_decode(text, brace.start())
+            except json.JSONDecodeError as error:
+                if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+                    raise  # it was cut
+            else:
+                alone = _REST.match(text, end) and any(name in names for name, _ in pairs[-1])
+                found = pairs[-1] if alone else found
+        if not found and text.lstrip().startswith("{"):
+            decoder.decode(text)
+            found = pairs[-1]
     except json.JSONDecodeError as error:
         rule = f"{file}:{error.lineno}:{error.colno} is not JSON: {error.msg}"
         raise UnusableOutputError(rule) from error
     except RecursionError as error:
         raise UnusableOutputError(f"{file} is not JSON: it is nested too deeply") from error
-    return pairs[-1]
+    return found
 
 
 def _lines(text: str, file: str) -> list[tuple[str, Any]]:

@@ -2,7 +2,8 @@
 
 A table is UTF-8 text (a byte-order mark is fine) with LF or CRLF lines; cells are separated by
 commas and may be quoted (RFC 4180), numbers have decimal points whatever the locale.  Lines
-that start with ``#`` above the header are remarks; blank lines are skipped.
+that start with ``#`` above the header are remarks; the last one is the header where there is no
+other.  Blank lines are skipped, and so is a column of row numbers without a name.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from dse.algebra import units
 from dse.contract import Column
-from dse.errors import Fault, Position, StudyError, comma, line_column, quoted, refuse
+from dse.errors import Fault, Position, StudyError, UnitError, comma, line_column, quoted, refuse
 from dse.files.limits import TABLE_BYTE
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PLAIN = frozenset("0123456789.+-")
+_UNIT = re.compile(r"[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?\s*([^\W\d].*|%)")
+_MISSING = frozenset(("", "-", "na", "n/a", "nan"))
+_INDEX = re.compile(r"(Unnamed: [0-9]+)?")
 Parts = tuple[list[int], list[tuple[str, ...]], list[Fault]]
 """The line where each record starts that is not blank; the columns with their headers; faults."""
 
@@ -50,6 +55,8 @@ class CsvTable:
         The cells of each column.
     lines
         Where the header starts, then where each row starts, counted from 1.
+    places
+        Where each column stands among those of the file, counted from 0.
     """
 
     file: str
@@ -57,6 +64,7 @@ class CsvTable:
     headers: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
+    places: tuple[int, ...]
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -70,7 +78,7 @@ class CsvTable:
         """Return a fault at a cell, counted from 0; at its header when `row` is None."""
         written = self.headers[column] if row is None else self.columns[column][row]
         first = self.lines[0 if row is None else row + 1]
-        line, place = _cell_position(self._text_lines, first, column)
+        line, place = _cell_position(self._text_lines, first, self.places[column])
         where = () if row is None else (self.headers[column],)
         return Position(line, place, self.file).fault(where, quoted(written), rule, remedy)
 
@@ -86,16 +94,21 @@ class CsvTable:
         values = _plain(cells, exponent)
         if values is None:
             values = np.array([_number(cell.strip(), exponent) for cell in cells])
+        header, told = self.headers[column], False
+        named = "" if factor != 1 or units.suffix(header) else header
         for row in np.flatnonzero(~np.isfinite(values)):
-            faults.append(self.fault(int(row), column, *_not_a_number(cells[row].strip())))
+            rule, remedy = _not_a_number(cells[row].strip(), named)
+            if rule != _UNIT_IN_CELL or not told:  # a header is mended once
+                faults.append(self.fault(int(row), column, rule, remedy))
+            told |= rule == _UNIT_IN_CELL
         return values * rest
 
-    def share_of_numbers(self, column: int, *, filled: bool = False) -> float:
-        """Return the share of cells in a column, or of its `filled` ones, that are numbers."""
+    def is_of_numbers(self, column: int) -> bool:
+        """Tell whether the cells of a column are numbers: most, or all with commas and units."""
         counts = Counter(self.columns[column])
-        numbers = sum(count for cell, count in counts.items() if is_number(cell))
-        empty = sum(count for cell, count in counts.items() if filled and not cell.strip())
-        return numbers / max(1, len(self) - empty)
+        filled = {cell: n for cell, n in counts.items() if cell.strip().casefold() not in _MISSING}
+        numbers = sum(count for cell, count in filled.items() if is_number(cell))
+        return 2 * numbers > sum(filled.values()) or all(map(_is_meant, filled))
 
 
 def is_number(cell: str) -> bool:
@@ -144,13 +157,44 @@ def _number(cell: str, exponent: int) -> float:
     return float(f"{mantissa}e{int(power) + exponent if mark else exponent}")
 
 
-def _not_a_number(cell: str) -> tuple[str, str]:
+_UNIT_IN_CELL = "the unit of a column stands in its header"
+
+
+@lru_cache(maxsize=4096)
+def _is_unit(text: str) -> bool:
+    try:
+        units.factor(text)
+    except UnitError:
+        return False
+    return True
+
+
+def _unit(cell: str) -> str:
+    """Return the unit after a number, if it is one that is known."""
+    found = _UNIT.fullmatch(cell)
+    return found[1] if found and _is_unit(found[1]) else ""
+
+
+def _is_meant(cell: str) -> bool:
+    """Tell whether a cell is meant as a number."""
+    cell = cell.strip()
+    return is_number(cell) or comma(cell) is not None or bool(_unit(cell))
+
+
+def _not_a_number(cell: str, header: str) -> tuple[str, str]:
+    """Return rule and remedy; `header` is empty where a unit is known."""
     if not cell:
         return "the cell is empty", "write the number, or leave the row out"
     if comma_fault := comma(cell):
         return comma_fault
     if is_number(cell) or cell.strip("+-").casefold() in ("nan", "inf", "infinity"):
         return "a number is finite", "write the number, or leave the row out"
+    if cell.casefold() in _MISSING:
+        return "nothing was measured", "write the number, or leave the row out"
+    if unit := _unit(cell):
+        called = re.sub(r"\s*[\[(].*", "", header)
+        call = f"call it '{called} [{unit}]', and " if called else ""
+        return _UNIT_IN_CELL, f"{call}write numbers alone"
     return "it is not a number", "write the number alone; its unit belongs in the header"
 
 
@@ -183,6 +227,7 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
     skipped = 0
     while skipped < len(lines) and (not lines[skipped].strip() or lines[skipped][0] == "#"):
         skipped += 1
+    lines, skipped = _with_header(lines, skipped)
     start = Position(skipped + 1, 1, file)
     at, columns, faults = _unquoted(lines, skipped) or _records(lines, start)
     if not at:
@@ -194,6 +239,8 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
             remedy = "export it with commas between cells and decimal points in numbers"
             raise StudyError([start.fault((), quoted(headers[0]), rule, remedy)])
     kept = [place for place, cells in enumerate(columns) if any(cell.strip() for cell in cells)]
+    if kept[1:] and _INDEX.fullmatch(headers[0]) and _counts(columns[0][1:]):
+        kept = kept[1:]
     faults += _header_faults(headers, kept, lines, at[0], file)
     if len(at) == 1:
         faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
@@ -204,7 +251,31 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
         headers=tuple(headers[place] for place in kept),
         columns=tuple(columns[place][1:] for place in kept),
         lines=tuple(at),
+        places=tuple(kept),
     )
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    """Tell whether cells number the rows."""
+    return all(map(str.isdecimal, cells)) and len(set(cells)) == len(cells)
+
+
+def _with_header(lines: list[str], skipped: int) -> tuple[list[str], int]:
+    """Return lines and how many precede the header, which may be the last remark.
+
+    It is if it has a name for each cell of the first row, of which some are numbers.
+    """
+    remarks = [place for place in range(skipped) if lines[place][0] == "#"]
+    if not remarks or skipped == len(lines):
+        return lines, skipped
+    named = lines[remarks[-1]].lstrip("# \t")
+    try:
+        names, cells = (next(csv.reader([line]), []) for line in (named, lines[skipped]))
+    except csv.Error:
+        return lines, skipped
+    if len(names) != len(cells) or not any(map(is_number, cells)) or any(map(is_number, names)):
+        return lines, skipped
+    return [*lines[: remarks[-1]], named, *lines[remarks[-1] + 1 :]], remarks[-1]
 
 
 def _decoded(content: bytes, file: str) -> str:

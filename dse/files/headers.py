@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dse.algebra import units
-from dse.algebra.base_units import PER_SECOND, PLURAL, SPELLINGS
-from dse.errors import UnitError
+from dse.algebra.base_units import BASES, PER_SECOND, PLURAL, SPELLINGS
+from dse.errors import UnitError, followed
 
 DIMENSIONLESS = ("-", "1")
 """What stands in square brackets after the name of a plain number."""
@@ -48,13 +48,14 @@ def read_header(written: str) -> Header:
     if bracketed:
         try:
             factor, suffix = units.factor(bracketed[2].strip())
-        except UnitError:
+        except UnitError as error:
             if "[" in written and bracketed[2].strip() not in DIMENSIONLESS:
-                raise
+                remedy = f"`columns: {{{worded(bracketed[1])}: {written!r}}}` reads plain numbers"
+                raise UnitError(error.rule, followed(error.remedy, remedy)) from None
             # in round brackets it may be a remark
         else:
             return _named(written, bracketed[1], suffix, factor)
-    plain = re.sub(r"\W+", "_", written.strip()).strip("_")
+    plain = worded(written)
     head, *rest = plain.split("_per_")
     stem, _, last = head.rpartition("_")
     if not stem and not units.suffix(plain):  # `W`, `ms` or `OP` alone are names, not units
@@ -69,6 +70,11 @@ def read_header(written: str) -> Header:
         factor /= divisor
     suffix = "_per_".join([PLURAL.get(suffix, suffix), *(base for _, base in divisors)])
     return _named(written, stem, suffix, factor)
+
+
+def worded(written: str) -> str:
+    """Return a text with all but letters, digits and underscores replaced."""
+    return re.sub(r"\W+", "_", written).strip("_")
 
 
 def in_unit_of(name: str, header: str) -> str:
@@ -92,8 +98,7 @@ def in_unit_of(name: str, header: str) -> str:
 
 
 def _named(written: str, stem: str, suffix: str, factor: Fraction) -> Header:
-    stem = re.sub(r"\W+", "_", stem.strip()).strip("_")
-    name = "_".join(filter(None, (stem, suffix)))
+    name = "_".join(filter(None, (worded(stem), suffix)))
     if not name.isidentifier():
         name = f"_{name}"
     if units.suffix(name) != suffix:
@@ -116,7 +121,8 @@ def _unit(text: str) -> tuple[Fraction, str] | None:
     kinds = {SPELLINGS[spelling][1] for spelling in alike}
     if len(kinds) > 1:
         shown = " or ".join(f"{kind}s" for kind in sorted(kinds))
-        raise UnitError(f"{text!r} may count {shown}", "write for instance 'kbit' or 'kbyte'")
+        written = " or ".join(f"{alike[0][:-1]}{BASES[kind].symbol}" for kind in sorted(kinds))
+        raise UnitError(f"{text!r} may count {shown}", f"write {written}")
     as_written = [spelling for spelling in alike if spelling[0] == text[0]]
     chosen = as_written or alike  # `mw` is milliwatt although MW is known too
     return SPELLINGS[chosen[0]] if chosen else None

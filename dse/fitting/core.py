@@ -19,7 +19,7 @@ from dse.algebra import units
 from dse.contract import Column, CoreMetrics
 from dse.errors import StudyError, UnitError, nearest, refuse
 from dse.files import document, headers
-from dse.files.csv import CsvTable
+from dse.files.csv import CsvTable, is_number
 from dse.files.inputs import Input
 from dse.model.designs import Designs
 from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
@@ -623,7 +623,7 @@ def _candidates(table: CsvTable, columns: Mapping[str, int], reader: Reader) -> 
         for name, column in columns.items()
         if name not in core_tables.KNOWN
         and _is_plain(name)
-        and table.share_of_numbers(column) == 1.0
+        and all(map(is_number, table.columns[column]))
     ]
     if len(names) != 1:
         shown = f"they may be {', '.join(names)}" if names else "no column holds plain numbers"

@@ -412,7 +412,8 @@ class Session:
     def study_text(self, request: Mapping[str, str]) -> str:
         """Return the study with what was set, below its own first comment."""
         document = self._moves.at(request).document
-        leading = takewhile(lambda line: line.startswith("#"), document.text.splitlines())
+        lines = document.text.lstrip("\ufeff").splitlines()
+        leading = takewhile(lambda line: line.startswith("#"), lines)
         return "\n".join([*leading, block_yaml(document.data)])
 
     def status(self) -> dict[str, Any]:

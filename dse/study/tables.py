@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column, Objective
-from dse.errors import StudyError, UnitError, dotted, nearest
+from dse.errors import Fault, StudyError, UnitError, dotted, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, is_number, parse_csv
 from dse.files.headers import Header
@@ -76,20 +77,31 @@ def columns_of(
 ) -> Iterator[tuple[Header, Column | list[str]]]:
     """Yield columns: numbers in SI where the header has a unit or most cells are numbers, or texts.
 
-    Of those that are `wanted`, by default all, most of the cells that are filled.
+    Those that cannot be read are faults if they are `wanted`, by default all, and noted otherwise.
     """
+    aside = []
     for written, place in places.items():
+        plain, faults = headers.worded(written), list[Fault]()
+        names = {written, plain, plain.rpartition("_")[0]}
+        used = wanted is None or not names.isdisjoint(wanted)
         try:
             header = headers.read_header(written)
         except UnitError as error:
-            reader.faults.append(table.fault(None, place, error.rule, error.remedy))
-            continue
-        names = {written, header.name, units.stem(header.name)}
-        filled = wanted is None or not names.isdisjoint(wanted)
-        if units.suffix(header.name) or table.share_of_numbers(place, filled=filled) > 0.5:
-            yield header, table.numbers(place, header.factor, reader.faults)
+            faults.append(table.fault(None, place, error.rule, error.remedy))
         else:
-            yield header, [cell.strip() for cell in table.columns[place]]
+            used = used or not {header.name, units.stem(header.name)}.isdisjoint(wanted or ())
+            cells: Column | list[str] = [cell.strip() for cell in table.columns[place]]
+            if units.suffix(header.name) or table.is_of_numbers(place):
+                cells = table.numbers(place, header.factor, faults)
+            if used or not faults:
+                yield header, cells
+        if used:
+            reader.faults += faults
+        elif faults:
+            aside.append(f"{written} (line {faults[0].line}: {faults[0].rule})")
+    if aside:
+        rule = "set aside, as no objective or rule names them"
+        reader.notes.append(f"{Path(table.file).name}: {rule}: {', '.join(aside)}")
 
 
 def column_quantity(name: str, words: str, **about: Any) -> Objective:

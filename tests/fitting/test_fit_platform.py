@@ -164,8 +164,7 @@ def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:
         "prefix of the unit",
         "runs.csv:1:1: one column in s is needed for time; call it time_s, with any prefix of the "
         "unit",
-        "runs.csv:1:12: 'traffic_mb'; 'mb' may count bits or bytes; write for instance 'kbit' or "
-        "'kbyte'",
+        "runs.csv:1:12: 'traffic_mb'; 'mb' may count bits or bytes; write Mbit or MB",
     ]
     path.write_text("\n".join(text.splitlines()[:5]))
     assert message() == [

@@ -96,9 +96,7 @@ def places(data: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(data[key])
 
 
-@settings(max_examples=300)
-@given(data=st.data())
-def test_a_mutated_study_runs_or_is_told_what_is_wrong(data: st.DataObject) -> None:
+def mutate(data: st.DataObject) -> None:
     mutated = copy.deepcopy(data.draw(st.sampled_from(SHIPPED)))
     for _ in range(data.draw(st.integers(1, 3))):
         container, key = data.draw(st.sampled_from(list(places(mutated))))
@@ -110,3 +108,8 @@ def test_a_mutated_study_runs_or_is_told_what_is_wrong(data: st.DataObject) -> N
         sweep = sweep_of(found)
         problem = study.prepare(at_value(found, sweep, 0) if sweep else found).problem
         problem.evaluate(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+
+
+ANY, MANY = given(data=st.data()), settings(max_examples=2000)
+test_a_mutated_study_runs_or_is_told_what_is_wrong = settings(max_examples=300)(ANY(mutate))
+test_2000_mutated_studies_run_or_are_told_what_is_wrong = pytest.mark.slow(MANY(ANY(mutate)))

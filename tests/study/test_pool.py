@@ -117,5 +117,5 @@ def test_a_fault_says_what_to_write(
 
 def test_units_stand_in_the_header(place: Path) -> None:
     place.with_name("pool.csv").write_text("unroll,tile,clock,style\n1,1,100 MHz,slim\n")
-    with pytest.raises(StudyError, match=r"write the unit in the header, `clock \[MHz\]`"):
+    with pytest.raises(StudyError, match=r"call it 'clock \[MHz\]', and write numbers"):
         dse.load(place, evaluate=Counted())

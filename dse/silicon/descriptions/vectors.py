@@ -81,7 +81,7 @@ def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Wa
     headers = tuple(signals)
     columns = tuple(zip(*rows, strict=True))
     text = "\n".join(map(",".join, (headers, *rows)))
-    return Waves(file, text, headers, columns, (ends, *edges))
+    return Waves(file, text, headers, columns, (ends, *edges), tuple(range(len(headers))))
 
 
 def _refuse(file: str, written: str, rule: str, remedy: str) -> None:

@@ -8,6 +8,7 @@ per task and bandwidth, total power and its parts) has to agree with itself to `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics
-from dse.errors import UnitError, nearest
+from dse.errors import Fault, UnitError, followed, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable
 from dse.files.document import stage_name
@@ -193,7 +194,12 @@ class Figures:
             return None
         self.used.add(name)
         place, header = self._headers[name]
-        values = self.table.numbers(place, header.factor, self.reader.faults)
+        found: list[Fault] = []
+        values = self.table.numbers(place, header.factor, found)
+        if zero:  # the table may lack it
+            aside = f"`columns: {{unused: {header.written}}}` sets the column aside"
+            found = [replace(one, remedy=followed(one.remedy, aside)) for one in found]
+        self.reader.faults += found
         wrong = values < 0 if zero else values <= 0
         least = "0 or more" if zero else "positive"
         for row in np.flatnonzero(wrong):
@@ -206,7 +212,7 @@ class Figures:
         labels = sorted({units.label(name) for name, _ in forms} - {""})
         for name, (place, header) in self._headers.items():
             alike = units.stem(name) in stems or any(name.startswith(f"{s}_") for s in stems)
-            if alike and name not in self.used and self.table.share_of_numbers(place) > 0.5:
+            if alike and name not in self.used and self.table.is_of_numbers(place):
                 rule = f"it needs a name with a unit ({' or '.join(labels)})"
                 example = _example(forms)
                 remedy = f"write {example}, or `columns: {{{example}: {header.written!r}}}`"

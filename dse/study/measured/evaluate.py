@@ -516,10 +516,6 @@ def rows_of(
     for axis in axes:
         cells = columns[axis.name][1]
         if isinstance(cells, list):
-            if axis.ordered:
-                rule = f"{axis.name} has units in its cells"
-                reader.fault(PATH, rule, "write the unit in the header, `clock [MHz]` say", "")
-                return None
             found.append([*map(str, cells)])
         else:  # a value that was written with its unit may be read as one beside it
             values = np.sort(axis.columns[axis.unit_name])

@@ -7,6 +7,7 @@ may name, and the search chooses rows.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -56,7 +57,7 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
     if table is None:
         raise StudyError(reader.faults)
     places = tables.called(table, section.columns, here.below("columns"))
-    columns, quantities = _quantities(table, places, written.objectives, reader)
+    columns, quantities = _quantities(table, places, _named_in(written, section), reader)
     candidates = _candidates(places, written.objectives)
     names = tables.row_names(table, places, candidates, (), reader)
     kept = tables.restricted(table, places, section.parameters, here.below("parameters"))
@@ -136,19 +137,25 @@ def _uncertainty(
     return shares
 
 
+def _named_in(written: schema.StudyFile, section: schema.DesignsSection) -> set[str]:
+    """Return what a study may mean by columns, with their units and without."""
+    rules = " ".join([*written.constraints, written.prefer or ""])
+    named = {*written.objectives, *section.uncertainty, *re.findall(r"[^\W\d]\w*", rules)}
+    return named | {_of_header(name) for name in named}
+
+
 def _quantities(
-    table: CsvTable, places: Places, objectives: Collection[str], reader: Reader
+    table: CsvTable, places: Places, wanted: Collection[str], reader: Reader
 ) -> tuple[dict[str, Column], tuple[Objective, ...]]:
     """Return every column but that of the names as numbers, texts as positions of labels.
 
-    A column is of numbers where it has a unit, or most of its cells are numbers; of an objective
-    most of those that are filled.
+    Those that are neither `wanted` nor as they should be are set aside.
     """
     columns: dict[str, Column] = {}
     quantities = []
     named = tables.name_column(places)
     others = {written: place for written, place in places.items() if written != named}
-    for header, cells in tables.columns_of(table, others, reader, objectives):
+    for header, cells in tables.columns_of(table, others, reader, wanted):
         if header.name in columns:
             rule = f"two columns are called {header.name!r}"
             fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
