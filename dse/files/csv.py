@@ -94,13 +94,13 @@ class CsvTable:
         values = _plain(cells, exponent)
         if values is None:
             values = np.array([_number(cell.strip(), exponent) for cell in cells])
-        header, told = self.headers[column], False
+        header, shown = self.headers[column], False
         named = "" if factor != 1 or units.suffix(header) else header
         for row in np.flatnonzero(~np.isfinite(values)):
             rule, remedy = _not_a_number(cells[row].strip(), named)
-            if rule != _UNIT_IN_CELL or not told:  # a header is mended once
+            if rule != _UNIT_IN_CELL or not shown:  # a header is mended once
                 faults.append(self.fault(int(row), column, rule, remedy))
-            told |= rule == _UNIT_IN_CELL
+            shown |= rule == _UNIT_IN_CELL
         return values * rest
 
     def is_of_numbers(self, column: int) -> bool:
