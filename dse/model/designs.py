@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,22 @@ class Designs:
     def has_figures(self, metric: str) -> bool:
         """Tell whether a metric has a value for every design; a clock without end is none."""
         return bool(np.isfinite(getattr(self.metrics, metric)).all())
+
+    def rated(self, most_hz: float) -> Designs:
+        """Return the designs clocked at no more than so much; power follows the clock.
+
+        The clock of one that could run faster has no uncertainty.
+        """
+        top = self.metrics.clock_hz
+        slower = np.minimum(most_hz / top, 1.0)
+        if (slower == 1.0).all():
+            return self
+        power = self.metrics.dynamic_power_w * slower
+        clock = np.minimum(top, most_hz)
+        metrics = replace(self.metrics, clock_hz=clock, dynamic_power_w=power)
+        known = self.uncertainty.get("clock_hz")
+        sure = {} if known is None else {"clock_hz": np.where(slower < 1.0, 0.0, known)}
+        return replace(self, metrics=metrics, uncertainty={**self.uncertainty, **sure})
 
     @property
     def bandwidth_bit_per_s(self) -> Column:

@@ -54,6 +54,8 @@ class Stage:
         Whether it is the only stage of the chain.
     messages
         The sizes of messages, whose tasks are whole; none for a stream.
+    most_hz
+        Its clock is capped there: `designs` are rated for it.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Stage:
     common: bool = False
     alone: bool = False
     messages: tuple[Parted, ...] = ()
+    most_hz: float = np.inf
 
     def with_metrics(self, **columns: Column) -> Stage:
         """Return the stage with other values of some metrics of its designs."""

@@ -28,10 +28,10 @@ from dse.study import workload_interface_budget
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.overrides import validate
 from dse.study.scenario import field_path
-from dse.study.stages import mixed_axes, prefix
+from dse.study.stages import CLOCK, mixed_axes, prefix
 from dse.study.study import Study
 
-METRICS = (*AREAS, *POWERS, "clock_hz")
+METRICS = (*AREAS, *POWERS, CLOCK)
 """What is assumed of each design; its payload and its cycles say what it is."""
 
 OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
@@ -257,8 +257,10 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
         for row, design in enumerate(stage.designs.names):
             for metric in METRICS:
                 value = float(getattr(stage.designs.metrics, metric)[row])
+                if metric == CLOCK and value == stage.most_hz:
+                    continue  # the cap, and not the top clock
                 name = f"{stage.name}.{design}.{units.stem(metric)}"
-                counted = growing if metric == "clock_hz" else frozenset[str]()
+                counted = growing if metric == CLOCK else frozenset[str]()
                 on_axis = (names.index(axis), row) if axis in names else None
                 yield Assumption(
                     name, metric, value, False, problem, on_axis, (place, row), growing=counted
@@ -267,9 +269,12 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 
 def _bounds(problem: Problem) -> Iterator[Assumption]:
     """Numbers that a constraint of the study compares a quantity with."""
+    capped = any(stage.most_hz < np.inf for stage in problem.stages)
     for place, constraint in enumerate(problem.constraints):
         numbers = list(compared(constraint.tree))
         for order, (_, number, quantity) in enumerate(numbers):
+            if constraint.names == {CLOCK} and capped:
+                continue  # designs are rated for it
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
             yield Assumption(name, quantity, number, False, problem, bound=(place, order))
 

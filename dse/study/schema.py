@@ -139,7 +139,9 @@ class StageSection(StudySection):
     counts: dict[str, Annotated[int, Field(ge=0)]] | None = option(
         "A fixed fleet: design -> instances", None, min_length=1
     )
-    clock: Values | None = option("`meet` the rate, or fractions of the top clock to run at", None)
+    clock: Values | None = option(
+        "`meet` the rate, fractions of the top clock to run at, or a cap: `50 MHz`", None
+    )
     idle: Literal["gated", "clocked"] = option(
         "Whether the clock of idle pipelines is gated, or they switch like busy", "gated"
     )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dse import contract, removed
 from dse.algebra import units
+from dse.algebra.expression import parse_expression
+from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.contract import CoreMetrics
 from dse.errors import UnitError, nearest
 from dse.files.document import is_record, stage_name
@@ -32,6 +37,8 @@ from dse.study.reader import Path, Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
 
+CLOCK = "clock_hz"
+
 MOST_MIXED = 1_000
 """Most designs of a mixed stage, each of which is an axis."""
 
@@ -51,6 +58,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
     """Return the stages of a study; what is wrong with them goes to `reader`."""
     built = []
     names: set[str] = set()
+    clock = ClockRules.of(study)
     for position, written in enumerate(study.stages):
         here = reader.below("stages", position)
         name = prefix(written, position)
@@ -64,7 +72,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
         names.add(name)
         designs = _choose_designs(written, scenario, here)
         alone = len(study.stages) == 1
-        part = _stage(name, written, designs, scenario, here, alone=alone)
+        part = _stage(name, written, designs, scenario, here, clock, alone=alone)
         if part is not None:
             built.append(part)
     if any(written.takes_least for written in study.stages) and (
@@ -74,21 +82,64 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
     return built
 
 
-def _at_one_rate(written: schema.StageSection, scenario: Scenario) -> bool | None:
+@dataclass(frozen=True)
+class ClockRules:
+    """What a study demands of the clock: at most so much, or it is read in another way."""
+
+    most_hz: float = math.inf
+    read: bool = False
+
+    @classmethod
+    def of(cls, study: schema.StudyFile) -> ClockRules:
+        """Return what constraints and objectives say; faults of theirs are found later."""
+        most, read = math.inf, bool({*study.objectives} & {CLOCK, units.stem(CLOCK)})
+        for text in study.constraints:
+            with suppress(UnitError):
+                found = parse_expression(text, {CLOCK})
+                caps = [_cap(one) for one in thresholds_of(found) if one.up and not one.down]
+                alone = isinstance(found.tree, ast.Compare) and any(map(math.isfinite, caps))
+                most, read = min(most, *caps) if alone else most, read or not alone
+        return cls(most, read)
+
+
+def _cap(bound: ConstraintThreshold) -> float:
+    """Return the clock from which a bound of the clock, or of a line over it, is exceeded."""
+    at_0, at_1, at_2 = bound.quantity.value({CLOCK: np.array([0.0, 1.0, 2.0])})
+    slope = at_1 - at_0
+    if slope <= 0 or not math.isclose(at_2 - at_1, slope):
+        return math.inf
+    cap = float((bound.value - at_0) / slope)
+    return math.nextafter(cap, 0.0) if bound.strict else cap
+
+
+def _at_one_rate(
+    written: schema.StageSection, scenario: Scenario, *, read: bool, capped: bool
+) -> bool | None:
     """Tell whether a stage follows the one rate of the chain; None where both are tried.
 
     A clock that is not written is chosen for each stage alone.  Without an interface nothing
     depends on it but the power of pipelines that switch while they idle: as slow as the rate
     allows.  Behind one offloads are the shorter the faster it is, which costs gated pipelines
     nothing: the top.  Those that switch while they idle may pay for it or not: both are tried,
-    unless offloads vary, which clocks that only just meet a rate never catch up with.
+    also where the study reads the clock, unless offloads vary, which clocks that only just meet a
+    rate never catch up with.
     """
     clocked = written.idle == "clocked"
-    if written.clock is not None:
+    if not capped and written.clock is not None:
         return written.clock == "meet"
     if "interface_in_flight" not in scenario.names:
         return clocked or scenario.highest("workload_rate_bit_per_s") is not None
-    return None if clocked and not scenario.varies else False
+    return None if (clocked or read) and not scenario.varies else False
+
+
+def cap_of(written: schema.StageSection) -> float | None:
+    """Return the clock that caps a stage, in Hz, where one is written: ``50 MHz``, ``20 ns``."""
+    if not isinstance(written.clock, str) or written.clock == "meet":
+        return None
+    value, unit = units.parse_any(written.clock)
+    if unit == "s" and value > 0:
+        value, unit = 1.0 / value, "hz"
+    return value if unit == "hz" and value > 0 else None
 
 
 def _policy(name: str, reader: Reader) -> Axis:
@@ -112,17 +163,23 @@ def _stage(
     designs: Designs | None,
     scenario: Scenario,
     reader: Reader,
+    rules: ClockRules,
     *,
     alone: bool,
 ) -> Built | None:
     rate = scenario.highest_demand
-    clock = _clock(name, written, scenario, reader.below("clock"))
+    cap, clock = None, list[Axis]()
+    with reader.at(("clock",)):
+        cap = math.inf if written.clock is None else cap_of(written)
+        clock = [] if cap else _clock(name, written, scenario, reader.below("clock"))
     instances = None
     if written.counts is None:
         instances = _instances(written, rate, reader.below("instances"))
     if designs is None:
         return None
-    common = _at_one_rate(written, scenario)
+    common = _at_one_rate(written, scenario, read=rules.read, capped=bool(cap))
+    most_hz = math.inf if cap is None else min(cap, rules.most_hz)
+    designs = designs.rated(most_hz)
     stage = Stage(
         name,
         designs,
@@ -131,6 +188,7 @@ def _stage(
         common=bool(common),
         alone=alone,
         messages=scenario.messages,
+        most_hz=most_hz,
     )
     axes: list[Axis] = list(clock) if common is not None else [_policy(name, reader)]
     if written.counts is not None:
@@ -237,7 +295,7 @@ def _clock(
         if isinstance(scalar, bool) or not isinstance(scalar, int | float) or not 0 < scalar <= 1:
             raise UnitError(
                 f"{scalar!r} is not a fraction of the top clock",
-                "write fractions above 0 and up to 1, or `meet` alone",
+                "write fractions above 0 and up to 1, `meet`, or one clock as a cap: `50 MHz`",
             )
         return float(scalar)
 

@@ -54,11 +54,11 @@ BOTH = None
     ("first", "second", "common"),
     [
         (MEET, TOP, [True, False]),
-        (MEET, "", [True, False]),
+        (MEET, "", [True, BOTH]),
         (MEET + SWITCHING, TOP + SWITCHING, [True, False]),
         (TOP, TOP, [False, False]),
         (TOP, TOP + SWITCHING, [False, False]),
-        (SWITCHING, "", [BOTH, False]),
+        (SWITCHING, "", [BOTH, BOTH]),
         (SWITCHING, TOP, [BOTH, False]),
         (SWITCHING, MEET, [BOTH, True]),
     ],
@@ -80,7 +80,8 @@ NO_INTERFACE = STUDY.replace("interface: {device: sparc_t4_engine, in_flight: 1}
         (NO_INTERFACE.replace("rate: 20 Gbit/s, ", ""), [False, True]),  # as the slowest stage
         (STUDY.replace("granularity:", "arrivals: poisson, granularity:"), [False, False]),
         (STUDY.replace("4 KiB", "{4 KiB: 1/2, 64 B: 1/2}"), [False, False]),
-        (STUDY.replace("rate: 20 Gbit/s, ", ""), [False, BOTH]),
+        (STUDY.replace("rate: 20 Gbit/s, ", ""), [BOTH, BOTH]),  # an objective reads the clock
+        (STUDY.replace(", clock_hz: minimise", ""), [False, BOTH]),
     ],
 )
 def test_both_are_tried_only_where_power_stands_against_time(made, text, common) -> None:
