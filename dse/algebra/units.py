@@ -57,9 +57,9 @@ def suffix(name: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def stem(name: str) -> str:
-    """Return a quantity's name without its unit suffix."""
+    """Return a quantity's name without its unit suffix; a unit alone is a name."""
     unit = suffix(name)
-    return name.removesuffix(unit).removesuffix("_") if unit else name
+    return name.removesuffix(unit).removesuffix("_") or name if unit else name
 
 
 def label(name: str) -> str:

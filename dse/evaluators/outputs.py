@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dse.algebra.magnitudes import fault_of
 from dse.algebra.units import parse, show, stem
 from dse.contract.evaluators import InfeasibleDesign, Ranges
 from dse.errors import DseError, UnitError, nearest
@@ -42,6 +43,8 @@ class Declared:
 
 
 NOTHING = Declared()
+
+STATED = "where it is right, state `least` or `most` of the output"
 
 
 def values(
@@ -95,6 +98,9 @@ def values(
             if _is_written(str(given).strip(), said):
                 raise InfeasibleDesign(f"{name} is {said}")
     found = _found(pairs, outputs, file)
+    for quantity, number in found.items():
+        if wrong := fault_of(number, quantity, signed=quantity in declared.ranges):
+            raise UnusableOutputError(f"{file}: {stem(quantity)}: {'; '.join(wrong)}; {STATED}")
     for quantity, (least, most) in declared.ranges.items():
         if not least <= found[quantity] <= most:
             value = show(found[quantity], quantity)

@@ -18,6 +18,9 @@ from dse.errors import UnitError, followed
 DIMENSIONLESS = ("-", "1")
 """What stands in square brackets after the name of a plain number."""
 
+CAPITALS = ("MW", "MJ")
+"""Units that a header of capitals alone may write for milli or for mega."""
+
 _BRACKETS = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
 
 
@@ -36,8 +39,8 @@ def read_header(written: str) -> Header:
     Raises
     ------
     UnitError
-        The unit may be read in two ways, is ``per`` something without a numerator, or stands
-        in square brackets and is not known.
+        The unit may be read in two ways, as may `MW` in a header of capitals alone; is ``per``
+        something without a numerator; or stands in square brackets and is not known.
 
     Examples
     --------
@@ -58,6 +61,10 @@ def read_header(written: str) -> Header:
     plain = worded(written)
     head, *rest = plain.split("_per_")
     stem, _, last = head.rpartition("_")
+    if last in CAPITALS and written.isupper() and stem:
+        small = f"{last[0].lower()}{last[1:]}"
+        remedy = f"`columns: {{{stem.lower()}_{small}: {written!r}}}`, or with {last}, reads it"
+        raise UnitError(f"{last!r} in a header of capitals may be {small} or {last}", remedy)
     if not stem and not units.suffix(plain):  # `W`, `ms` or `OP` alone are names, not units
         return _named(written, plain, "", Fraction(1))
     found = [_unit(part) for part in (last, *rest)]

@@ -9,6 +9,7 @@ from math import ceil
 from pathlib import Path
 
 from dse.algebra import units
+from dse.algebra.magnitudes import fault_of
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import before_placement, placement_text
 from dse.errors import DseError, Fault, OutputError, StudyError, refuse
@@ -272,6 +273,9 @@ class Characteriser:
         """Characterise a design, or say why not; what is found is kept at once."""
         try:
             found = self.figures_of(task)
+            for name, value in found.figures.items():
+                if wrong := fault_of(value, name, signed=True):
+                    return (Fault(task.design.name, name, *wrong),)
         except StudyError as error:
             return tuple(of_design(task.design.name, one) for one in error.faults)
         except DseError as error:

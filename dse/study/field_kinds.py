@@ -27,6 +27,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from dse.algebra import units
+from dse.algebra.magnitudes import fault_of
 from dse.errors import UnitError
 from dse.files.csv import is_number
 
@@ -58,7 +59,10 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
     failures = []
     for column in columns:
         try:
-            return Given(column=column, value=units.parse(written, column))
+            value = units.parse(written, column)
+            if wrong := fault_of(value, column, signed=True):
+                raise UnitError(*wrong)
+            return Given(column=column, value=value)
         except UnitError as error:
             failures.append(error)
     rule = failures[0].rule

@@ -24,6 +24,9 @@ from dse.study.reader import Reader
 NAME_COLUMNS = ("design", "name", "id")
 """Headers of the column that names the designs, the first that is there."""
 
+PERIOD = "period"
+"""What a column of periods is called."""
+
 LONGEST_NAME = 200
 
 Places = dict[str, int]
@@ -61,8 +64,12 @@ def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Place
     renamed: Places = {}
     for name, header in columns.items():
         if header in table.headers:
-            renamed[name] = table.headers.index(header)
-            if (fitting := headers.in_unit_of(name, header)) != name:
+            place = table.headers.index(header)
+            clocked, rule = _dimension(name, header)
+            renamed[clocked] = place
+            if rule:
+                reader.fault((name,), rule, "write the name of the quantity with its own unit", "")
+            elif (fitting := headers.in_unit_of(name, header)) != name:
                 reader.fault((name,), f"the unit of {header!r} is another", f"write {fitting}", "")
         else:
             rule = f"{table.file} has no column {header!r}"
@@ -70,6 +77,26 @@ def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Place
     taken = set(renamed.values())
     own = {name: place for place, name in enumerate(table.headers) if place not in taken}
     return renamed | {name: place for name, place in own.items() if name not in renamed}
+
+
+def _dimension(name: str, header: str) -> tuple[str, str]:
+    """Return what a column is called, of which the header has a unit, and what is wrong with that.
+
+    A period that is called a clock stays a period: ``clock_mhz: delay_ns``.
+    """
+    try:
+        own, other = headers.read_header(name), headers.read_header(header)
+    except UnitError:
+        return name, ""
+    wanted, found = units.suffix(own.name), units.suffix(other.name)
+    if not found or not wanted or wanted == found:
+        return name, ""
+    if (wanted, found) == ("hz", "s"):
+        return headers.in_unit_of(f"{PERIOD}_ns", header), ""
+    return (
+        name,
+        f"{header!r} is in {units.label(other.name)}, and {name} in {units.label(own.name)}",
+    )
 
 
 def columns_of(

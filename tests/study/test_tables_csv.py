@@ -289,7 +289,7 @@ def test_a_chained_mode_needs_a_latency(write: Write) -> None:
 def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory) -> None:
     """Any table of numbers, any sense: the front is that of all pairs compared."""
     folder = tmp_path_factory.mktemp("brute")
-    cells = np.random.default_rng(seed).integers(0, 30, (rows, 3))
+    cells = np.random.default_rng(seed).integers(1, 30, (rows, 3))
     lines = [f"{k}," + ",".join(map(str, row)) for k, row in enumerate(cells)]
     (folder / "r.csv").write_text("id,a_ns,b_mw,c\n" + "\n".join(lines))
     text = "designs: r.csv\nobjectives: {a: minimise, b_mw: maximise}\nconstraints: [c >= 3]\n"
@@ -396,14 +396,18 @@ def test_a_column_is_called_in_the_unit_of_its_header(write) -> None:
         "study.yaml:6:15: stages.0.columns.clock_mhz: the unit of 'Fmax [GHz]' is another; "
         "write clock_GHz"
     ]
-    study.prepare(study.read_study(write(named.replace("clock_mhz", "clock_GHz"))))
+    (first, *_) = faults(write(named.replace("clock_mhz", "clock_GHz")))
+    assert first == (
+        "cores.csv:2:11: Fmax [GHz]: '800'; 800 GHz is above 20 GHz; is its unit right? correct it"
+    )
 
 
 def test_a_missing_column_names_what_is_accepted(write) -> None:
     write(AES.replace("clock_mhz", "speed"), "cores.csv")
     assert faults(write(STUDY)) == [
         "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the clock, such "
-        "as clock_mhz; accepted are clock_hz with any prefix of the unit; call a column so with "
+        "as clock_mhz; accepted are clock_hz or period_s or clock_period_s with any prefix of the "
+        "unit; call a column so with "
         "`columns: {clock_mhz: HEADER}`, or give all designs one with `values: {clock: 1.2 GHz}`"
     ]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
+from dse.algebra.magnitudes import MOST, fault_of
 from dse.contract import Column, CoreMetrics
 from dse.errors import Fault, UnitError, followed, nearest
 from dse.files import headers
@@ -49,10 +50,12 @@ class Figures:
         self.used: set[str] = set()
         self._headers: dict[str, tuple[int, Header]] = {}
         self._given: dict[str, tuple[str, float]] = {}
+        self._unread: dict[str, tuple[int, UnitError]] = {}
         for written, place in places.items():
             try:
                 header = headers.read_header(written)
-            except UnitError:
+            except UnitError as error:
+                self._unread[headers.worded(written).casefold()] = place, error
                 continue  # it may still be a parameter
             name = header.name.casefold()
             if name in self._headers:
@@ -168,6 +171,10 @@ class Figures:
         self.assumed.append(text)
         self.unleaking = True
 
+    def has(self, name: str) -> bool:
+        """Tell whether a column, or the study, gives a figure in this form."""
+        return name in self._headers or name in self._given
+
     def full(self, value: float) -> Column:
         """Return one value for every design."""
         return np.full(len(self.table), value)
@@ -204,11 +211,18 @@ class Figures:
         least = "0 or more" if zero else "positive"
         for row in np.flatnonzero(wrong):
             self.refuse(name, int(row), f"it must be {least}", "correct the figure")
+        for row in np.flatnonzero(~wrong):
+            if found_wrong := fault_of(float(values[row]), name, signed=True):
+                self.refuse(name, int(row), *found_wrong)
         return np.where(wrong, np.nan, values)
 
     def _looks_alike(self, forms: Sequence[Form]) -> bool:
         """Report a column that is called like a figure but has no unit, or none that is known."""
         stems = {units.stem(name) or name for name, _ in forms}
+        for name, (place, error) in self._unread.items():
+            if name.rpartition("_")[0] in stems:
+                self.reader.faults.append(self.table.fault(None, place, error.rule, error.remedy))
+                return True
         labels = sorted({units.label(name) for name, _ in forms} - {""})
         for name, (place, header) in self._headers.items():
             alike = units.stem(name) in stems or any(name.startswith(f"{s}_") for s in stems)
@@ -234,6 +248,12 @@ _RATES = ("bandwidth", "throughput", "rate")
 _DYNAMIC = ("dynamic_power_w", "dynamic_w")
 _LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
 _TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
+
+PERIODS = ("period_s", "clock_period_s", "min_period_s", "critical_path_s")
+"""Columns of a period, which is a clock."""
+
+UNHEARD = 1000.0
+"""How many times above what is questioned a power density is refused."""
 
 ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
 """What is said of a table that tells nothing of the latency."""
@@ -286,7 +306,10 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         "payload_bit",
         [("payload_bit", as_is), ("payload_byte", _as_bit)],
     )
-    clock = figures.need("the clock", "clock_mhz", [("clock_hz", as_is)])
+    clocks: list[Form] = [("clock_hz", as_is)]
+    if not figures.has("clock_hz"):  # of both, the clock is what it is run at
+        clocks += [(name, lambda period: 1.0 / period) for name in PERIODS]
+    clock = figures.need("the clock", "clock_mhz", clocks)
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
     given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
     given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
@@ -295,7 +318,26 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several figures
     given |= _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", areas)}
     given |= _given(figures, BLOCKS, zero=True)
+    _check_density(figures, given)
     return metrics_of(given, figures.full(0.0))
+
+
+def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
+    """Report designs of more power than their area can take."""
+    if {"area", "dynamic_power"} <= given.keys():
+        power = given["dynamic_power"] + given.get("leakage_power", 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            density = power / given["area"]
+        for row in np.flatnonzero(density > UNHEARD * MOST["w_per_m2"]):
+            rule, remedy = fault_of(float(density[row]), "density_w_per_m2") or ("", "")
+            figures.refuse(figures.which((*_TOTAL, *_DYNAMIC)), int(row), rule, remedy)
+        dense = np.flatnonzero(density > MOST["w_per_m2"])
+        if len(dense):
+            most, limit = float(density[dense].max()) * 1e-6, MOST["w_per_m2"] * 1e-6
+            figures.reader.notes.append(
+                f"{len(dense)} of {len(figures.table)} designs of a table take more than "
+                f"{limit:g} W/mm2, up to {most:.3g}: check the units of power and area"
+            )
 
 
 def _as_bit(size_byte: Column) -> Column:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.algebra.magnitudes import fault_of
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
@@ -161,6 +162,8 @@ def _quantities(
             fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
             reader.faults.append(fault)
         labels: tuple[str, ...] = ()
+        if not isinstance(cells, list):
+            _check_numbers(table, places[header.written], header.name, cells, wanted, reader)
         if isinstance(cells, list):
             texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
             cells, labels = codes.astype(np.float64), tuple(texts.tolist())
@@ -170,6 +173,21 @@ def _quantities(
             tables.column_quantity(header.name, words, source=table.file, labels=labels)
         )
     return columns, tuple(quantities)
+
+
+def _check_numbers(
+    table: CsvTable,
+    place: int,
+    name: str,
+    values: Column,
+    wanted: Collection[str],
+    reader: Reader,
+) -> None:
+    """Report numbers that cannot be of a quantity that the study names."""
+    if {name, units.stem(name)} & set(wanted):
+        for row, value in enumerate(values.tolist()):
+            if wrong := fault_of(value, name):
+                reader.faults.append(table.fault(row, place, *wrong))
 
 
 def _candidates(places: Places, objectives: Collection[str]) -> list[str]:

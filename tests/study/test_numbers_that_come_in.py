@@ -1,0 +1,128 @@
+"""Numbers that come in: their dimension, sign and magnitude, by their unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dse
+from tests.conftest import Write, faults
+
+STUDY = """\
+workload: {rate: 1 Gbit/s}
+stages: [{table: c.csv, instances: leastCOLUMNS}]
+objectives: {area: minimise}
+"""
+
+
+def stage(write: Write, table: str, columns: str = "") -> object:
+    write(table, "c.csv")
+    return write(STUDY.replace("COLUMNS", f", columns: {{{columns}}}" if columns else ""))
+
+
+def test_a_period_is_a_clock_however_it_is_called(write: Write) -> None:
+    """5.25 ns are 190.5 MHz, at which 128 bit in 11 cycles carry 2.22 Gbit/s."""
+    random = np.random.default_rng(3)
+    table = (
+        "design,area_um2,{},payload_bit,cycles_per_task\na,12000,5.25,128,11\nb,20000,2.5,128,11\n"
+    )
+    for header, columns in (
+        ("delay_ns", "clock_mhz: delay_ns"),
+        ("T (ns)", "clock_ghz: 'T (ns)'"),
+        ("critical_path_ns", ""),
+        ("period_ns", ""),
+        ("Clock Period [ns]", ""),
+    ):
+        found = dse.run(stage(write, table.format(header), columns), out=None)
+        assert found.front["c.a"].tolist() == [1], header
+    for _ in range(40):
+        period_ns, unit = random.uniform(0.1, 50), random.choice(["ns", "ps", "us"])
+        shown = period_ns * {"ns": 1.0, "ps": 1e3, "us": 1e-3}[unit]
+        text = table.format(f"delay_{unit}").replace("5.25", repr(float(shown)))
+        path = stage(write, text.replace(",2.5,", f",{shown / 2!r},"), f"clock_hz: delay_{unit}")
+        carried = 128 / 11 / (period_ns * 1e-9)
+        front = dse.run(path, out=None).front
+        assert front["c.a"].max() <= np.ceil(1e9 / carried)
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "columns", "said"),
+    [
+        (
+            "Total cell area (kGE)",
+            "12",
+            "area_um2: 'Total cell area (kGE)'",
+            "'Total cell area (kGE)' is in GE, and area_um2 in m2",
+        ),
+        ("rate_gbps", "12", "area_um2: rate_gbps", "'rate_gbps' is in bit/s, and area_um2 in m2"),
+        ("area_um2", "-1", "", "it must be positive"),
+        ("area_um2", "0", "", "it must be positive"),
+        ("area_um2", "9e99", "", "9e+93 mm2 is above 100000 mm2; is its unit right? correct it"),
+        (
+            "DYNAMIC_POWER_MW",
+            "2.5",
+            "",
+            "'MW' in a header of capitals may be mW or MW; `columns: {dynamic_power_mW: "
+            "'DYNAMIC_POWER_MW'}`, or with MW, reads it",
+        ),
+        ("power_mw", "2.5e9", "", "2.5 MW is above 100 kW; is its unit right? correct it"),
+        ("power_mw", "2500000", "", "208333 MW/m2 is above 100 MW/m2; is its unit right?"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    write: Write, header: str, cell: str, columns: str, said: str
+) -> None:
+    area = "" if "area" in header or "area" in columns else ",area_um2"
+    row = ",12000" if area else ""
+    table = f"design,clock_mhz,payload_bit,cycles_per_task{area},{header}\n"
+    path = stage(write, f"{table}a,190,128,11{row},{cell}\n", columns)
+    assert said in "\n".join(faults(path))  # type: ignore[arg-type]
+
+
+def test_capitals_are_read_as_the_study_says(write: Write) -> None:
+    header = "DESIGN,AREA_UM2,CLOCK_MHZ,PAYLOAD_BIT,CYCLES_PER_TASK,DYNAMIC_POWER_MW"
+    table = f"{header}\na,12000,190,128,11,2.5\n"
+    path = stage(write, table, "dynamic_power_mW: DYNAMIC_POWER_MW")
+    found = dse.run(path, out=None, overrides={"objectives": "{dynamic_power: minimise}"})
+    assert found.front["dynamic_power_w"][0] == pytest.approx(2.5e-3 * 1e9 / (190e6 * 128 / 11))
+
+
+def test_a_clock_above_20_ghz_and_a_dense_design_are_questioned(write: Write) -> None:
+    table = "design,area_um2,clock_ghz,payload_bit,cycles_per_task,power_mw\na,12000,{},128,11,{}\n"
+    assert faults(stage(write, table.format(900, 1))) == [  # type: ignore[arg-type]
+        "c.csv:2:9: clock_ghz: '900'; 900 GHz is above 20 GHz; is its unit right? correct it"
+    ]
+    notes = dse.load(stage(write, table.format(1, 2400))).notes  # type: ignore[arg-type]
+    assert (
+        "1 of 1 designs of a table take more than 100 W/mm2, up to 200: check the units of power "
+        "and area"
+    ) in notes
+
+
+def test_a_field_is_questioned_too(write: Write) -> None:
+    study = "workload: {rate: 1 Gbit/s}\nstages: [{core: des}]\nobjectives: {power: minimise}\n"
+    assert faults(write(study), ("budget.power_cap", "400 MW")) == [
+        "budget.power_cap: '400 MW'; 400 MW is above 100 kW; is its unit right? correct it"
+    ]
+
+
+DESIGNS = "design,area_mm2,power_mw,wns_ns,latency_ns,leakage_uw\nr1,1,5,-0.1,3,0\nr2,2,3,0,0,1\n"
+
+
+def test_minus_one_and_zero_of_designs_are_no_figures_and_slacks_may_be_negative(
+    write: Write,
+) -> None:
+    text = "designs: d.csv\nobjectives: {area: minimise, power: minimise, wns: maximise}\n"
+    write(DESIGNS, "d.csv")
+    path = write(text + "prefer: latency\nconstraints: [leakage <= 2 uW]\n")
+    assert len(dse.run(path, out=None).front) == 2
+    write(DESIGNS + "r3,-1,-1,0,1,0\nr4,0,0,0,1,0\nr5,1,1,0,-1,-1\n", "d.csv")
+    missing = "write nothing where it was not measured, or remove the row"
+    assert sorted(faults(path)) == [
+        f"d.csv:4:4: area_mm2: '-1'; an area is not negative; {missing}",
+        f"d.csv:4:7: power_mw: '-1'; a power is not negative; {missing}",
+        f"d.csv:5:4: area_mm2: '0'; an area of 0 is an accident; {missing}",
+        f"d.csv:5:6: power_mw: '0'; a power of 0 is an accident; {missing}",
+        f"d.csv:6:10: latency_ns: '-1'; a time is not negative; {missing}",
+        f"d.csv:6:13: leakage_uw: '-1'; a power is not negative; {missing}",
+    ]
