@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+
 from dse.algebra import units
 
 MOST = {"hz": 20e9, "m2": 0.1, "w": 1e5, "w_per_m2": 1e8}
@@ -10,26 +13,33 @@ MOST = {"hz": 20e9, "m2": 0.1, "w": 1e5, "w_per_m2": 1e8}
 BEYOND = 1e30
 """Of any unit."""
 
-SLACKS = ("wns", "tns", "slack")
-"""Times of these names may be negative."""
-
-PARTS = (
-    *("leak", "static", "idle", "dynamic", "switching", "internal", "transition", "sleep"),
-    *("clock_power", "clock_energy", "host", "memory", "link", "buffer", "io", "macro"),
+_SIGNED = re.compile(
+    r"(^|_)(wns|tns|slack|margin|delta|change|difference|skew|offset|error|saved)(_|$)"
 )
-"""Power and energy of these names may be 0, as they are a part of all."""
+"""Names of differences, which may be negative."""
+
+_PART = re.compile(
+    r"(^|_)(leak(age)?|static|dynamic|switching|internal|idle|standby|sleep|settled|overhead|extra|"
+    r"macros?|memory|memories|s?ram|bram|rom|dsp|buffers?|io|pads?|registers?|sequential|"
+    r"combinational|black_?box|host|link|clock)(_|$)"
+)
+"""Names of parts of a whole, which may be 0."""
+
+_AT_ZERO = re.compile(r"([^\W\d]\w*)\s*[<>]=?\s*[+-]?0(?:\.0*)?(?![\w.])")
 
 _NAMES = {"m2": "an area", "ge": "an area", "lc": "an area", "w": "a power", "j": "an energy"}
 _NAMES |= {"hz": "a clock", "s": "a time", "w_per_m2": "a power density"}
 MISSING = "write nothing where it was not measured, or remove the row"
 
 
-def fault_of(value: float, name: str, *, signed: bool = False) -> tuple[str, str] | None:
+def fault_of(
+    value: float, name: str, *, signed: bool = False, zero: bool = False
+) -> tuple[str, str] | None:
     """Return rule and remedy where a number in SI cannot be of the quantity called `name`.
 
-    What has a unit is not negative but for slacks, and areas, clocks, total power and energy are
-    not 0.  With `signed`, the study states which numbers are legal.  A number above `MOST` is
-    questioned.
+    What has a unit is not negative but for differences, and areas, clocks, total power and energy
+    are not 0.  With `signed`, the study states which numbers are legal; with `zero`, it compares
+    them with 0, which is meant then, and a time is a slack.  A number above `MOST` is questioned.
 
     Examples
     --------
@@ -45,11 +55,22 @@ def fault_of(value: float, name: str, *, signed: bool = False) -> tuple[str, str
     if abs(value) > MOST.get(unit, BEYOND):
         shown = units.show(MOST.get(unit, BEYOND), name)
         return f"{units.show(value, name)} is above {shown}", "is its unit right? correct it"
-    if signed or any(word in stem for word in SLACKS):
+    if signed or _SIGNED.search(stem) or (zero and unit == "s"):
         return None
     if value < 0:
         return f"{called} is not negative", MISSING
-    whole = unit in ("m2", "ge", "lc", "hz") or not any(word in stem for word in PARTS)
-    if value == 0 and whole and unit in ("m2", "ge", "lc", "hz", "w", "j"):
+    totals = {"m2", "ge", "lc", "hz", "w", "j"}
+    if value == 0 and not zero and unit in totals and (unit == "hz" or not _PART.search(stem)):
         return f"{called} of 0 is an accident", MISSING
     return None
+
+
+def compared_with_zero(rules: Collection[str]) -> set[str]:
+    """Return the names that rules compare with 0: such a number is meant, and has a sign.
+
+    Examples
+    --------
+    >>> compared_with_zero(["setup_ns >= 0 ns", "area <= 0.5 mm2"])
+    {'setup_ns'}
+    """
+    return {name for rule in rules for name in _AT_ZERO.findall(rule)}

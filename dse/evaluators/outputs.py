@@ -31,6 +31,8 @@ class Declared:
     ----------
     ranges
         Least and most that an output can be, in SI, by quantity; what lies outside is an accident.
+    stated
+        Quantities of which the study states the least.
     infeasible
         What is written of a name where a design is infeasible, texts or numbers as written.
     exits
@@ -38,13 +40,14 @@ class Declared:
     """
 
     ranges: Ranges = field(default_factory=dict, hash=False)
+    stated: frozenset[str] = frozenset()
     infeasible: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     exits: Sequence[int] = ()
 
 
 NOTHING = Declared()
 
-STATED = "where it is right, state `least` or `most` of the output"
+STATED = "where it is right, state `least` of the output"
 
 
 def values(
@@ -99,7 +102,7 @@ def values(
                 raise InfeasibleDesign(f"{name} is {said}")
     found = _found(pairs, outputs, file)
     for quantity, number in found.items():
-        if wrong := fault_of(number, quantity, signed=quantity in declared.ranges):
+        if wrong := fault_of(number, quantity, signed=quantity in declared.stated):
             raise UnusableOutputError(f"{file}: {stem(quantity)}: {'; '.join(wrong)}; {STATED}")
     for quantity, (least, most) in declared.ranges.items():
         if not least <= found[quantity] <= most:

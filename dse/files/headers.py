@@ -49,6 +49,7 @@ def read_header(written: str) -> Header:
     """
     bracketed = _BRACKETS.fullmatch(written.strip())
     if bracketed:
+        _check_capitals(written, bracketed[2].strip(), worded(bracketed[1]))
         try:
             factor, suffix = units.factor(bracketed[2].strip())
         except UnitError as error:
@@ -61,10 +62,7 @@ def read_header(written: str) -> Header:
     plain = worded(written)
     head, *rest = plain.split("_per_")
     stem, _, last = head.rpartition("_")
-    if last in CAPITALS and written.isupper() and stem:
-        small = f"{last[0].lower()}{last[1:]}"
-        remedy = f"`columns: {{{stem.lower()}_{small}: {written!r}}}`, or with {last}, reads it"
-        raise UnitError(f"{last!r} in a header of capitals may be {small} or {last}", remedy)
+    _check_capitals(written, last, stem)
     if not stem and not units.suffix(plain):  # `W`, `ms` or `OP` alone are names, not units
         return _named(written, plain, "", Fraction(1))
     found = [_unit(part) for part in (last, *rest)]
@@ -77,6 +75,14 @@ def read_header(written: str) -> Header:
         factor /= divisor
     suffix = "_per_".join([PLURAL.get(suffix, suffix), *(base for _, base in divisors)])
     return _named(written, stem, suffix, factor)
+
+
+def _check_capitals(written: str, unit: str, stem: str) -> None:
+    """Refuse a unit in a header of capitals alone that may be milli or mega."""
+    if unit in CAPITALS and written.isupper() and stem:
+        small = f"{unit[0].lower()}{unit[1:]}"
+        remedy = f"`columns: {{{stem.lower()}_{small}: {written!r}}}`, or with {unit}, reads it"
+        raise UnitError(f"{unit!r} in a header of capitals may be {small} or {unit}", remedy)
 
 
 def worded(written: str) -> str:

@@ -32,6 +32,7 @@ def test_a_period_is_a_clock_however_it_is_called(write: Write) -> None:
         ("critical_path_ns", ""),
         ("period_ns", ""),
         ("Clock Period [ns]", ""),
+        ("clock_ns", ""),
     ):
         found = dse.run(stage(write, table.format(header), columns), out=None)
         assert found.front["c.a"].tolist() == [1], header
@@ -65,6 +66,12 @@ def test_a_period_is_a_clock_however_it_is_called(write: Write) -> None:
             "'MW' in a header of capitals may be mW or MW; `columns: {dynamic_power_mW: "
             "'DYNAMIC_POWER_MW'}`, or with MW, reads it",
         ),
+        (
+            "POWER [MW]",
+            "2.5",
+            "",
+            "'MW' in a header of capitals may be mW or MW; `columns: {power_mW: 'POWER [MW]'}`",
+        ),
         ("power_mw", "2.5e9", "", "2.5 MW is above 100 kW; is its unit right? correct it"),
         ("power_mw", "2500000", "", "208333 MW/m2 is above 100 MW/m2; is its unit right?"),
     ],
@@ -91,6 +98,10 @@ def test_a_clock_above_20_ghz_and_a_dense_design_are_questioned(write: Write) ->
     table = "design,area_um2,clock_ghz,payload_bit,cycles_per_task,power_mw\na,12000,{},128,11,{}\n"
     assert faults(stage(write, table.format(900, 1))) == [  # type: ignore[arg-type]
         "c.csv:2:9: clock_ghz: '900'; 900 GHz is above 20 GHz; is its unit right? correct it"
+    ]
+    ps = table.replace("clock_ghz", "period_ps")
+    assert faults(stage(write, ps.format(1, 1))) == [  # type: ignore[arg-type]
+        "c.csv:2:9: period_ps: '1'; 1 THz is above 20 GHz; is its unit right? correct it"
     ]
     notes = dse.load(stage(write, table.format(1, 2400))).notes  # type: ignore[arg-type]
     assert (
@@ -125,4 +136,12 @@ def test_minus_one_and_zero_of_designs_are_no_figures_and_slacks_may_be_negative
         f"d.csv:5:6: power_mw: '0'; a power of 0 is an accident; {missing}",
         f"d.csv:6:10: latency_ns: '-1'; a time is not negative; {missing}",
         f"d.csv:6:13: leakage_uw: '-1'; a power is not negative; {missing}",
+    ]
+    ruled = path.with_name("ruled.yaml")
+    rules = "constraints: [area >= 0, latency >= 0]\n"
+    ruled.write_text(text + rules, encoding="utf-8")
+    assert sorted(faults(ruled))[:3] == [
+        f"d.csv:4:4: area_mm2: '-1'; an area is not negative; {missing}",
+        f"d.csv:4:7: power_mw: '-1'; a power is not negative; {missing}",
+        f"d.csv:5:6: power_mw: '0'; a power of 0 is an accident; {missing}",
     ]

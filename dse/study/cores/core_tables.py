@@ -249,7 +249,7 @@ _DYNAMIC = ("dynamic_power_w", "dynamic_w")
 _LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
 _TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
 
-PERIODS = ("period_s", "clock_period_s", "min_period_s", "critical_path_s")
+PERIODS = ("period_s", "clock_period_s", "min_period_s", "critical_path_s", "clock_s")
 """Columns of a period, which is a clock."""
 
 UNHEARD = 1000.0
@@ -310,6 +310,9 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     if not figures.has("clock_hz"):  # of both, the clock is what it is run at
         clocks += [(name, lambda period: 1.0 / period) for name in PERIODS]
     clock = figures.need("the clock", "clock_mhz", clocks)
+    for row, value in enumerate(clock.tolist()):
+        if not figures.has("clock_hz") and (wrong := fault_of(value, "clock_hz", signed=True)):
+            figures.refuse(figures.which(PERIODS), row, *wrong)
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
     given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
     given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)

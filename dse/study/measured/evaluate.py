@@ -64,12 +64,14 @@ AxisUnits = Mapping[str, str | None]
 class Outputs:
     """What is measured: quantity in SI -> unit of the output, and its place in the study.
 
-    `ranges` has least and most of those that have one, in SI.
+    `ranges` has least and most of those that have one, in SI; of those `stated` the study
+    writes the least.
     """
 
     units: Mapping[str, str]
     places: Mapping[str, Path]
     ranges: Mapping[str, tuple[float, float]]
+    stated: frozenset[str]
 
 
 def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
@@ -77,6 +79,7 @@ def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
     ranges: dict[str, tuple[float, float]] = {}
+    stated: set[str] = set()
     known = registry.names(Objective)
     for name, said in section.outputs.items():
         place: Path = ("outputs", name)
@@ -87,10 +90,11 @@ def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
                 raise UnitError(f"two outputs are {quantity}", "write one of them")
             found[quantity], places[quantity] = unit, (*reader.path, *place)
             ranges |= _range(quantity, unit, about, quantity in known)
+            stated |= {quantity} if about.least is not None else set()
     if not section.outputs:
         rule = "a measurement has at least one output"
         reader.fault(("outputs",), rule, "add for instance `outputs: {area: um2}`", "")
-    return Outputs(found, places, ranges)
+    return Outputs(found, places, ranges, frozenset(stated))
 
 
 def _range(
@@ -214,7 +218,9 @@ def _known(
     return {
         "outputs": declared.units,
         "identity": json.dumps(said, sort_keys=True),
-        "declared": Declared(ranges=declared.ranges, infeasible=words, exits=tuple(exits)),
+        "declared": Declared(
+            ranges=declared.ranges, stated=declared.stated, infeasible=words, exits=tuple(exits)
+        ),
     }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.algebra.magnitudes import fault_of
+from dse.algebra.magnitudes import compared_with_zero, fault_of
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
@@ -58,7 +58,8 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
     if table is None:
         raise StudyError(reader.faults)
     places = tables.called(table, section.columns, here.below("columns"))
-    columns, quantities = _quantities(table, places, _named_in(written, section), reader)
+    meant = compared_with_zero(written.constraints)
+    columns, quantities = _quantities(table, places, _named_in(written, section), meant, reader)
     candidates = _candidates(places, written.objectives)
     names = tables.row_names(table, places, candidates, (), reader)
     kept = tables.restricted(table, places, section.parameters, here.below("parameters"))
@@ -146,11 +147,12 @@ def _named_in(written: schema.StudyFile, section: schema.DesignsSection) -> set[
 
 
 def _quantities(
-    table: CsvTable, places: Places, wanted: Collection[str], reader: Reader
+    table: CsvTable, places: Places, wanted: Collection[str], meant: set[str], reader: Reader
 ) -> tuple[dict[str, Column], tuple[Objective, ...]]:
     """Return every column but that of the names as numbers, texts as positions of labels.
 
-    Those that are neither `wanted` nor as they should be are set aside.
+    Those that are neither `wanted` nor as they should be are set aside.  Of those that the study
+    compares with 0, `meant`, a 0 is a number.
     """
     columns: dict[str, Column] = {}
     quantities = []
@@ -162,32 +164,28 @@ def _quantities(
             fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
             reader.faults.append(fault)
         labels: tuple[str, ...] = ()
-        if not isinstance(cells, list):
-            _check_numbers(table, places[header.written], header.name, cells, wanted, reader)
+        words = {header.name, units.stem(header.name)}
+        if not isinstance(cells, list) and words & {*wanted}:
+            place, zero = places[header.written], bool(words & meant)
+            _check_numbers(table, place, header.name, cells, reader, zero=zero)
         if isinstance(cells, list):
             texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
             cells, labels = codes.astype(np.float64), tuple(texts.tolist())
         columns[header.name] = cells
-        words = f"Column {header.written!r}"
+        about = f"Column {header.written!r}"
         quantities.append(
-            tables.column_quantity(header.name, words, source=table.file, labels=labels)
+            tables.column_quantity(header.name, about, source=table.file, labels=labels)
         )
     return columns, tuple(quantities)
 
 
 def _check_numbers(
-    table: CsvTable,
-    place: int,
-    name: str,
-    values: Column,
-    wanted: Collection[str],
-    reader: Reader,
+    table: CsvTable, place: int, name: str, values: Column, reader: Reader, *, zero: bool
 ) -> None:
-    """Report numbers that cannot be of a quantity that the study names."""
-    if {name, units.stem(name)} & set(wanted):
-        for row, value in enumerate(values.tolist()):
-            if wrong := fault_of(value, name):
-                reader.faults.append(table.fault(row, place, *wrong))
+    """Report numbers that cannot be of a quantity; `zero` says that a 0 is meant."""
+    for row, value in enumerate(values.tolist()):
+        if wrong := fault_of(value, name, zero=zero):
+            reader.faults.append(table.fault(row, place, *wrong))
 
 
 def _candidates(places: Places, objectives: Collection[str]) -> list[str]:
