@@ -264,6 +264,8 @@ def _unit(text: str, wanted: str) -> tuple[Fraction, str]:
         if part not in SPELLINGS:
             alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
             remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
+            if alike and len(parts) > 1:  # the whole unit, not a part of it
+                remedy = nearest(plain, [plain.replace(part, one, 1) for one in alike])
             if found := _OPERATIONS.fullmatch(part):
                 op = f"{found[1].upper().replace('K', 'k')}op"
                 remedy = f"write {op} for operations, {op}/s for their rate"

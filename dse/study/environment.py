@@ -20,7 +20,7 @@ from dse.model.space import Axis
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
-from dse.study.field_kinds import Coded, StudySection, declared_of, neutral
+from dse.study.field_kinds import Coded, Given, StudySection, declared_of, neutral
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import (
@@ -76,6 +76,13 @@ def _interface(
     study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> None:
     written = study.interface or schema.InterfaceSection()
+    area, leakage = written.buffer_area, written.buffer_leakage
+    if area is not None and area.value == 0.0 and leakage is None:  # nothing is stored
+        none = Given(column="interface_buffer_leakage_w_per_bit", value=0.0)
+        written = written.model_copy(update={"buffer_leakage": none})
+        study = study.model_copy(update={"interface": written})
+    if written.link is not None and written.pcie is not None:
+        reader.notes.append("interface: of `link` and `pcie`, the slower counts")
     found, axis = _named(DEVICE, written.device, axes, scenario, reader)
     if not (found or axis):
         nameless = "the interface of the study"

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -290,11 +291,25 @@ SectionOrName = Annotated[
 Node = Annotated[str, AfterValidator(lambda name: re.sub(r"^(\d+)nm$", r"\1 nm", name))]
 """The node of a process: `65nm` is `65 nm`."""
 
+_DOTS = re.compile(r"\s*([\d.]*\d)\s*([A-Za-z%]*)\s*\.\.\s*([\d.]*\d)\s*([A-Za-z%/]*)\s*")
+
+
+def dotted_range(written: Any) -> Any:
+    """Return ``8..64`` or ``1..4 KiB`` as a range, what else is written as it is."""
+    found = _DOTS.fullmatch(written) if isinstance(written, str) else None
+    if found is None:
+        return written
+    low, unit, high, last = found.groups()
+    ends = (f"{low} {unit or last}", f"{high} {last}") if last else (float(low), float(high))
+    return dict(zip(("from", "to"), ends, strict=True))
+
+
 Values = Annotated[
     Annotated[Range, Tag("range")]
     | Annotated[list[Scalar], Tag("list"), Field(min_length=1)]
     | Annotated[Scalar, Tag("one")],
     Discriminator(form),
+    BeforeValidator(dotted_range),
     Field(description="A range, a list of choices, or one value"),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag, field_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, field_validator
 
 from dse.study.field_kinds import (
     Amount,
@@ -218,7 +218,14 @@ class SearchSection(StudySection):
         return found if isinstance(found, SpendingSection) else SpendingSection(designs=found)
 
 
-Sense = Literal["minimise", "maximise"]
+SENSES = {"minimize": "minimise", "maximize": "maximise", "min": "minimise", "max": "maximise"}
+"""Other words for the senses of an objective."""
+
+Sense = Annotated[
+    Literal["minimise", "maximise"],
+    BeforeValidator(lambda said: SENSES.get(said, said) if isinstance(said, str) else said),
+    WithJsonSchema({"type": "string", "enum": ["minimise", "maximise", *SENSES]}),
+]
 
 
 class StudyFile(StudySection):
@@ -262,18 +269,6 @@ class StudyFile(StudySection):
         """Tell whether a field stands in its section, or in `axes`."""
         section, _, name = path.partition(".")
         return path in self.axes or getattr(getattr(self, section), name, None) is not None
-
-    @field_validator("objectives", mode="before")
-    @classmethod
-    def _american_spelling(cls, written: Any) -> Any:
-        if not isinstance(written, dict):
-            return written
-        spelling = {"minimize": "minimise", "maximize": "maximise"}
-        spelling |= {"min": "minimise", "max": "maximise"}
-        return {
-            name: spelling.get(sense, sense) if isinstance(sense, str) else sense
-            for name, sense in written.items()
-        }
 
 
 def json_schema() -> dict[str, Any]:

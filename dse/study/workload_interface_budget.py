@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
@@ -293,7 +294,10 @@ class InterfaceSection(StudySection):
     @field_validator("pcie")
     @classmethod
     def _known_link(cls, written: str | None) -> str | None:
-        if written is not None and written not in PCIE_LINKS:
+        if written is None:
+            return None
+        written = re.sub(r"^(gen\d)\s*(x\d+)$", r"\1 \2", written)
+        if written not in PCIE_LINKS:
             rule = "PCI Express links are gen1 to gen5 with x1, x2, x4, x8 or x16 lanes"
             raise fault(rule, nearest(written, PCIE_LINKS))
         return written

@@ -184,7 +184,7 @@ WRONG = [
     # case matters, and the near spelling is suggested
     ("1 gbps", "rate_bit_per_s", "'gbps' is not a known unit; did you mean 'Gbps' or 'GBps'?"),
     ("1 mw", "power_w", "'mw' is not a known unit; did you mean 'mW'?"),
-    ("1 gbit/s", "rate_bit_per_s", "'gbit/s' is not a known unit; did you mean 'Gbit'?"),
+    ("1 gbit/s", "rate_bit_per_s", "'gbit/s' is not a known unit; did you mean 'Gbit/s'?"),
     ("1 mbit", "payload_bit", "'mbit' is not a known unit; did you mean 'Mbit'?"),
     ("1 KiHz", "clock_hz", f"'KiHz' is not a known unit; {WRITE} '1.2 GHz'"),
     ("29 000 cycles", "overhead_cycles", f"'000 cycles' is not a known unit; {WRITE} '15 cycles'"),

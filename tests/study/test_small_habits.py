@@ -1,0 +1,53 @@
+"""What people write: another spelling, a range of two dots, a link without a space."""
+
+from __future__ import annotations
+
+import pytest
+
+import dse
+from dse.algebra import units
+from dse.errors import UnitError
+from dse.study.schema import json_schema
+from tests.conftest import Write, problem_of
+
+STUDY = """\
+workload: {rate: 10 Gbit/s, granularity: 4 KiB}
+stages: [{core: des, designs: [u16]}]
+interface: {overhead: 100 ns, link: 20 GB/s, in_flight: 8}
+objectives: {area: minimize, power: min}
+"""
+
+
+def test_dots_are_a_range_on_an_axis(write: Write) -> None:
+    problem = problem_of(write(STUDY + "axes: {interface.in_flight: 8..64}\n"))
+    assert problem.space.values("interface_in_flight").tolist() == list(range(8, 65))
+
+
+def test_a_link_needs_no_space_and_the_slower_of_two_counts(write: Write) -> None:
+    link = "pcie: gen5x8, round_trip: 1 us"
+    path = write(STUDY.replace("in_flight: 8", f"in_flight: 8, {link}"))
+    assert "interface: of `link` and `pcie`, the slower counts" in dse.load(path).notes
+    spaced = STUDY.replace("in_flight: 8", f"in_flight: 8, {link.replace('5x', '5 x')}")
+    one, other = (problem_of(p).space.values("interface_pcie") for p in (path, write(spaced)))
+    assert one.tolist() == other.tolist()
+
+
+def test_buffers_without_area_store_nothing_and_leak_nothing(write: Write) -> None:
+    none = STUDY.replace("in_flight: 8", "in_flight: 8, buffer_area: 0 um2/bit")
+    problem = problem_of(write(none))
+    assert problem.space.values("interface_buffer_leakage_w_per_bit").tolist() == [0.0]
+    written = none.replace("buffer_area", "buffer_leakage: 3 pW/bit, buffer_area")
+    problem = problem_of(write(written))
+    assert problem.space.values("interface_buffer_leakage_w_per_bit").tolist() == [3e-12]
+
+
+def test_the_schema_has_the_senses_that_are_read() -> None:
+    senses = json_schema()["properties"]["objectives"]["additionalProperties"]["enum"]
+    assert senses == ["minimise", "maximise", "minimize", "maximize", "min", "max"]
+
+
+@pytest.mark.parametrize(("written", "meant"), [("gbit/s", "Gbit/s"), ("mw/mm2", "mW/mm2")])
+def test_a_unit_in_other_letters_suggests_the_whole_unit(written: str, meant: str) -> None:
+    with pytest.raises(UnitError) as caught:
+        units.factor(written)
+    assert f"'{meant}'" in caught.value.remedy
