@@ -60,7 +60,7 @@ def read_header(written: str) -> Header:
         else:
             return _named(written, bracketed[1], suffix, factor)
     plain = worded(written)
-    head, *rest = plain.split("_per_")
+    head, *rest = re.split("_per_", plain, flags=re.IGNORECASE)
     stem, _, last = head.rpartition("_")
     _check_capitals(written, last, stem)
     if not stem and not units.suffix(plain):  # `W`, `ms` or `OP` alone are names, not units

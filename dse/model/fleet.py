@@ -266,6 +266,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_area_lc": lambda fleet: fleet.total(fleet.designs.metrics.area_lc),
     "stage_block_rams": lambda fleet: fleet.total(fleet.designs.metrics.block_rams),
     STAGE_CAPACITY: lambda fleet: fleet.capacity_bit_per_s,
+    "stage_carried_bit": lambda fleet: fleet.largest(fleet.designs.carried_bit),
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_clocked": lambda fleet: np.full(1, float(fleet.clocked)),

@@ -107,7 +107,8 @@ def break_even_byte(
     Express carries what it does at the design's granularity: small offloads get less of it.
     T1 is at most the larger of two lines: the streamed one up to where they cross, then that of
     dependent tasks.  Of one stage with independent tasks it has a step for each round (`rounds`),
-    whose tops lie on that line: g_1 is where the host reaches the step below it.
+    whose tops lie on that line: g_1 is where the host reaches the step below it.  Steps are those
+    of messages without an end.
     A whole accelerator takes T0 / A for every g, while its payload passes by.
 
     References

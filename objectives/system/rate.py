@@ -34,17 +34,17 @@ def throughput_bit_per_s(
 
 @objective(source=BATTLE_HEMPSTEAD)
 def task_throughput_task_per_s(
-    *, throughput_bit_per_s: Rising[Column], stage_payload_bit: Falling[Stages]
+    *, throughput_bit_per_s: Rising[Column], stage_carried_bit: Falling[Stages]
 ) -> Column:
     """Tasks of the first stage per second.
 
-    ``R / payload_first``, in task/s.
+    ``R / carried_first``, in task/s: what messages fill of the payload of a whole task.
 
     References
     ----------
     Battle & Hempstead, Tables I to III.
     """
-    return throughput_bit_per_s / stage_payload_bit[0]
+    return throughput_bit_per_s / stage_carried_bit[0]
 
 
 @objective(

@@ -99,6 +99,7 @@ def design(random: np.random.Generator) -> dict[str, Any]:
             "clock_hz": drawn(1e8, 1e9),
             "clock_limit": random.uniform(0.5, 1.0),
             "payload_bit": float(random.choice([64, 4096])),
+            "carried_bit": float(random.choice([64, 4096])),
             "message_end_bit": float(random.choice([0, 65, 128])),
             "start_task_per_s": peak / 32,
             "round_bit": together,
@@ -360,7 +361,7 @@ def rates(
     found["clock_hz"] = max(s.clock_hz * by for s, by in zip(stages, share, strict=True))
     found["clock_fraction"] = max(s.clock_limit * by for s, by in zip(stages, share, strict=True))
     found["utilisation"] = reached / capacity
-    found["task_throughput_task_per_s"] = reached / stages[0].payload_bit
+    found["task_throughput_task_per_s"] = reached / stages[0].carried_bit
     found |= stays(of, found)
     found |= waits(of, found)
     if found["offload_arrival_cv2"] and any(
@@ -426,7 +427,7 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         "attachment_power_w": attached,
         "total_power_w": whole,
         "energy_j_per_bit": whole / all_bit_per_s,
-        "task_energy_j": whole / (all_bit_per_s / stages[0].payload_bit),
+        "task_energy_j": whole / (all_bit_per_s / stages[0].carried_bit),
     }
 
 

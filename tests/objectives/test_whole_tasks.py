@@ -54,6 +54,9 @@ def test_capacity_energy_and_least_count_of_300_designs(write: Write) -> None:
         fixed = STUDY.format(rate="", sizes=written, fleet=f"counts: {{one: {count}}}", axes="")
         found = problem_of(write(fixed)).describe(np.zeros((1, 1), dtype=np.int64))
         assert found["capacity_bit_per_s"][0] == pytest.approx(float(carried), rel=1e-9)
+        offloads = found["throughput_bit_per_s"][0] / (8 * sum(sizes) / len(sizes))
+        tasks = sum(math.ceil(Fraction(8 * size + end, payload)) for size in sizes) / len(sizes)
+        assert found["task_throughput_task_per_s"][0] == pytest.approx(offloads * tasks, rel=1e-9)
         demand = float(carried) * 0.999
         least = STUDY.format(
             rate=f"rate: {demand!r} bit/s, ", sizes=written, fleet="clock: 1", axes=""

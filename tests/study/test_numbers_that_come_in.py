@@ -110,6 +110,17 @@ def test_a_clock_above_20_ghz_and_a_dense_design_are_questioned(write: Write) ->
     ) in notes
 
 
+def test_values_of_all_designs_are_held_to_their_unit_too(write: Write) -> None:
+    table = "design,area_um2,payload_bit,cycles_per_task\na,12000,128,11\n"
+    write(table, "c.csv")
+    path = write(STUDY.replace("COLUMNS", ", values: {clock: 5.25 ns}"))
+    assert dse.run(path, out=None).front["c.a"].tolist() == [1]
+    assert faults(write(path.read_text().replace("5.25 ns", "900 GHz"))) == [
+        "study.yaml:2:52: stages.0.values.clock: '900 GHz'; 900 GHz is above 20 GHz; is its unit "
+        "right? correct it"
+    ]
+
+
 def test_a_field_is_questioned_too(write: Write) -> None:
     study = "workload: {rate: 1 Gbit/s}\nstages: [{core: des}]\nobjectives: {power: minimise}\n"
     assert faults(write(study), ("budget.power_cap", "400 MW")) == [

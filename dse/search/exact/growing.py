@@ -72,6 +72,7 @@ MADE_OF: Mapping[str, Ingredient | None] = {
     "stage_area_lc": Ingredient(lambda designs: designs.metrics.area_lc),
     "stage_block_rams": Ingredient(lambda designs: designs.metrics.block_rams),
     "stage_capacity_bit_per_s": BANDWIDTH,
+    "stage_carried_bit": Ingredient(lambda designs: designs.carried_bit, largest=True),
     "stage_clock_hz": Ingredient(lambda designs: designs.metrics.clock_hz, largest=True),
     "stage_clock_limit": None,
     "stage_clocked": None,

@@ -81,6 +81,8 @@ class Figures:
                     self.reader.fault(where, rule, "remove it here, or there")
                 elif number < 0:
                     self.reader.fault(where, "a figure is not negative", "write 0 or more")
+                elif wrong := fault_of(number, name, signed=True):
+                    self.reader.fault(where, *wrong)
                 self._given[name] = written, number
 
     def check_all_used(self, known: Sequence[str]) -> None:
