@@ -49,8 +49,6 @@ def test_an_offload_pays_from_the_break_even_on() -> None:
     while min(seen.values()) < 20:
         one = design(random)
         one["kernel_offset_s"] *= 100 if random.random() < 0.1 else 1
-        for stage in one["stages"]:
-            stage["message_end_bit"] = 0.0
         right = expected(one)
         if "stream_rate_bit_per_s" not in right:
             continue
