@@ -101,9 +101,6 @@ def values(
             if _is_written(str(given).strip(), said):
                 raise InfeasibleDesign(f"{name} is {said}")
     found = _found(pairs, outputs, file)
-    for quantity, number in found.items():
-        if wrong := fault_of(number, quantity, signed=quantity in declared.stated):
-            raise UnusableOutputError(f"{file}: {stem(quantity)}: {'; '.join(wrong)}; {STATED}")
     for quantity, (least, most) in declared.ranges.items():
         if not least <= found[quantity] <= most:
             value = show(found[quantity], quantity)
@@ -111,6 +108,12 @@ def values(
             side = side or f"most, {show(most, quantity)}"
             where = f"{file}: {stem(quantity)}"
             raise UnusableOutputError(f"{where}: {value} is beyond its {side}")
+    for quantity, number in found.items():
+        if wrong := fault_of(number, quantity, signed=quantity in declared.stated):
+            shown = show(number, quantity)
+            raise UnusableOutputError(
+                f"{file}: {stem(quantity)}: {shown}; {'; '.join(wrong)}; {STATED}"
+            )
     return found
 
 

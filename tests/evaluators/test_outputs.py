@@ -102,9 +102,9 @@ def test_a_number_alone_is_in_the_unit_that_is_declared(text: str, value: float)
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("-1 mm2", "an area is not negative"),
-        ("0 um2", "an area of 0 is an accident"),
-        ("9e99 um2", "9e+93 mm2 is above 100000 mm2; is its unit right?"),
+        ("-1 mm2", "-1 mm2; an area is not negative"),
+        ("0 um2", "0 mm2; an area of 0 is an accident"),
+        ("9e99 um2", "9e+93 mm2; 9e+93 mm2 is above 100000 mm2; is its unit right?"),
     ],
 )
 def test_a_number_that_cannot_be_is_refused_unless_it_is_stated(text: str, rule: str) -> None:
