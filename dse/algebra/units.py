@@ -262,18 +262,23 @@ def _unit(text: str, wanted: str) -> tuple[Fraction, str]:
     parts = [part.strip() for part in PER_SECOND.get(plain, plain).split("/")]
     for part in parts:
         if part not in SPELLINGS:
-            alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
-            remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
-            if alike and len(parts) > 1:  # the whole unit, not a part of it
-                remedy = nearest(plain, [plain.replace(part, one, 1) for one in alike])
-            if found := _OPERATIONS.fullmatch(part):
-                op = f"{found[1].upper().replace('K', 'k')}op"
-                remedy = f"write {op} for operations, {op}/s for their rate"
-            raise UnitError(f"{text!r} is not a known unit", remedy)
+            raise _unknown(text, plain, part, wanted)
     (factor, head), *rest = (SPELLINGS[part] for part in parts)
     for divisor, _ in rest:
         factor /= divisor
     return factor, "_per_".join([PLURAL.get(head, head), *(base for _, base in rest)])
+
+
+def _unknown(text: str, unit: str, part: str, wanted: str) -> UnitError:
+    """Return what is said of a unit of which a part is not known."""
+    alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
+    remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
+    if alike and part != unit:
+        remedy = nearest(unit, [unit.replace(part, one, 1) for one in alike])
+    if found := _OPERATIONS.fullmatch(part):
+        op = f"{found[1].upper().replace('K', 'k')}op"
+        remedy = f"write {op} for operations, {op}/s for their rate"
+    return UnitError(f"{text!r} is not a known unit", remedy)
 
 
 def _to_float(number: str, factor: Fraction) -> float:

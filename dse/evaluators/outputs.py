@@ -108,13 +108,18 @@ def values(
             side = side or f"most, {show(most, quantity)}"
             where = f"{file}: {stem(quantity)}"
             raise UnusableOutputError(f"{where}: {value} is beyond its {side}")
+    _check_units(found, declared, file)
+    return found
+
+
+def _check_units(found: Mapping[str, float], declared: Declared, file: str) -> None:
+    """Raise for a number that cannot be of its unit, unless the study states its least."""
     for quantity, number in found.items():
         if wrong := fault_of(number, quantity, signed=quantity in declared.stated):
             shown = show(number, quantity)
             raise UnusableOutputError(
                 f"{file}: {stem(quantity)}: {shown}; {'; '.join(wrong)}; {STATED}"
             )
-    return found
 
 
 def _is_written(written: str, said: str) -> bool:

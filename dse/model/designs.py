@@ -65,6 +65,11 @@ class Designs:
         return metrics.clock_hz / metrics.cycles_per_task * self.carried_bit
 
     @property
+    def filled_share(self) -> Column:
+        """Share of a task's payload that messages fill, of each design."""
+        return self.filled * np.ones_like(self.metrics.payload_bit)
+
+    @property
     def carried_bit(self) -> Column:
         """Payload of a task as far as messages fill it."""
         return self.metrics.payload_bit * self.filled

@@ -266,7 +266,6 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_area_lc": lambda fleet: fleet.total(fleet.designs.metrics.area_lc),
     "stage_block_rams": lambda fleet: fleet.total(fleet.designs.metrics.block_rams),
     STAGE_CAPACITY: lambda fleet: fleet.capacity_bit_per_s,
-    "stage_carried_bit": lambda fleet: fleet.largest(fleet.designs.carried_bit),
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_clocked": lambda fleet: np.full(1, float(fleet.clocked)),
@@ -278,6 +277,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         fleet.total(fleet.designs.metrics.dynamic_power_w) * fleet.clock
     ),
     "stage_extrapolated": lambda fleet: fleet.largest(fleet.designs.metrics.extrapolated),
+    "stage_filled": lambda fleet: fleet.largest(fleet.designs.filled_share),
     "stage_instances": lambda fleet: fleet.instances,
     "stage_latency_s": lambda fleet: (
         fleet.largest(fleet.designs.metrics.latency_cycles / fleet.designs.metrics.clock_hz)
@@ -313,6 +313,7 @@ stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots
 tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
 Instances start tasks in rounds: ``stage_round_bit`` of payload together, and again after
 ``stage_round_s``, which is that of the slowest design in use.
+``stage_filled`` is the share of their tasks' payload that messages fill.
 ``stage_start_task_per_s`` is how many tasks start each second at the top clock.
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """

@@ -101,14 +101,19 @@ POLICY, ABOVE = "workload.offload_above", "workload_offload_above_byte"
 CV2 = "workload_size_cv2"
 
 
+def settle_sizes(scenario: Scenario) -> None:
+    """Offload all sizes of a mix."""
+    if scenario.mix is not None:
+        scenario.parts = (parted(scenario.mix),)
+
+
 def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     """Part the mix of a study as its policy says; refuse a policy that makes no sense in it.
 
     Every threshold, one or those of an axis, sets what is offloaded: the mean size, how sizes vary,
     the shares of all tasks and of all payload.
     """
-    if scenario.mix is not None:
-        scenario.parts = (parted(scenario.mix),)
+    settle_sizes(scenario)
     thresholds = scenario.column(ABOVE)
     if thresholds is None:
         return

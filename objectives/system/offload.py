@@ -35,6 +35,7 @@ def offload_latency_s(
     passing_s_per_byte: Rising[Column],
     serial_tasks: Rising[Column],
     workload_granularity_byte: Rising[Column],
+    streamed_bit: Rising[Column],
     stream_rate_bit_per_s: Falling[Column],
 ) -> Column:
     """Time of one offload, T1(g): never faster than the link or the memory that it passes.
@@ -49,6 +50,7 @@ def offload_latency_s(
     inside = streaming_s(
         rate_bit_per_s=stream_rate_bit_per_s,
         granularity_byte=workload_granularity_byte,
+        streamed_bit=streamed_bit,
         fill=(own_fill_s, common_fill_bit),
         rounds=(rounds_s, common_rounds_bit),
         passing_s_per_byte=passing_s_per_byte,

@@ -4,9 +4,9 @@ In the equations, g is the granularity in bytes, k the offloads in flight, R the
 the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
 pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
 those that each run at their own clock, n the streams of dependent tasks that share the pipelines,
-q and Q what the rounds of the latter and of the former take (`rounds`):
+q and Q what the rounds of the latter and of the former take (`rounds`), S what is streamed:
 
-    C(r) = max(t + F / r + min(q + max(p g, p (g - Q / 8) + Q / r), g max(p, 8 / r)),  8 g n / r)
+    C(r) = max(t + F / r + min(q + max(p g, p (g - Q / 8) + Q / r), max(p g, S / r)),  8 g n / r)
 
 The first bound is exact for one stage of one design: its last round starts when the rounds before
 are over and the rest of the payload is there.  A chain is bounded by the sum over its stages and by
@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Falling, Rising, objective
-from dse.objectives.system.fleet import Stages, total
+from dse.objectives.system.fleet import Stages, largest, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
 
@@ -35,6 +35,25 @@ def rounds_before(granularity_byte: Column, round_bit: Column, end_bit: Column |
     return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
 
 
+def _streamed(
+    granularity_byte: Column,
+    filled: Column,
+    end_bit: Column,
+    per_bit: Column | float = 1.0,
+    passing: Column | float = 0.0,
+) -> Column:
+    """Return the payload S of a message where the rate is that of whole tasks, times `per_bit`.
+
+    ``min(8 g, (8 g + e) filled)``, less what passes by meanwhile, per bit; 8 g where there is no
+    fleet, which fills nothing.
+    """
+    payload = BIT_PER_BYTE * granularity_byte
+    part = np.where(np.greater(filled, 0), filled, 1.0) * per_bit
+    whole = payload * np.maximum(per_bit - passing, 0.0)
+    end = np.where(np.greater(end_bit, 0), end_bit * part, 0.0)
+    return np.minimum(whole, payload * np.maximum(part - passing, 0.0) + end)
+
+
 @objective(
     source="rounds of tasks",
     over_stages="sum",
@@ -46,6 +65,7 @@ def own_rounds_s(
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
     stage_message_end_bit: Rising[Stages],
+    stage_filled: Rising[Stages],
     stage_capacity_bit_per_s: Falling[Stages],
     stage_common: Falling[Stages],
     stage_alone: Falling[Stages],
@@ -54,22 +74,27 @@ def own_rounds_s(
 ) -> Column:
     """Time for which the last round of stages at their own clocks waits, beyond its payload.
 
-    Of one stage ``min((n - 1) max(0, I - p W / 8), 8 g max(0, 1 / c - p / 8))``, in s: payload that
+    Of one stage ``min((n - 1) max(0, I - p W / 8), S / c - p g)``, in s: payload that
     link and memory bring in p per byte leaves that much less to wait for.  Of several
-    ``sum_j min((n_j - 1) I_j, 8 g / c_j)``: with p a faster link could make the bound longer.
+    ``sum_j min((n_j - 1) I_j, S_j / c_j)``: with p a faster link could make the bound longer.
     """
 
     def waits(
-        bit: Column, s: Column, end: Column, capacity: Column, common: Column, alone: Column
+        bit: Column,
+        s: Column,
+        end: Column,
+        filled: Column,
+        capacity: Column,
+        common: Column,
+        alone: Column,
     ) -> Column:
         passing = np.where(np.greater(alone, 0), passing_s_per_byte / BIT_PER_BYTE, 0.0)
         rounds = rounds_before(workload_granularity_byte, bit, end)
-        streamed = np.maximum(1.0 / capacity - passing, 0.0)
-        streamed = BIT_PER_BYTE * workload_granularity_byte * streamed
+        streamed = _streamed(workload_granularity_byte, filled, end, 1.0 / capacity, passing)
         waited = np.minimum(rounds * np.maximum(s - passing * bit, 0.0), streamed)
         return np.where(np.greater(common, 0), 0.0, waited)
 
-    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit)
+    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit, stage_filled)
     stages = (*rounds_of, stage_capacity_bit_per_s, stage_common, stage_alone)
     return total(map(waits, *stages))
 
@@ -80,6 +105,7 @@ def throttled_rounds_s(
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
     stage_message_end_bit: Rising[Stages],
+    stage_filled: Rising[Stages],
     stage_capacity_bit_per_s: Rising[Stages],
     stage_common: Falling[Stages],
     workload_granularity_byte: Rising[Column],
@@ -87,12 +113,14 @@ def throttled_rounds_s(
 ) -> Column:
     """How much longer rounds take because a power cap keeps stages from their clocks.
 
-    ``sum_j min((n_j - 1) I_j, 8 g / c_j) max(0, c_j / power limit - 1)`` of the stages at their own
+    ``sum_j min((n_j - 1) I_j, S_j / c_j) max(0, c_j / power limit - 1)`` of the stages at their own
     clocks, in s.
     """
 
-    def longer(bit: Column, s: Column, end: Column, capacity: Column, common: Column) -> Column:
-        payload = BIT_PER_BYTE * workload_granularity_byte
+    def longer(
+        bit: Column, s: Column, end: Column, filled: Column, capacity: Column, common: Column
+    ) -> Column:
+        payload = _streamed(workload_granularity_byte, filled, end)
         rounds = rounds_before(workload_granularity_byte, bit, end)
         inverse = 1.0 / power_limit_bit_per_s
         slower = np.minimum(
@@ -102,7 +130,7 @@ def throttled_rounds_s(
         capped = (common <= 0) & np.less(power_limit_bit_per_s, np.inf)
         return np.where(capped, np.where(rounds > 0, slower, 0.0), 0.0)
 
-    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit)
+    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit, stage_filled)
     return total(map(longer, *rounds_of, stage_capacity_bit_per_s, stage_common))
 
 
@@ -112,22 +140,26 @@ def common_rounds_bit(
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
     stage_message_end_bit: Rising[Stages],
+    stage_filled: Rising[Stages],
     stage_capacity_bit_per_s: Rising[Stages],
     stage_common: Rising[Stages],
     workload_granularity_byte: Rising[Column],
 ) -> Column:
     """Payload that stages at one rate carry from their first to their last round.
 
-    ``Q = sum_j min((n_j - 1) I_j c_j, 8 g)`` of the stages at one rate, in bit; over the rate, it
+    ``Q = sum_j min((n_j - 1) I_j c_j, S_j)`` of the stages at one rate, in bit; over the rate, it
     is the time.
     """
 
-    def carried(bit: Column, s: Column, end: Column, capacity: Column, common: Column) -> Column:
+    def carried(
+        bit: Column, s: Column, end: Column, filled: Column, capacity: Column, common: Column
+    ) -> Column:
         rounds = rounds_before(workload_granularity_byte, bit, end)
-        most = np.minimum(rounds * s * capacity, BIT_PER_BYTE * workload_granularity_byte)
+        payload = _streamed(workload_granularity_byte, filled, end)
+        most = np.minimum(rounds * s * capacity, payload)
         return np.where(common > 0, most, 0.0)
 
-    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit)
+    rounds_of = (stage_round_bit, stage_round_s, stage_message_end_bit, stage_filled)
     return total(map(carried, *rounds_of, stage_capacity_bit_per_s, stage_common))
 
 
@@ -140,10 +172,26 @@ def rounds_s(*, own_rounds_s: Rising[Column], throttled_rounds_s: Rising[Column]
     return own_rounds_s + throttled_rounds_s
 
 
+@objective(source="whole tasks", over_stages="largest", over_sizes="mean")
+def streamed_bit(
+    *,
+    stage_filled: Rising[Stages],
+    stage_message_end_bit: Rising[Stages],
+    workload_granularity_byte: Rising[Column],
+) -> Column:
+    """Payload that a message streams, S: the part of its last task that it does not fill is none.
+
+    ``max_j min(8 g, (8 g + e_j) filled_j)``, in bit.
+    """
+    stages = zip(stage_filled, stage_message_end_bit, strict=True)
+    return largest(_streamed(workload_granularity_byte, *stage) for stage in stages)
+
+
 def streaming_s(
     *,
     rate_bit_per_s: Column,
     granularity_byte: Column,
+    streamed_bit: Column,
     fill: tuple[Column, Column],
     rounds: tuple[Column, Column],
     passing_s_per_byte: Column,
@@ -161,7 +209,7 @@ def streaming_s(
     before = np.minimum(common_rounds_bit, payload)
     last = passing_s_per_byte * (granularity_byte - before / BIT_PER_BYTE) + before * per_bit
     late = np.where(common_rounds_bit > 0, np.maximum(passed, last), passed)
-    through = np.minimum(rounds_s + late, np.maximum(passed, payload * per_bit))
+    through = np.minimum(rounds_s + late, np.maximum(passed, streamed_bit * per_bit))
     filled = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit * per_bit, 0.0)
     serial = np.maximum(serial_tasks, 1.0)  # 0 for an empty fleet, which takes forever
     return np.maximum(filled + through, per_bit * serial * payload)
@@ -237,18 +285,20 @@ def accelerator_s(
     throttled_rounds_s: Rising[Column],
     common_rounds_bit: Rising[Column],
     workload_granularity_byte: Rising[Column],
+    streamed_bit: Rising[Column],
     stream_rate_bit_per_s: Falling[Column],
     serial_tasks: Rising[Column],
     stage_round_bit: Falling[Stages],
     stage_round_s: Rising[Stages],
     stage_message_end_bit: Rising[Stages],
+    stage_filled: Rising[Stages],
     stage_capacity_bit_per_s: Falling[Stages],
     stage_common: Falling[Stages],
 ) -> Column:
     """Time of one offload inside the accelerators if nothing slows its payload down, C1(g).
 
-    ``C1 = max(t + F / r + min(q + Q / r, 8 g / r), 8 g n / r)``, in s, with q as if payload came at
-    once: of one core ``latency + (n - 1) I`` for n tasks.
+    ``C1 = max(t + F / r + min(q + Q / r, S / r), 8 g n / r)``, in s, with q as if payload came at
+    once, and S the payload that is streamed: of one core ``latency + (n - 1) I`` for n tasks.
 
     References
     ----------
@@ -258,6 +308,7 @@ def accelerator_s(
         stage_round_bit=stage_round_bit,
         stage_round_s=stage_round_s,
         stage_message_end_bit=stage_message_end_bit,
+        stage_filled=stage_filled,
         stage_capacity_bit_per_s=stage_capacity_bit_per_s,
         stage_common=stage_common,
         stage_alone=stage_common,  # nothing passes by
@@ -267,6 +318,7 @@ def accelerator_s(
     return streaming_s(
         rate_bit_per_s=stream_rate_bit_per_s,
         granularity_byte=workload_granularity_byte,
+        streamed_bit=streamed_bit,
         fill=(own_fill_s, common_fill_bit),
         rounds=(at_once + throttled_rounds_s, common_rounds_bit),
         passing_s_per_byte=np.zeros(1),
@@ -279,6 +331,7 @@ def offload_limit_bit_per_s(
     *,
     interface_in_flight: Rising[Column],
     workload_granularity_byte: Rising[Column],
+    streamed_bit: Falling[Column],
     transfer_s: Falling[Column],
     own_fill_s: Falling[Column],
     common_fill_bit: Falling[Column],
@@ -300,6 +353,7 @@ def offload_limit_bit_per_s(
     inside = streaming_s(
         rate_bit_per_s=stream_limit_bit_per_s,
         granularity_byte=workload_granularity_byte,
+        streamed_bit=streamed_bit,
         fill=(own_fill_s, common_fill_bit),
         rounds=(rounds_s, common_rounds_bit),
         passing_s_per_byte=passing_s_per_byte,
@@ -312,6 +366,7 @@ def offload_limit_bit_per_s(
 def offload_stream_bit_per_s(
     *,
     throughput_bit_per_s: Rising[Column],
+    streamed_bit: Rising[Column],
     transfer_s: Rising[Column],
     own_fill_s: Rising[Column],
     common_fill_bit: Rising[Column],
@@ -327,7 +382,7 @@ def offload_stream_bit_per_s(
     The least r with ``T_oh + C(r) <= k * 8 g / R``, in bit/s: with ``s = k * 8 g / R - T_oh`` the
     larger of ``8 g n / s`` and the lesser of what the two bounds of C take,
     ``max(F / (s - t - q - p g), (F + Q) / (s - t - q - p (g - Q / 8)))`` and
-    ``max(F / (s - t - p g), (F + 8 g) / (s - t))``.
+    ``max(F / (s - t - p g), (F + S) / (s - t))``.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
     passed = passing_s_per_byte * workload_granularity_byte
@@ -342,7 +397,7 @@ def offload_stream_bit_per_s(
     )
     streamed = np.maximum(
         _least_rate(common_fill_bit, free - passed),
-        _least_rate(common_fill_bit + payload, free),
+        _least_rate(common_fill_bit + streamed_bit, free),
     )
     serial = _least_rate(payload * serial_tasks, spare)
     return np.maximum(np.minimum(in_rounds, streamed), serial)

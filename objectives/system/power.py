@@ -95,16 +95,22 @@ def energy_j_per_bit(
 
 
 @objective(source=BATTLE_HEMPSTEAD)
-def task_energy_j(*, energy_j_per_bit: Rising[Column], stage_carried_bit: Rising[Stages]) -> Column:
+def task_energy_j(
+    *,
+    energy_j_per_bit: Rising[Column],
+    stage_payload_bit: Rising[Stages],
+    stage_filled: Rising[Stages],
+) -> Column:
     """Total energy of as much payload as a task of the first stage has, host included.
 
-    ``P_total q_b / R carried_first``, in J: the mean of all payload, whether offloaded or not.
+    ``P_total q_b / R payload_first filled_first``, in J: the mean of all payload, offloaded or
+    not.
 
     References
     ----------
     Battle & Hempstead, Tables I to III, of the cores alone.
     """
-    return energy_j_per_bit * stage_carried_bit[0]
+    return energy_j_per_bit * stage_payload_bit[0] * stage_filled[0]
 
 
 @objective(source=BATTLE_HEMPSTEAD)

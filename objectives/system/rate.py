@@ -34,17 +34,20 @@ def throughput_bit_per_s(
 
 @objective(source=BATTLE_HEMPSTEAD)
 def task_throughput_task_per_s(
-    *, throughput_bit_per_s: Rising[Column], stage_carried_bit: Falling[Stages]
+    *,
+    throughput_bit_per_s: Rising[Column],
+    stage_payload_bit: Falling[Stages],
+    stage_filled: Falling[Stages],
 ) -> Column:
     """Tasks of the first stage per second.
 
-    ``R / carried_first``, in task/s: what messages fill of the payload of a whole task.
+    ``R / (payload_first filled_first)``, in task/s, of whole tasks.
 
     References
     ----------
     Battle & Hempstead, Tables I to III.
     """
-    return throughput_bit_per_s / stage_carried_bit[0]
+    return throughput_bit_per_s / (stage_payload_bit[0] * stage_filled[0])
 
 
 @objective(

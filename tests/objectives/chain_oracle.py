@@ -98,8 +98,8 @@ def design(random: np.random.Generator) -> dict[str, Any]:
             "common": float(random.integers(0, 2)),
             "clock_hz": drawn(1e8, 1e9),
             "clock_limit": random.uniform(0.5, 1.0),
-            "payload_bit": (payload := float(random.choice([64, 4096]))),
-            "carried_bit": payload / 2,
+            "payload_bit": float(random.choice([64, 4096])),
+            "filled": 0.5,
             "message_end_bit": float(random.choice([0, 65, 128])),
             "start_task_per_s": peak / 32,
             "round_bit": together,
@@ -224,6 +224,16 @@ def earlier_rounds(stage: Stage, g: float) -> int:
     return max(0, round(float(whole)) - int(rest == 0))
 
 
+def streamed_of(g: float, stages: list[Stage]) -> float:
+    """Return the bits that a message streams: in the part of its last task that it fills."""
+    return max(streamed_in(g, stage) for stage in stages)
+
+
+def streamed_in(g: float, stage: Stage) -> float:
+    """Return the same of one stage."""
+    return min(8 * g, (8 * g + stage.message_end_bit) * stage.filled)
+
+
 def inside_s(of: dict[str, Any], found: dict[str, float], at: float, passing: float) -> float:
     """Return the time of an offload from its first bit into the pipelines to its last one out."""
     g, stages = of["workload_granularity_byte"], [Stage(**one) for one in of["stages"]]
@@ -231,7 +241,7 @@ def inside_s(of: dict[str, Any], found: dict[str, float], at: float, passing: fl
     rounds = rounds_of(g, stages, passing, found["power_limit_bit_per_s"])
     shared = min(rounds["common_rounds_bit"], 8 * g)
     last = rounds["rounds_s"] + max(g * passing, shared / at + (g - shared / 8) * passing)
-    streamed = g * max(8 / at, passing)
+    streamed = max(streamed_of(g, stages) / at, g * passing)
     return max(filled + min(last, streamed), 8 * g / at * found["serial_tasks"])
 
 
@@ -307,19 +317,24 @@ def rounds_of(g: float, stages: list[Stage], passing: float, cap: float) -> dict
     for s in stages:
         rounds = earlier_rounds(s, g)
         if s.common:
-            shared += min(rounds * s.round_s * s.capacity_bit_per_s, 8 * g)
+            shared += min(rounds * s.round_s * s.capacity_bit_per_s, streamed_in(g, s))
             continue
         late = passing if len(stages) == 1 else 0.0
-        streamed_s = max(0.0, 8 * g / s.capacity_bit_per_s - g * late)
+        part = s.filled / s.capacity_bit_per_s
+        streamed_s = min(
+            8 * g * max(0.0, 1 / s.capacity_bit_per_s - late / 8),
+            8 * g * max(0.0, part - late / 8) + s.message_end_bit * part,
+        )
         own += min(rounds * max(0.0, s.round_s - s.round_bit * late / 8), streamed_s)
         if rounds and cap < s.capacity_bit_per_s:
-            of_rounds = min(rounds * s.round_s, 8 * g / s.capacity_bit_per_s)
+            of_rounds = min(rounds * s.round_s, streamed_in(g, s) / s.capacity_bit_per_s)
             longer += of_rounds * (s.capacity_bit_per_s / cap - 1) if cap else inf
     return {
         "own_rounds_s": own,
         "throttled_rounds_s": longer,
         "rounds_s": own + longer,
         "common_rounds_bit": shared,
+        "streamed_bit": streamed_of(g, stages),
     }
 
 
@@ -361,7 +376,7 @@ def rates(
     found["clock_hz"] = max(s.clock_hz * by for s, by in zip(stages, share, strict=True))
     found["clock_fraction"] = max(s.clock_limit * by for s, by in zip(stages, share, strict=True))
     found["utilisation"] = reached / capacity
-    found["task_throughput_task_per_s"] = reached / stages[0].carried_bit
+    found["task_throughput_task_per_s"] = reached / (stages[0].payload_bit * stages[0].filled)
     found |= stays(of, found)
     found |= waits(of, found)
     if found["offload_arrival_cv2"] and any(
@@ -427,7 +442,7 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         "attachment_power_w": attached,
         "total_power_w": whole,
         "energy_j_per_bit": whole / all_bit_per_s,
-        "task_energy_j": whole / (all_bit_per_s / stages[0].carried_bit),
+        "task_energy_j": whole / (all_bit_per_s / (stages[0].payload_bit * stages[0].filled)),
     }
 
 

@@ -45,6 +45,7 @@ def modelled(stages: list[list[Core]], tasks: int, gap_s: float, bit: float = 12
         stage_round_bit=column([bit * len(cores) for cores in stages]),
         stage_round_s=column([max(interval for interval, _ in cores) for cores in stages]),
         stage_message_end_bit=column([0.0] * len(stages)),
+        stage_filled=column([1.0] * len(stages)),
         stage_capacity_bit_per_s=column(capacities),
         stage_common=column([0.0] * len(stages)),
         stage_alone=column([float(len(stages) == 1)] * len(stages)),
@@ -54,6 +55,7 @@ def modelled(stages: list[list[Core]], tasks: int, gap_s: float, bit: float = 12
     inside = streaming_s(
         rate_bit_per_s=np.array([min(capacities)]),
         granularity_byte=granularity,
+        streamed_bit=8.0 * granularity,
         fill=(np.array([sum(max(one for _, one in cores) for cores in stages)]), np.zeros(1)),
         rounds=(rounds, np.zeros(1)),
         passing_s_per_byte=passing,

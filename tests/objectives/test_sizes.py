@@ -67,8 +67,7 @@ def test_a_mix_is_the_average_of_its_sizes(write: Write, link: str) -> None:
         assert (short >= -1e-15).all()
         assert (short < 30e-9).all()
     else:
-        # the largest size alone ends with half a task, and the rate of a mix is that of all
-        assert mix["offload_latency_s"] == pytest.approx(mean("offload_latency_s"), rel=1e-5)
+        assert mix["offload_latency_s"] == pytest.approx(mean("offload_latency_s"))
     assert mix["speedup"] == pytest.approx(mix["host_time_s"] / mix["offload_latency_s"])
     per_s = mix["throughput_bit_per_s"] / bits
     assert mix["host_cores"] == pytest.approx(per_s * mix["overhead_s"])

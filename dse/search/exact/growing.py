@@ -72,7 +72,6 @@ MADE_OF: Mapping[str, Ingredient | None] = {
     "stage_area_lc": Ingredient(lambda designs: designs.metrics.area_lc),
     "stage_block_rams": Ingredient(lambda designs: designs.metrics.block_rams),
     "stage_capacity_bit_per_s": BANDWIDTH,
-    "stage_carried_bit": Ingredient(lambda designs: designs.carried_bit, largest=True),
     "stage_clock_hz": Ingredient(lambda designs: designs.metrics.clock_hz, largest=True),
     "stage_clock_limit": None,
     "stage_clocked": None,
@@ -80,6 +79,7 @@ MADE_OF: Mapping[str, Ingredient | None] = {
     "stage_dynamic_energy_j_per_bit": SWITCHING,
     "stage_dynamic_power_w": SWITCHING,
     "stage_extrapolated": Ingredient(lambda designs: designs.metrics.extrapolated, largest=True),
+    "stage_filled": Ingredient(lambda designs: designs.filled_share, largest=True),
     "stage_instances": Ingredient(lambda designs: np.ones(len(designs.names))),
     "stage_latency_s": Ingredient(
         lambda designs: designs.metrics.latency_cycles / designs.metrics.clock_hz, largest=True
