@@ -2,7 +2,7 @@
 
 The tables come from ``dse characterise``: each has its library, corner, target, stimulus and
 hashes above it, and lists only designs whose netlists gave every known answer.  Wires and the
-tree of the clock cost nothing in them: there is no placement, whose spread is their uncertainty.
+tree of the clock cost nothing in them, so that a study takes them times the factors of placement.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.contract.placement import before_placement, placement_text
+from dse.contract.placement import kit_of, placement_text
 from dse.contract.published import PublishedTable, read_published, si_columns
 from dse.cores._table import TABLES, metrics, outside, residuals
 from dse.cores.jacobi import SIDE, of_cells
@@ -220,17 +220,18 @@ def characterised_core(name: str) -> Core:
         return known
 
     source = f"our own description of the hardware in {LIBRARIES[library]}, by dse characterise"
-    source = f"{source}; {placement_text()}"
+    kit = kit_of(library)
+    source = f"{source}; {placement_text(kit)}"
     models = {
         "table": Model(
             function=rows_of_table,
             designs=table.designs,
             source=source,
-            uncertainty=before_placement(),
+            kit=kit,
         )
     }
     if family.law is not None and library not in family.law.refused:
-        models["law"] = _model_of(family.law, table, known, source)
+        models["law"] = replace(_model_of(family.law, table, known, source), kit=kit)
     return Core(
         name=name,
         summary=f"{family.summary}; our Verilog in {LIBRARIES[library]}",
@@ -293,7 +294,6 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
         residuals=lambda: residuals(
             table.designs, rows, known, on_lines(**{parameter.name: values})
         ),
-        uncertainty=before_placement(),
     )
 
 

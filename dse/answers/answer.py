@@ -16,6 +16,7 @@ from dse import contract
 from dse.algebra import units
 from dse.answers import sections
 from dse.answers.design import Pick, amount, bought_section, pick, telling_columns
+from dse.answers.ranges import Ranges, ranges, ranges_section
 from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import (
     Shortfall,
@@ -187,7 +188,9 @@ def _best(
     return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
 
 
-def host_sections(problem: Problem, preference: Preference, answer: Pick) -> Iterator[Section]:
+def host_sections(
+    problem: Problem, preference: Preference, answer: Pick, spread: Ranges
+) -> Iterator[Section]:
     """Yield what the host alone would cost, where it is a design and not the answer."""
     if not len(problem.hosts) or answer.name == ALONE:
         return
@@ -200,7 +203,8 @@ def host_sections(problem: Problem, preference: Preference, answer: Pick) -> Ite
     preferred = preference.quantity
     name = preferred if preferred in answer.quantities and preferred else problem.goals[0].name
     value = design.quantities[name]
-    by = change(value, answer.quantities[name])
+    low, high = spread.get(name, 2 * (answer.quantities[name],))
+    by = " to ".join(dict.fromkeys(change(value, one) for one in (high, low)))
     line = f"The host alone: {in_words(name)} {units.show(value, name)}{f' ({by})' if by else ''}"
     differences = answer.differences(design, [goal.name for goal in problem.goals])
     facts = design.to_dict() | {"feasible": not len(rules), "differences": differences}
@@ -334,9 +338,11 @@ def recommend(
     least = front[problem.evaluate(front).loss.argmin(axis=0)]
     best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
     loss = problem.evaluate(ranked).loss
+    spread = ranges(problem, ranked[:1], [goal.name for goal in goals])
     tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
     parts = [
-        sections.recommendation_section(solved, preference, chosen, ranked[tied]),
+        sections.recommendation_section(solved, preference, chosen, ranked[tied], spread),
+        ranges_section(problem, ranked[:1], spread),
         *filter(None, [undemanded_section(solved, chosen, best, preference)]),
         *_implausible(study, ranked[0]),
         sections.limits_section(chosen),
@@ -345,7 +351,7 @@ def recommend(
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
         sections.advice_section(chosen, [*study.refused.values()]),
-        *host_sections(problem, preference, chosen),
+        *host_sections(problem, preference, chosen, spread),
     ]
     callback(parts)
     others, short = alternatives(study, options, preference, chosen, budget) if all else ((), "")

@@ -18,6 +18,7 @@ from dse.answers.design import (
     pick,
     telling_columns,
 )
+from dse.answers.ranges import Ranges, range_text
 from dse.files.document import Document
 from dse.model.evaluation import Goal, ledger_of
 from dse.model.preference import Preference
@@ -47,9 +48,9 @@ CLOSE = 0.5
 
 
 def recommendation_section(
-    solved: KnownFront, preference: Preference, chosen: Pick, tied: Index
+    solved: KnownFront, preference: Preference, chosen: Pick, tied: Index, spread: Ranges
 ) -> Section:
-    """Return the recommendation: the design, why, and its objective values.
+    """Return the recommendation: the design, why, its objective values and their ranges.
 
     `tied` are the designs (t, d) with its objective values, itself the first of them.
     """
@@ -69,7 +70,8 @@ def recommendation_section(
         lines.append(f"Ties: {other.line}{also}.")
         facts["tied"] = other.to_dict() | {"more": more}
     rows = tuple((in_words(name), chosen.shown(name)) for name in chosen.quantities)
-    objectives = f"{listed([f'{in_words(name)} {chosen.shown(name)}' for name in goals])}."
+    shown = [f"{in_words(name)} {chosen.shown(name)}{range_text(spread, name)}" for name in goals]
+    objectives = f"{listed(shown)}."
     brief = (lines[0], objectives[0].upper() + objectives[1:], *lines[1:])
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")

@@ -147,6 +147,9 @@ class Model:
     uncertainty
         Relative standard uncertainty of metrics, by field of `CoreMetrics`; that of the residuals
         of a law adds in squares.
+    kit
+        For figures of mapped gates: the kit whose routed runs scale them to placed designs, one of
+        `KITS` or ``other``; empty for figures that stay as they are.
     assumed
         Fields of `CoreMetrics` that are assumed, where no source says them.  Results note them; a
         latency that is assumed is refused in a chained mode, whose rate it decides.
@@ -159,6 +162,7 @@ class Model:
     source: str
     residuals: Callable[[], Mapping[str, tuple[tuple[str, ...], Column, Column]]] | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    kit: str = ""
     assumed: tuple[str, ...] = ()
 
 

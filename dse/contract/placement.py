@@ -1,13 +1,16 @@
-"""How far figures taken before placement may be off: the spread of wires and clock trees."""
+"""Placed designs from mapped gates: factors of public routed runs, and their spread."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dse.contract import CoreMetrics
 from dse.contract.published import read_published
 
 _RUNS = files("dse.contract") / "placement.csv"
@@ -17,47 +20,83 @@ _METRICS = {
     "dynamic_power_w": "whole_power_w",
     "leakage_power_w": "leakage_w",
 }
+MAPPED_IN = "mapped_in"
+"""Column of a table of `dse characterise`: the library of its gates."""
+
+KITS = ("asap7", "sky130")
+"""Kits with runs of their own; any other has the runs of all kits together."""
+
 _RANGE = (10.0, 50.0, 90.0)
 _DEVIATIONS = 2.5631031
 """Between the 10th and the 90th percentile of a normal distribution."""
 
 
+def kit_of(library: str) -> str:
+    """Return the kit that the name of a library begins with, or ``other``."""
+    return next((kit for kit in KITS if library.startswith(kit)), "other")
+
+
 @cache
-def routed_over_unplaced() -> Mapping[str, tuple[float, float, float]]:
+def routed_over_unplaced(kit: str = "other") -> Mapping[str, NDArray[np.float64]]:
     """Return the 10th, 50th and 90th percentile of metrics, routed over unplaced designs.
 
-    By field of `CoreMetrics`, over the rows of ``placement.csv``; a clock stands for its period.
+    By field of `CoreMetrics`, over the rows of ``placement.csv`` that are of `kit`, or over all
+    if none of them has the figure; a clock stands for its period.
     """
     rows = read_published(_RUNS).rows
     found = {}
     for metric, column in _METRICS.items():
-        ratios = [float(r[f"routed_{column}"]) / float(r[column]) for r in rows if r[column]]
-        low, middle, high = np.percentile(ratios, _RANGE).tolist()
-        found[metric] = (low, middle, high)
+        known = [row for row in rows if row[column]]
+        own = [row for row in known if kit_of(row["library"]) == kit != "other"] or known
+        ratios = [float(row[f"routed_{column}"]) / float(row[column]) for row in own]
+        found[metric] = np.percentile(ratios, _RANGE)
     return found
 
 
-@cache
-def before_placement() -> Mapping[str, float]:
-    """Return the relative standard uncertainty of metrics of designs that are not placed.
+def placed(metrics: CoreMetrics, kit: str) -> CoreMetrics:
+    """Return figures of mapped gates times the medians of routed runs.
 
-    That of a log-normal factor with the two outer percentiles of `routed_over_unplaced`: how far
-    designs lie apart.  The median, which moves all of them alike, is not in it.
+    Runs before and after placement have one clock: power follows the slower clock.
+    """
+    middle = {name: float(of[1]) for name, of in routed_over_unplaced(kit).items()}
+    slower = middle["clock_hz"]
+    return replace(
+        metrics,
+        area_m2=metrics.area_m2 * middle["area_m2"],
+        clock_hz=metrics.clock_hz / slower,
+        dynamic_power_w=metrics.dynamic_power_w * middle["dynamic_power_w"] / slower,
+        leakage_power_w=metrics.leakage_power_w * middle["leakage_power_w"],
+    )
+
+
+@cache
+def placed_range(kit: str) -> Mapping[str, NDArray[np.float64]]:
+    """Return the 10th and 90th percentile of metrics over the median, lower first."""
+    found = {name: of[[0, 2]] / of[1] for name, of in routed_over_unplaced(kit).items()}
+    return found | {"clock_hz": 1.0 / found["clock_hz"][::-1]}
+
+
+@cache
+def placed_uncertainty(kit: str) -> Mapping[str, float]:
+    """Return the relative standard uncertainty of metrics of designs as `placed`.
+
+    That of a log-normal factor with the two outer percentiles of `routed_over_unplaced`.
     """
     return {
         metric: float(np.sqrt(np.expm1((np.log(high / low) / _DEVIATIONS) ** 2)))
-        for metric, (low, _, high) in routed_over_unplaced().items()
+        for metric, (low, high) in placed_range(kit).items()
     }
 
 
-def placement_text() -> str:
+def placement_text(kit: str) -> str:
     """Return the percentiles of `routed_over_unplaced` in one line."""
     names = (column.rpartition("_")[0].replace("_", " ") for column in _METRICS.values())
     shown = [
         f"{name} {middle:.2f} ({low:.2f} to {high:.2f})"
-        for name, (low, middle, high) in zip(names, routed_over_unplaced().values(), strict=True)
+        for name, (low, middle, high) in zip(names, routed_over_unplaced(kit).values(), strict=True)
     ]
+    whose = "all kits" if kit == "other" else kit
     return (
-        "before placement: routed designs of OpenROAD-flow-scripts have, median and 10th to 90th "
-        f"percentile, times as much {', '.join(shown)}"
+        f"routed over unplaced designs of {whose} in OpenROAD-flow-scripts, median and 10th to "
+        f"90th percentile: {', '.join(shown)}"
     )

@@ -11,36 +11,56 @@ from numpy.typing import NDArray
 from dse.contract import Column, CoreMetrics
 from dse.errors import ContractError
 
+_NORMAL = np.array([-1.2815516, 1.2815516])
+"""The 10th and the 90th percentile of a standard normal distribution."""
+
 
 @dataclass(frozen=True)
 class Designs:
     """The designs a stage may use: names and one column per metric, shape (m,) or (draws, m).
 
     `uncertainty` has, for metrics whose source states it, the relative standard uncertainty of
-    each design: 0.1 is 10 %.  `filled` is the share of a task's payload that messages fill.
+    each design: 0.1 is 10 %.  `percentiles`, (m, 2), are the 10th and the 90th of a metric over
+    its nominal value, where they are known better than from `uncertainty`.  `filled` is the share
+    of a task's payload that messages fill.
     """
 
     names: tuple[str, ...]
     metrics: CoreMetrics
     uncertainty: Mapping[str, Column] = field(default_factory=dict)
     filled: Column = field(default_factory=lambda: np.ones(1))
+    percentiles: Mapping[str, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Keep no uncertainty of what there are no figures of."""
         kept = {name: share for name, share in self.uncertainty.items() if self.has_figures(name)}
+        known = {name: of for name, of in self.percentiles.items() if name in kept}
         object.__setattr__(self, "uncertainty", kept)
+        object.__setattr__(self, "percentiles", known)
 
     def take(self, rows: NDArray[np.intp]) -> Designs:
         """Return the designs at the positions `rows`, in that order."""
         fields = CoreMetrics.__dataclass_fields__
         metrics = {name: getattr(self.metrics, name)[rows] for name in fields}
         uncertainty = {name: values[rows] for name, values in self.uncertainty.items()}
+        percentiles = {name: values[rows] for name, values in self.percentiles.items()}
         names = tuple(self.names[row] for row in rows)
-        return Designs(names, CoreMetrics(**metrics), uncertainty)
+        return Designs(names, CoreMetrics(**metrics), uncertainty, percentiles=percentiles)
 
     def has_figures(self, metric: str) -> bool:
         """Tell whether a metric has a value for every design; a clock without end is none."""
         return bool(np.isfinite(getattr(self.metrics, metric)).all())
+
+    def intervals(self) -> dict[str, Column]:
+        """Return the 10th and 90th percentile of uncertain metrics over their nominal values.
+
+        Of a metric of which only the uncertainty is known, those of a log-normal factor.
+        """
+        normal = {
+            name: np.exp(np.multiply.outer(np.sqrt(np.log1p(share**2)), _NORMAL))
+            for name, share in self.uncertainty.items()
+        }
+        return {**normal, **self.percentiles}
 
     def rated(self, most_hz: float) -> Designs:
         """Return the designs clocked at no more than so much; power follows the clock.
@@ -56,7 +76,13 @@ class Designs:
         metrics = replace(self.metrics, clock_hz=clock, dynamic_power_w=power)
         known = self.uncertainty.get("clock_hz")
         sure = {} if known is None else {"clock_hz": np.where(slower < 1.0, 0.0, known)}
-        return replace(self, metrics=metrics, uncertainty={**self.uncertainty, **sure})
+        spread = {name: of for name, of in self.percentiles.items() if name != "clock_hz"}
+        return replace(
+            self,
+            metrics=metrics,
+            uncertainty={**self.uncertainty, **sure},
+            percentiles=spread,
+        )
 
     @property
     def bandwidth_bit_per_s(self) -> Column:

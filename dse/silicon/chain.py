@@ -11,7 +11,7 @@ from pathlib import Path
 from dse.algebra import units
 from dse.algebra.magnitudes import fault_of
 from dse.contract.generators import Design, Vectors
-from dse.contract.placement import before_placement, placement_text
+from dse.contract.placement import kit_of, placement_text
 from dse.errors import DseError, Fault, OutputError, StudyError, refuse
 from dse.files.json import json_text
 from dse.silicon.cells.liberty import read_liberty
@@ -235,7 +235,7 @@ class Characteriser:
         yield f"mapped for: {shown or clock or 'the fastest'}"
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
         yield "wire load: none"
-        yield placement_text()
+        yield placement_text(kit_of(self.library.name))
         if fewest := self.conditions.gate_clocks:
             yield f"clock gates: for {fewest} flip-flops or more with one enable"
         yield (
@@ -402,9 +402,6 @@ class Characteriser:
             "energy_j": power.dynamic_w * task_s,
             "settled_energy_j": power.settled_w * task_s,
             "least_period_s": least_s,
-            **{
-                f"{units.stem(one)}_uncertainty": share for one, share in before_placement().items()
-            },
         }
 
     def _facts(

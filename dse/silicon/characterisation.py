@@ -12,6 +12,7 @@ from typing import Any
 from dse.algebra import units
 from dse.algebra.expression import is_float
 from dse.contract.generators import Design, Generator, Value
+from dse.contract.placement import MAPPED_IN
 from dse.errors import ArgumentError, Fault, StudyError, UnknownPluginError, followed, refuse
 from dse.files.csv import inert
 from dse.files.document import no_such
@@ -45,8 +46,6 @@ COLUMNS = tuple(
         *("tasks_in_flight", "read_byte", "written_byte", "settled_power_mw", "idle_power_mw"),
         *("energy_pj", "settled_energy_pj", "least_period_ns", "cells", "flip_flops"),
         *("buffers", "clock_gates", "gated_flip_flops"),
-        *("area_uncertainty_percent", "clock_uncertainty_percent"),
-        *("dynamic_power_uncertainty_percent", "leakage_power_uncertainty_percent"),
     )
 )
 """Headers, with their quantities in SI."""
@@ -98,12 +97,12 @@ class Characterisation(Printable):
         parameters = list(self.designs[0].parameters)
         columns = [one for one in COLUMNS if one.name in self.designs[0].figures]
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["design", *parameters, *(one.written for one in columns)])
+        writer.writerow(["design", *parameters, MAPPED_IN, *(one.written for one in columns)])
         scales = {column.name: float(1 / column.factor) for column in columns}
         for one in self.designs:
             values = (f"{one.figures[name] * scale:.7g}" for name, scale in scales.items())
             named = (inert(str(one.parameters[name])) for name in parameters)
-            writer.writerow([one.name, *named, *values])
+            writer.writerow([one.name, *named, inert(one.facts["library"]), *values])
         return stream.getvalue()
 
     def _facts(self) -> Iterator[str]:
@@ -243,7 +242,7 @@ def characterise_all(
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
-    taken = {"design", TARGET, *AREAS, *BLOCKS, *(one.written for one in COLUMNS)}
+    taken = {"design", TARGET, MAPPED_IN, *AREAS, *BLOCKS, *(one.written for one in COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"
     refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))

@@ -121,6 +121,11 @@ class StageSection(StudySection):
     values: dict[str, int | float | str] = entries(
         "Figures that the table lacks, the same for every design"
     )
+    figures: Literal["placed", "synthesised"] = Field(
+        "placed",
+        alias="as",
+        description="Figures of our own mapped gates: scaled to placed designs, or as mapped",
+    )
     uncertainty: Uncertainty
     name: str | None = option(
         "Prefix of its columns; the core", None, pattern=r"^[A-Za-z][A-Za-z0-9_]*$"

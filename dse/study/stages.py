@@ -32,7 +32,7 @@ from dse.study.axes import (
     scaled,
     spread_values,
 )
-from dse.study.cores.models import MOST_DESIGNS, designs_of_model
+from dse.study.cores.models import MOST_DESIGNS, designs_of_model, note_placed
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -430,13 +430,14 @@ def _core_designs(
     values = _parameters(model, written, reader)
     if len(reader.faults) > before:
         return None
-    designs = designs_of_model(core, model, values, written.uncertainty, reader)
+    designs = designs_of_model(core, model, values, written, reader)
     if "latency_cycles" in model.assumed and scenario.chained:
         rule = f"core {core.name!r} assumes its latency, which decides the rate in a chained mode"
         remedy = "choose a core or a model whose latency is known"
         if is_record(str(written.core)):
             remedy = "add core.laws.latency to the record, or core.laws.tasks_in_flight"
         reader.fault(("core",), rule, remedy)
+    note_placed({core.name: model.kit}, written, reader)
     if model.assumed:
         words = ", ".join(units.stem(name).replace("_", " ") for name in model.assumed)
         reader.notes.append(f"core {core.name}: assumed for every design: {words}")

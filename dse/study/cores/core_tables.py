@@ -17,6 +17,7 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.magnitudes import MOST, fault_of
 from dse.contract import Column, CoreMetrics
+from dse.contract.placement import MAPPED_IN, kit_of
 from dse.errors import Fault, UnitError, followed, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable
@@ -282,7 +283,8 @@ def table_designs(
     figures.give(written.values)
     metrics = _metrics(figures, chained=scenario.chained)
     figures.check_all_used(KNOWN)
-    uncertainty = _uncertainty(written, figures)
+    kit = _kit(table, places, reader)
+    shares = _uncertainty(figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
     reserved = {*schema.StageSection.model_fields, "design"}
     names = tables.row_names(table, places, free, reserved, reader)
@@ -295,7 +297,20 @@ def table_designs(
         reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
     if figures.unleaking:
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
-    return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
+    designs = models.as_placed(Designs(names, metrics, shares), kit, written, reader)
+    models.note_placed({FilePath(file).name: kit}, written, reader)
+    return designs.take(np.flatnonzero(kept))
+
+
+def _kit(table: CsvTable, places: Mapping[str, int], reader: Reader) -> str:
+    """Return the kit of a table of `dse characterise`, empty for any other table."""
+    if MAPPED_IN not in places:
+        return ""
+    kits = sorted({kit_of(library) for library in table.columns[places[MAPPED_IN]]})
+    if len(kits) > 1:
+        rule = f"designs are mapped in several kits: {', '.join(kits)}"
+        reader.fault(("table",), rule, "write a table for each kit, and take them by `among`")
+    return kits[0] if kits else ""
 
 
 def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
@@ -439,10 +454,9 @@ def _traffic(figures: Figures) -> dict[str, Column]:
     return _known(found)
 
 
-def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Column]:
-    """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
-    shares = models.stated(written.uncertainty, figures.reader)
-    found = {metric: figures.full(share) for metric, share in shares.items()}
+def _uncertainty(figures: Figures) -> dict[str, Column]:
+    """Return relative standard uncertainties from columns: ``area_uncertainty_percent``."""
+    found: dict[str, Column] = {}
     for name, metrics in models.STATED.items():
         column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)
         if column is not None:

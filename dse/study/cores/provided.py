@@ -19,6 +19,7 @@ import numpy as np
 
 from dse import contract
 from dse.algebra import units
+from dse.contract import Column
 from dse.contract.functions import close_functions, provided
 from dse.contract.published import read_published
 from dse.errors import UnitError, nearest
@@ -26,7 +27,7 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.cores.models import concatenated, designs_of_model
+from dse.study.cores.models import concatenated, designs_of_model, note_placed
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -89,6 +90,7 @@ class Taken:
     core: contract.Core
     assumed: tuple[str, ...]
     designs: Designs
+    kit: str = ""
 
 
 def note_taken(
@@ -196,6 +198,7 @@ def provided_designs(
     if written.scale_to is not None:
         designs = _scaled(designs, taken, written.scale_to, reader)
     note_taken(wanted, taken, refused, written, scenario, reader)
+    note_placed({one.core.name: one.kit for one in taken}, written, reader)
     return designs
 
 
@@ -260,9 +263,9 @@ def _taken(
         elif scenario.chained and "latency_cycles" in model.assumed:
             refused[core.name] = "its latency is assumed, and decides the rate in a chained mode"
         else:
-            designs = designs_of_model(core, model, values, written.uncertainty, reader)
+            designs = designs_of_model(core, model, values, written, reader)
             names = tuple(f"{core.name}_{name}" for name in designs.names)
-            yield Taken(core, model.assumed, replace(designs, names=names))
+            yield Taken(core, model.assumed, replace(designs, names=names), model.kit)
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
@@ -305,15 +308,26 @@ def _joined(taken: Sequence[Taken]) -> Designs:
     for name in (*AREAS, *BLOCKS, *POWERS):
         if np.isnan(columns[name]).any():
             columns[name] = np.full_like(columns[name], np.nan)
-    stated = {metric for one in taken for metric in one.designs.uncertainty}
-    uncertainty = {
+    every = [one.designs for one in taken]
+    uncertainty = _columns([(one, one.uncertainty) for one in every], 0.0)
+    percentiles = _columns([(one, one.intervals()) for one in every], (1.0, 1.0))
+    names = tuple(name for one in every for name in one.names)
+    return Designs(names, contract.CoreMetrics(**columns), uncertainty, percentiles=percentiles)
+
+
+def _columns(
+    parts: Sequence[tuple[Designs, Mapping[str, Column]]], default: float | tuple[float, ...]
+) -> dict[str, Column]:
+    """Return columns of all designs by metric, `default` for those that lack one."""
+    return {
         metric: np.concatenate(
-            [one.designs.uncertainty.get(metric, np.zeros(len(one.designs.names))) for one in taken]
+            [
+                columns[metric] if metric in columns else np.stack([default] * len(one.names))
+                for one, columns in parts
+            ]
         )
-        for metric in sorted(stated)
+        for metric in sorted({metric for _, columns in parts for metric in columns})
     }
-    names = tuple(name for one in taken for name in one.designs.names)
-    return Designs(names, contract.CoreMetrics(**columns), uncertainty)
 
 
 def _scaled(designs: Designs, taken: Sequence[Taken], node: str, reader: Reader) -> Designs:

@@ -1,0 +1,103 @@
+"""Ranges of an answer's numbers, from how sure the figures of its cores are, and their gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dse.algebra import units
+from dse.model.graph import argument_names
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.model.stage import Stage
+from dse.reports.sections import Section
+from dse.reports.text import in_words, listed
+from dse.study.scenario import field_path
+
+NARROW = 1e-3
+"""A range is shown when its ends differ by more than this share."""
+
+_KINDS = {"m2": ("m2",), "w": ("w", "j"), "j": ("w", "j")}
+"""First letters of the units of what a quantity in a unit sums."""
+
+Ranges = Mapping[str, tuple[float, float]]
+
+
+def ranges(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
+    """Return the lowest and highest value of quantities of the design at `point`, (1, d).
+
+    With all uncertain figures of its cores at their 10th percentiles, and at their 90th, but with
+    clocks the other way round.  Quantities that hardly depend on them are omitted.
+    """
+    if not any(stage.designs.uncertainty for stage in problem.stages):
+        return {}
+    ends = [
+        replace(problem, stages=tuple(_at(stage, end) for stage in problem.stages))
+        for end in (0, 1)
+    ]
+    columns = [one.describe(point) for one in (problem, *ends)]
+    found = {}
+    for name in names:
+        values = [float(column[name][0]) for column in columns]
+        low, high = min(values), max(values)
+        if np.isfinite(high) and high - low > NARROW * abs(values[0]):
+            found[name] = (low, high)
+    return found
+
+
+def _at(stage: Stage, end: int) -> Stage:
+    """Return a stage with the figures of its designs at one end; power follows the clock."""
+    metrics = stage.designs.metrics
+    intervals = stage.designs.intervals()
+    factors = {
+        name: interval[:, 1 - end if name == "clock_hz" else end]
+        for name, interval in intervals.items()
+    }
+    if "dynamic_power_w" in factors:
+        factors["dynamic_power_w"] = factors["dynamic_power_w"] * factors.get("clock_hz", 1.0)
+    moved = {name: getattr(metrics, name) * factor for name, factor in factors.items()}
+    return replace(stage, designs=replace(stage.designs, metrics=replace(metrics, **moved)))
+
+
+def range_text(found: Ranges, name: str) -> str:
+    """Return the range of a quantity after its value, empty without one: `` (28.7 to 43.7 mW)``."""
+    if name not in found:
+        return ""
+    low, high = (units.show(float(f"{value:.3g}"), name) for value in found[name])
+    number, _, unit = low.partition(" ")
+    return f" ({number if high.endswith(f' {unit}') else low} to {high})"
+
+
+def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
+    """Return the meaning of an answer's ranges, and the terms that its sums omit."""
+    lines = []
+    if found:
+        scaled = any(stage.designs.percentiles for stage in problem.stages)
+        placed = ", scaled to placed designs" * scaled
+        lines.append(
+            f"Ranges: of the cores only, 10th to 90th percentile of their figures{placed}."
+        )
+    gaps = {goal.name: [*_gaps(problem, point, goal.name)] for goal in problem.goals}
+    told = [f"Not in {in_words(name)}: {listed(terms)}." for name, terms in gaps.items() if terms]
+    lines += [" ".join(told)] * bool(told)
+    facts = {"ranges": {name: list(ends) for name, ends in found.items()}, "omitted": gaps}
+    return Section("ranges", "Ranges", tuple(lines), facts=facts, brief=tuple(lines))
+
+
+def _gaps(problem: Problem, point: Index, name: str) -> Iterator[str]:
+    """Yield the terms of a sum that are unknown or 0 for the design at `point`, in words."""
+    kinds = _KINDS.get(units.suffix(name).partition("_")[0])
+    if kinds is None or name not in problem.graph.quantities:
+        return
+    columns = problem.describe(point)
+    steps = problem.graph.closure([name])
+    _, optional = argument_names(steps[-1].plugin)
+    for term in optional:
+        if term not in steps[-1].arguments:
+            yield in_words(term)
+    for term in dict.fromkeys(one for step in steps for one in step.arguments):
+        known = term in problem.graph.inputs and units.suffix(term).startswith(kinds)
+        if known and term in columns and not columns[term].any():
+            yield f"{field_path(term)} (0)"
