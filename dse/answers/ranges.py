@@ -62,12 +62,12 @@ def _at(stage: Stage, end: int) -> Stage:
 
 
 def range_text(found: Ranges, name: str) -> str:
-    """Return the range of a quantity after its value, empty without one: `` (28.7 to 43.7 mW)``."""
+    """Return the range of a quantity that follows its value, empty without one."""
     if name not in found:
         return ""
     low, high = (units.show(float(f"{value:.3g}"), name) for value in found[name])
     number, _, unit = low.partition(" ")
-    return f" ({number if high.endswith(f' {unit}') else low} to {high})"
+    return f" ({number if high.endswith(f' {unit}') else low} to {high}, cores only)"
 
 
 def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
@@ -80,10 +80,11 @@ def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
             f"Ranges: of the cores only, 10th to 90th percentile of their figures{placed}."
         )
     gaps = {goal.name: [*_gaps(problem, point, goal.name)] for goal in problem.goals}
-    told = [f"Not in {in_words(name)}: {listed(terms)}." for name, terms in gaps.items() if terms]
-    lines += [" ".join(told)] * bool(told)
+    brief = []
+    if terms := [*dict.fromkeys(term for of in gaps.values() for term in of)]:
+        brief.append(f"Not counted: {listed(terms)}.")
     facts = {"ranges": {name: list(ends) for name, ends in found.items()}, "omitted": gaps}
-    return Section("ranges", "Ranges", tuple(lines), facts=facts, brief=tuple(lines))
+    return Section("ranges", "Ranges", tuple(lines + brief), facts=facts, brief=tuple(brief))
 
 
 def _gaps(problem: Problem, point: Index, name: str) -> Iterator[str]:
@@ -93,11 +94,18 @@ def _gaps(problem: Problem, point: Index, name: str) -> Iterator[str]:
         return
     columns = problem.describe(point)
     steps = problem.graph.closure([name])
-    _, optional = argument_names(steps[-1].plugin)
-    for term in optional:
-        if term not in steps[-1].arguments:
-            yield in_words(term)
     for term in dict.fromkeys(one for step in steps for one in step.arguments):
         known = term in problem.graph.inputs and units.suffix(term).startswith(kinds)
         if known and term in columns and not columns[term].any():
-            yield f"{field_path(term)} (0)"
+            yield _words(term)
+    for step in steps[-1:]:
+        _, optional = argument_names(step.plugin)
+        yield from (
+            _words(term)
+            for term in optional
+            if term not in step.arguments and units.suffix(term).startswith(kinds)
+        )
+
+
+def _words(term: str) -> str:
+    return in_words(field_path(term)) if "." in field_path(term) else in_words(term)

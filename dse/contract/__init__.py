@@ -252,6 +252,8 @@ class Interface(Sureness):
         A read across the link, from request to data.
     retransmit_share, segment_byte
         Of an engine on the way of the data: segments that are sent again, and their payload.
+    buffer_j_per_bit
+        To write or to read a bit of buffer.
     idle_power_w, transfer_j_per_byte, attachment_area_m2
         Of the attachment itself: whatever happens, for each payload byte, and its silicon.
     acceleration
@@ -298,6 +300,7 @@ class Interface(Sureness):
     host_power_w: float | None = None
     buffer_area_m2_per_bit: float = 0.0
     buffer_leakage_w_per_bit: float = 0.0
+    buffer_j_per_bit: float = 0.0
     idle_power_w: float = 0.0
     transfer_j_per_byte: float = 0.0
     attachment_area_m2: float = 0.0

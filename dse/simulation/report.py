@@ -277,6 +277,7 @@ def _draw(columns: Columns, stages: Stages) -> Draw:
         *(e * (1.0 - c) for e, c in zip(energy, clocked, strict=True)),
         columns.get("budget_memory_j_per_byte", 0.0) * _moved_byte(stages),
         columns.get("interface_transfer_j_per_byte", 0.0) / 8.0,
+        4.0 * columns.get("interface_buffer_j_per_bit", 0.0),  # in and out, written and read
     ]
     host = columns.get("interface_host_power_w", 0.0) / columns["interface_host_cores"]
     return Draw(sum(always), host, sum(of_bits))

@@ -268,6 +268,12 @@ class InterfaceSection(StudySection):
         assumed=20e-12,
         unwritten="buffers that leak 20 pW/bit",
     )
+    buffer_energy: Amount = quantity(
+        "Energy to write or read a bit of buffer memory",
+        "interface_buffer_j_per_bit",
+        zero=True,
+        unwritten="buffers without energy of access",
+    )
 
     idle_power: Amount = quantity(
         "Power that the attachment draws anyway",

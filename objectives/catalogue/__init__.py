@@ -42,8 +42,8 @@ def _given(row: Mapping[str, str], column: str, unit: float = 1.0) -> float:
     return value
 
 
-UNPUBLISHED = ("idle_power", "transfer_energy", "attachment_area")
-"""Fields of the attachment itself, which no source of any interface gives."""
+UNPUBLISHED = ("buffer_energy", "idle_power", "transfer_energy", "attachment_area")
+"""Fields of buffers and attachment that no source of any interface gives."""
 
 
 def interface_called(name: str) -> Interface:

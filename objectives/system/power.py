@@ -16,6 +16,9 @@ from dse.contract import Column, Falling, Rising, objective
 from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
+ACCESSES = 4.0
+"""Of buffers for a bit of payload: it and its result are each written once and read once."""
+
 
 @objective(source=BATTLE_HEMPSTEAD, report=True)
 def power_w(
@@ -24,16 +27,20 @@ def power_w(
     clocked_power_w: Rising[Column],
     own_power_w: Rising[Column | float] = 0.0,
     buffer_leakage_power_w: Rising[Column | float] = 0.0,
+    interface_buffer_j_per_bit: Rising[Column | float] = 0.0,
+    throughput_bit_per_s: Rising[Column | float] = 0.0,
 ) -> Column:
     """Power of fleet and buffers.
 
-    ``P = P_base + r e_clocked + P_own + P_buffer = P_dyn + P_leak``, in W.
+    ``P = P_base + r e_clocked + P_own + P_buffer + 4 R e_buffer = P_dyn + P_leak + 4 R e_buffer``,
+    in W: a bit of payload, and of its result, is written to a buffer once and read once.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    return base_power_w + clocked_power_w + own_power_w + buffer_leakage_power_w
+    fleet = base_power_w + clocked_power_w + own_power_w + buffer_leakage_power_w
+    return fleet + ACCESSES * throughput_bit_per_s * interface_buffer_j_per_bit
 
 
 @objective(source=BATTLE_HEMPSTEAD, over_stages="sum")
@@ -266,15 +273,16 @@ def power_limit_bit_per_s(
     dynamic_energy_j_per_bit: Falling[Column],
     leakage_power_w: Falling[Column],
     memory_energy_j_per_bit: Falling[Column | float] = 0.0,
+    interface_buffer_j_per_bit: Falling[Column | float] = 0.0,
     budget_power_cap_w: Rising[Column | float] = np.inf,
     budget_constant_power_w: Falling[Column | float] = 0.0,
 ) -> Column:
     """Payload rate at which fleet, buffers and memory spend the whole power cap.
 
-    ``max(0, cap - P_const - P_leak) / (e + m e_mem)``, in bit/s: usable power is the cap less
-    everything constant (leakage and the platform's constant power); the host is outside the cap.
-    Memory traffic is charged at the rate of the pipelines, which is cautious where they run ahead
-    of the payload.
+    ``max(0, cap - P_const - P_leak) / (e + m e_mem + 4 e_buffer)``, in bit/s: usable power is the
+    cap less everything constant (leakage and the platform's constant power); the host is outside
+    the cap.  Memory traffic is charged at the rate of the pipelines, which is cautious where they
+    run ahead of the payload.
 
     References
     ----------
@@ -282,5 +290,6 @@ def power_limit_bit_per_s(
     """
     usable = budget_power_cap_w - budget_constant_power_w - leakage_power_w
     energy = dynamic_energy_j_per_bit + memory_energy_j_per_bit
+    energy = energy + ACCESSES * interface_buffer_j_per_bit
     limit = np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
     return np.where(np.less(budget_power_cap_w, np.inf), limit, np.inf)

@@ -13,6 +13,7 @@ import numpy as np
 from dse.contract import WAIT_MODES, Column, Falling, Rising, guard, requirement
 from dse.objectives.system.fleet import Stages, largest, least, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
+from dse.objectives.system.power import ACCESSES
 
 _LIMITS = (
     "rate_limit_bit_per_s",
@@ -209,9 +210,11 @@ def power_is_energy_over_time(
     throughput_bit_per_s: Column,
     power_limit_bit_per_s: Column | float = np.inf,
     buffer_leakage_power_w: Column | float = 0.0,
+    interface_buffer_j_per_bit: Column | float = 0.0,
 ) -> Column:
     """Return by how much power differs from the energy of one second, stage by stage."""
     energy = total(stage_leakage_power_w) + buffer_leakage_power_w
+    energy = energy + ACCESSES * throughput_bit_per_s * interface_buffer_j_per_bit
     stages = zip(
         stage_dynamic_power_w, stage_capacity_bit_per_s, stage_clocked, stage_common, strict=True
     )
@@ -246,9 +249,12 @@ def total_power_is_its_parts(
     memory_power_w: Column | float = 0.0,
     attachment_power_w: Column | float = 0.0,
     budget_constant_power_w: Column | float = 0.0,
+    interface_buffer_j_per_bit: Column | float = 0.0,
+    throughput_bit_per_s: Column,
 ) -> Column:
     """Return by how much total power differs from everything that draws power."""
     parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
+    parts = parts + ACCESSES * throughput_bit_per_s * interface_buffer_j_per_bit
     return _apart(total_power_w, parts + attachment_power_w + budget_constant_power_w)
 
 

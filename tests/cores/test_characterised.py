@@ -172,7 +172,11 @@ def test_lines_are_those_that_fit_core_finds(library: str) -> None:
         TABLES / f"des_{library}.csv",
         over="unroll",
         forms={"area": "affine", "clock": "affine", "leakage_power": "affine"},
-        settings={"parameters.structure": "pipelined", "parameters.target": "fastest"},
+        settings={
+            "parameters.structure": "pipelined",
+            "parameters.target": "fastest",
+            "as": "synthesised",
+        },
     )
     laws, at = found.to_dict()["laws"], np.array([1.0, 3.0])
     law = core_of(f"des_{library}").models["law"].function(unroll=at)
@@ -212,25 +216,47 @@ def test_without_glitches_a_larger_radix_takes_less_energy(library: str) -> None
 
 
 def test_aes_at_100_gbit_per_s_by_hand() -> None:
-    """A block in each cycle of 0.996 ns is 128.5 Gbit/s: one u10, mapped for half its clock."""
-    (row,) = dse.run(STUDIES / "aes_100gbps.yaml").front.to_dict("records")
-    assert row["aes.aes128_asap7_u10_half"] == row["instances"] == 1
-    assert row["area_m2"] == pytest.approx(4502e-12, rel=1e-3)
-    assert row["power_w"] == pytest.approx(27.005e-12 * 100e9 / 128 + 4.21e-6, rel=1e-3)
+    """A block in each cycle of 0.996 ns is 128.5 Gbit/s: one u10, mapped for half its clock.
+
+    Placed it has a cycle of 1.054 ns, 1.179 times the area, 1.356 times the energy and 1.312 times
+    the leakage: medians of 14 routed runs.
+    """
+    for figures, (area, energy, leakage) in {
+        "synthesised": (1.0, 1.0, 1.0),
+        "placed": (1.1794, 1.3557, 1.312),
+    }.items():
+        found = dse.run(STUDIES / "aes_100gbps.yaml", overrides={"stages.0.as": figures})
+        (row,) = found.front.to_dict("records")
+        assert row["aes.aes128_asap7_u10_half"] == row["instances"] == 1
+        assert row["area_m2"] == pytest.approx(4502e-12 * area, rel=1e-3)
+        power_w = 27.005e-12 * energy * 100e9 / 128 + 4.21e-6 * leakage
+        assert row["power_w"] == pytest.approx(power_w, rel=1e-3)
+        assert row["clock_hz"] == pytest.approx(100e9 / 128, rel=1e-3)
+
+
+FACTORS = {
+    "other": ((1.126, 1.214, 1.499), (0.993, 1.063, 1.251), (1.291, 1.503, 2.194)),
+    "asap7": ((1.126, 1.179, 1.351), (0.964, 1.059, 1.220), (1.292, 1.356, 1.972)),
+    "sky130": ((1.206, 1.378, 1.613), (0.993, 1.063, 1.251), (1.429, 1.852, 2.261)),
+}
+"""Area, period and power of 29, 14 and 10 routed runs; sky130 has no periods of its own."""
+
+
+@pytest.mark.parametrize("kit", FACTORS)
+def test_placed_figures_are_the_medians_of_a_kit(kit: str) -> None:
+    factors = routed_over_unplaced(kit)
+    for metric, expected in zip(("area_m2", "clock_hz", "dynamic_power_w"), FACTORS[kit]):
+        assert factors[metric] == pytest.approx(expected, abs=1e-3)
 
 
 def test_what_is_not_placed_is_as_unsure_as_public_runs_say() -> None:
-    factors = routed_over_unplaced()
-    assert factors["area_m2"] == pytest.approx((1.126, 1.214, 1.499), abs=1e-3)
-    assert factors["clock_hz"] == pytest.approx((0.993, 1.063, 1.251), abs=1e-3)
-    assert factors["dynamic_power_w"] == pytest.approx((1.291, 1.503, 2.194), abs=1e-3)
     shares = {}
     for model, parameters in (("table", "{}"), ("law", "{unroll: [4]}")):
         written = [("stages.0.core", "des_asap7"), ("stages.0.model", model)]
         written.append(("stages.0.parameters", parameters))
         (stage,) = problem_of(STUDIES / "settop_116mbps.yaml", *written).stages
         shares[model] = stage.designs.uncertainty["area_m2"][0]
-    assert shares["table"] == pytest.approx(np.log(1.499 / 1.126) / 2.563, rel=5e-3)
+    assert shares["table"] == pytest.approx(np.log(1.351 / 1.126) / 2.563, rel=5e-3)
     off = residual_spread(core_of("des_asap7").models["law"])["area_m2"]
     assert shares["law"] ** 2 == pytest.approx(shares["table"] ** 2 + off**2)
 

@@ -146,6 +146,7 @@ def design(random: np.random.Generator) -> dict[str, Any]:
         "interface_descriptors": float(random.integers(0, 4)),
         "interface_batch": float(random.integers(1, 33)),
         "interface_idle_power_w": drawn(1e-3, 10),
+        "interface_buffer_j_per_bit": drawn(1e-14, 1e-12),
         "interface_transfer_j_per_byte": drawn(1e-12, 1e-10),
         "interface_attachment_area_m2": drawn(1e-9, 1e-6),
         "budget_memory_byte_per_s": drawn(1e8, 1e11),
@@ -296,6 +297,7 @@ def expected(of: dict[str, Any]) -> dict[str, float]:
     found["memory_energy_j_per_bit"] = found["memory_byte_per_bit"] * of["budget_memory_j_per_byte"]
     usable = max(0.0, of["budget_power_cap_w"] - of["budget_constant_power_w"] - leakage)
     energy = found["dynamic_energy_j_per_bit"] + found["memory_energy_j_per_bit"]
+    energy += 2 * (1 + 1) * of["interface_buffer_j_per_bit"]  # in and out, written and read
     cap = found["power_limit_bit_per_s"] = usable / energy
     slower = [max(1.0, s.capacity_bit_per_s / cap) if cap else inf for s in stages]
     own = [(s, by) for s, by in zip(stages, slower, strict=True) if not s.common]
@@ -424,7 +426,8 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
     clocked = stream * found["clocked_energy_j_per_bit"]
     memory = reached * found["memory_energy_j_per_bit"]
     own = found["own_power_w"]
-    power_w = found["leakage_power_w"] + gated + clocked + own
+    buffered = 2 * (1 + 1) * of["interface_buffer_j_per_bit"] * reached
+    power_w = found["leakage_power_w"] + gated + clocked + own + buffered
     per_byte = of["interface_transfer_j_per_byte"]
     attached = of["interface_idle_power_w"] + per_byte * reached / 8
     all_bit_per_s = reached / of["workload_payload_offloaded"]

@@ -89,7 +89,10 @@ TIMES_S = {
     "in_flight=8 max_in_flight=9": (600e-9, 0.0),
     "attachment=inline retransmit_share=1 % segment=1 kB": (600e-9, 0.0),
     "host_cores=4 host_power=100 W buffer_area=1 um2/bit buffer_leakage=1 pW/bit": (600e-9, 0.0),
-    "idle_power=1 W transfer_energy=1 nJ/B attachment_area=1 mm2": (600e-9, 0.0),
+    "buffer_energy=0.1 pJ/bit idle_power=1 W transfer_energy=1 nJ/B attachment_area=1 mm2": (
+        600e-9,
+        0.0,
+    ),
     "device=sandy_bridge": (600e-9, 4096 / 54.4e9),  # 16 B in each of 3.4 G cycles
     f"pcie=gen5 x16 {PCIE} round_trip=100 ns": (900e-9, 97.48e-9),
 }

@@ -109,7 +109,7 @@ def test_an_interface_in_full():
             "wait",
             "max_in_flight",
         ),
-        unspecified=("idle_power", "transfer_energy", "attachment_area"),
+        unspecified=("buffer_energy", "idle_power", "transfer_energy", "attachment_area"),
     )
 
 

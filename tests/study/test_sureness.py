@@ -109,7 +109,10 @@ objectives: {area: minimise, power: minimise}
 """
 
 
-ATTACHED = "an attachment without idle power, transfers without energy, an attachment without area"
+ATTACHED = (
+    "buffers without energy of access, an attachment without idle power, transfers without energy, "
+    "an attachment without area"
+)
 
 
 def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
