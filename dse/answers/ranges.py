@@ -81,8 +81,13 @@ def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
         )
     gaps = {goal.name: [*_gaps(problem, point, goal.name)] for goal in problem.goals}
     brief = []
-    if terms := [*dict.fromkeys(term for of in gaps.values() for term in of)]:
-        brief.append(f"Not counted: {listed(terms)}.")
+    if any(gaps.values()):
+        kinds: dict[str, list[str]] = {"area": [], "power": []}
+        for term in dict.fromkeys(term for of in gaps.values() for term in of):
+            name, _, kind = term.rpartition(" ")
+            kinds["area" if kind == "area" else "power"].append(name)
+        told = [f"{listed(names)} {kind}" for kind, names in kinds.items() if names]
+        brief.append(f"Not counted: {'; '.join(told)}.")
     facts = {"ranges": {name: list(ends) for name, ends in found.items()}, "omitted": gaps}
     return Section("ranges", "Ranges", tuple(lines + brief), facts=facts, brief=tuple(brief))
 

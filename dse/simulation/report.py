@@ -629,7 +629,8 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
     ]
     settled = [one for one in known if SETTLED[one.measure] * needed <= OFFLOADS]
     apart = [_apart(one) for one in settled if _is_apart(one)]
-    unsettled = [one.quantity for one in known if one not in settled]
+    rest = [one for one in known if one not in settled]
+    unsettled = [one.quantity for one in rest]
     notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
     lines = list(notes)
     if settled and not apart:
@@ -640,14 +641,30 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
             f"At {percent(min(load, 1.0))} of what the design carries, {OFFLOADS:,} simulated "
             f"offloads do not settle {names}: dse simulate --offloads."
         )
+    goals = [goal.name for goal in prepared.problem.goals]
+    notes += [_estimate(one, needed) for one in rest if one.quantity in goals and _differs(one)]
     quantities = {one.quantity: one.to_dict() for one in settled}
     facts = {"offloads": OFFLOADS, "load": load, "quantities": quantities, "unsettled": unsettled}
     return Section("simulation", "Simulation", tuple(lines), facts=facts, brief=tuple(notes))
 
 
+def _estimate(one: BothSides, needed: float) -> str:
+    """Return the value of a quantity that too few offloads show for an error, in a sentence."""
+    seen, model = (units.show(value, one.quantity) for value in (one.simulated.value, one.model))
+    name = in_words(one.quantity)
+    return (
+        f"{name[0].upper()}{name[1:]} is known no better than by simulation: about {seen} in "
+        f"{OFFLOADS:,} offloads, {model} by the model; `dse simulate --offloads {math.ceil(needed)}`."
+    )
+
+
 def _is_apart(one: BothSides) -> bool:
     """Return whether a difference is worth a word, beyond the simulation's own error."""
-    return abs(one.difference or 0.0) > SEEN and abs(one.errors or 0.0) > SURE
+    return _differs(one) and abs(one.errors or 0.0) > SURE
+
+
+def _differs(one: BothSides) -> bool:
+    return abs(one.difference or 0.0) > SEEN
 
 
 def _apart(one: BothSides) -> str:

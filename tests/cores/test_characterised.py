@@ -245,7 +245,9 @@ FACTORS = {
 @pytest.mark.parametrize("kit", FACTORS)
 def test_placed_figures_are_the_medians_of_a_kit(kit: str) -> None:
     factors = routed_over_unplaced(kit)
-    for metric, expected in zip(("area_m2", "clock_hz", "dynamic_power_w"), FACTORS[kit]):
+    for metric, expected in zip(
+        ("area_m2", "clock_hz", "dynamic_power_w"), FACTORS[kit], strict=True
+    ):
         assert factors[metric] == pytest.approx(expected, abs=1e-3)
 
 
