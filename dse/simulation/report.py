@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -632,29 +632,40 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
     rest = [one for one in known if one not in settled]
     unsettled = [one.quantity for one in rest]
     notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
-    lines = list(notes)
+    lines = [*notes, *_unsettled(unsettled, load)]
     if settled and not apart:
-        lines.append(f"A simulation of {OFFLOADS:,} offloads agrees with the model.")
-    if unsettled:
-        names = listed([in_words(name) for name in unsettled])
-        lines.append(
-            f"At {percent(min(load, 1.0))} of what the design carries, {OFFLOADS:,} simulated "
-            f"offloads do not settle {names}: dse simulate --offloads."
-        )
-    goals = [goal.name for goal in prepared.problem.goals]
-    notes += [_estimate(one, needed) for one in rest if one.quantity in goals and _differs(one)]
+        lines.insert(0, f"A simulation of {OFFLOADS:,} offloads agrees with the model.")
+    named = _named(prepared.problem)
+    notes += [_roughly(one, needed) for one in rest if one.quantity in named and _differs(one)]
     quantities = {one.quantity: one.to_dict() for one in settled}
     facts = {"offloads": OFFLOADS, "load": load, "quantities": quantities, "unsettled": unsettled}
     return Section("simulation", "Simulation", tuple(lines), facts=facts, brief=tuple(notes))
 
 
-def _estimate(one: BothSides, needed: float) -> str:
-    """Return the value of a quantity that too few offloads show for an error, in a sentence."""
+def _named(problem: Problem) -> set[str]:
+    """Return the quantities that the objectives and constraints of a study name."""
+    rules = [name for rule in problem.constraints for name in rule.names]
+    return {*rules, *(goal.name for goal in problem.goals)}
+
+
+def _unsettled(names: Sequence[str], load: float) -> Iterator[str]:
+    """Yield a sentence on quantities of which too few offloads were simulated."""
+    if names:
+        yield (
+            f"At {percent(min(load, 1.0))} of what the design carries, {OFFLOADS:,} simulated "
+            f"offloads do not settle {listed([in_words(name) for name in names])}: "
+            "dse simulate --offloads."
+        )
+
+
+def _roughly(one: BothSides, needed: float) -> str:
+    """Return the value of a quantity of which too few offloads were simulated, in a sentence."""
     seen, model = (units.show(value, one.quantity) for value in (one.simulated.value, one.model))
     name = in_words(one.quantity)
     return (
         f"{name[0].upper()}{name[1:]} is known no better than by simulation: about {seen} in "
-        f"{OFFLOADS:,} offloads, {model} by the model; `dse simulate --offloads {math.ceil(needed)}`."
+        f"{OFFLOADS:,} offloads, {model} by the model; `dse simulate --offloads "
+        f"{math.ceil(needed):,}`."
     )
 
 
