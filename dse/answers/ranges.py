@@ -19,6 +19,9 @@ from dse.study.scenario import field_path
 NARROW = 1e-3
 """A range is shown when its ends differ by more than this share."""
 
+PACED = ("clock_hz", "cycles_per_task", "payload_bit")
+"""Figures of the rate, which a range leaves as they are."""
+
 _KINDS = {"m2": ("m2",), "w": ("w", "j"), "j": ("w", "j")}
 """First letters of the units of what a quantity in a unit sums."""
 
@@ -28,8 +31,9 @@ Ranges = Mapping[str, tuple[float, float]]
 def ranges(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
     """Return the lowest and highest value of quantities of the design at `point`, (1, d).
 
-    With all uncertain figures of its cores at their 10th percentiles, and at their 90th, but with
-    clocks the other way round.  Quantities that hardly depend on them are omitted.
+    With all uncertain figures of its cores at their 10th percentiles, and at their 90th, at the
+    same rate: a slower fleet would carry less, and so draw less.  Quantities that hardly depend on
+    them are omitted.
     """
     if not any(stage.designs.uncertainty for stage in problem.stages):
         return {}
@@ -48,16 +52,13 @@ def ranges(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
 
 
 def _at(stage: Stage, end: int) -> Stage:
-    """Return a stage with the figures of its designs at one end; power follows the clock."""
+    """Return a stage with the figures of its designs at one end, at the same clock."""
     metrics = stage.designs.metrics
-    intervals = stage.designs.intervals()
-    factors = {
-        name: interval[:, 1 - end if name == "clock_hz" else end]
-        for name, interval in intervals.items()
+    moved = {
+        name: getattr(metrics, name) * interval[:, end]
+        for name, interval in stage.designs.intervals().items()
+        if name not in PACED
     }
-    if "dynamic_power_w" in factors:
-        factors["dynamic_power_w"] = factors["dynamic_power_w"] * factors.get("clock_hz", 1.0)
-    moved = {name: getattr(metrics, name) * factor for name, factor in factors.items()}
     return replace(stage, designs=replace(stage.designs, metrics=replace(metrics, **moved)))
 
 
@@ -75,9 +76,9 @@ def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
     lines = []
     if found:
         scaled = any(stage.designs.percentiles for stage in problem.stages)
-        placed = ", scaled to placed designs" * scaled
+        figures = "figures, scaled to placed designs" if scaled else "figures"
         lines.append(
-            f"Ranges: of the cores only, 10th to 90th percentile of their figures{placed}."
+            f"Ranges: 10th to 90th percentile of the cores' {figures}; clocks and all else nominal."
         )
     gaps = {goal.name: [*_gaps(problem, point, goal.name)] for goal in problem.goals}
     brief = []
