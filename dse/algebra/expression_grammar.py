@@ -123,9 +123,9 @@ class ExpressionReader:
         read: list[tuple[ast.expr, str]] = []
         for position, side in enumerate(sides):
             beside = sides[max(0, position - 1) : position + 2]
-            name = next((other for other in beside if isinstance(other, ast.Name)), None)
+            name = next(filter(None, map(_named, beside)), "")
             if name and isinstance(side, ast.Constant) and isinstance(side.value, str):
-                resolved = self._resolve(name.id)
+                resolved = self._resolve(name)
                 side.value = _converted(units.parse, side.value, resolved)
                 read.append((side, units.suffix(resolved)))
             else:
@@ -137,10 +137,10 @@ class ExpressionReader:
         _limit(depth)
         if isinstance(node, ast.Constant):
             return self._literal(node)
-        if isinstance(node, ast.Name):
-            node.id = self._resolve(node.id)
-            self.used.add(node.id)
-            return node, units.suffix(node.id)
+        if name := _named(node):
+            name = self._resolve(name)
+            self.used.add(name)
+            return ast.copy_location(ast.Name(name), node), units.suffix(name)
         if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATIONS:
             node.operand, unit = self.arithmetic(node.operand, depth + 1)
             return node, unit
@@ -246,6 +246,16 @@ class ExpressionReader:
 
     def _shown(self, node: ast.expr) -> str:
         return short(ast.get_source_segment(self.source, node) or self.source)
+
+
+def _named(node: ast.expr) -> str:
+    """Return what a node names: ``area``, or ``des.area`` of one stage; empty for anything else."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=stage), attr=name):
+            return f"{stage}.{name}"
+    return ""
 
 
 def _limit(depth: int) -> None:

@@ -359,7 +359,7 @@ def _quantities(problem: Problem, index: Index, *, refused: bool) -> Iterator[Te
     for name in measured:
         yield Term(name, float(np.asarray(columns[name]).flat[0]), "measured")
     takes = {step.name: step.arguments for step in problem.graph.steps}
-    own = quantities.keys() - set(measured)
+    own = {name for name in quantities if "." not in name} - set(measured)
     for name in filter(
         own.__contains__, takes or quantities
     ):  # designs evaluated already have quantities without steps

@@ -118,17 +118,18 @@ def host_alone(problem: Problem) -> HostAlone | None:
     about = next(found, None)
     if about is None:
         return None
-    space = problem.space
+    stages, space = tuple(f"{stage.name}." for stage in problem.stages), problem.space
+    own = (name for name in problem.graph.quantities if name.startswith(stages))
+    about = replace(about, columns={**about.columns, **dict.fromkeys(own, 0.0)})
     given = {*space.constants, *(name for axis in space.axes for name in axis.columns)}
     given = {name for name in given if keeps(about, name)}
     others = {name: other for name, other in about.columns.items() if isinstance(other, str)}
     inputs = given | (about.columns.keys() - others.keys())
-    aliases = {name: _standing_for(name, other) for name, other in others.items()}
+    aliases = {name: standing_for(name, other) for name, other in others.items()}
     graph = wire(ChainMap(aliases, problem.graph.quantities), inputs)
     rules = [rule.names for rule in problem.constraints]
     wanted = dict.fromkeys([*(goal.name for goal in problem.goals), *sorted(set().union(*rules))])
-    stages = tuple(f"{stage.name}." for stage in problem.stages)
-    unknown = [name for name in wanted if name.startswith(stages) or not graph.provides(name)]
+    unknown = [name for name in wanted if not graph.provides(name)]
     lacking = [
         other
         for name, other in others.items()
@@ -155,16 +156,17 @@ def hosts_of(problem: Problem) -> Index:
     return found
 
 
-def _standing_for(name: str, other: str) -> Objective:
-    """Return the quantity `name` that is what a column is."""
+def standing_for(name: str, other: str, stage: int | None = None) -> Objective:
+    """Return the quantity `name` that is what a column is, or its part of the stage at a place."""
 
-    def same(**columns: Column) -> Column:
-        return columns[other]
+    def same(**columns: Any) -> Column:
+        found: Column = columns[other] if stage is None else columns[other][stage]
+        return found
 
     same.__name__, same.__doc__ = name, f"The same as {other}."
     taken = inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY)
     same.__signature__ = inspect.Signature([taken])  # type: ignore[attr-defined]
-    return Objective(same, source="the host alone")
+    return Objective(same, source="definition", rises_with=(other,))
 
 
 def with_hosts(

@@ -18,6 +18,8 @@ from dse.errors import PluginError, UnitError, nearest
 from dse.model.evaluation import Goal
 from dse.model.fleet import AREA_COLUMNS, BLOCK_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
+from dse.model.host import standing_for
+from dse.model.stage import Stage
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.reader import Reader
@@ -26,10 +28,23 @@ from dse.study.scenario import Scenario, field_path
 LABELS_SHOWN = 8
 """Texts of a column that a message shows."""
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"""'[^']*'|"[^"]*"|([A-Za-z_][\w.]*)""")
 
 _OTHER_AREAS = AREA_COLUMNS[1:]  # than in square metres, the unit that is expected
 _TWO_AREAS = "stages give their areas in different units, which never add"
+
+_OF_A_STAGE = (*AREA_COLUMNS, *BLOCK_COLUMNS, *POWER_COLUMNS)
+"""Stage columns that a study may name of one stage."""
+
+
+def of_stages(stages: Sequence[Stage]) -> dict[str, contract.Objective]:
+    """Return the quantities of each stage by name: ``des.area_m2``."""
+    return {
+        name: standing_for(name, column, place)
+        for place, stage in enumerate(stages)
+        for column in _OF_A_STAGE
+        for name in [f"{stage.name}.{column.removeprefix('stage_')}"]
+    }
 
 
 @dataclass(frozen=True)
@@ -46,12 +61,15 @@ class Named:
         Columns of the study that may be named as well.
     labels
         Those of them that are texts, each with its texts.
+    staged
+        Names of the quantities of one stage.
     """
 
     graph: Graph
     quantities: Collection[str]
     inputs: Collection[str]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    staged: Collection[str] = ()
 
     def quantity(self, name: str) -> str:
         """Return the quantity called `name`, with or without its unit suffix.
@@ -71,6 +89,7 @@ class Named:
         if found and name not in known:
             found += self._meant(name, found)
         if not found:
+            self._require_stage(name)
             stems = {units.stem(one) for one in self._computed()}
             raise UnitError("this quantity is not known", nearest(name, stems))
         possible = [one for one in found if len(found) == 1 or self._has(one)]
@@ -99,6 +118,8 @@ class Named:
             for one in sorted(named):
                 if units.stem(one) not in stems:
                     self._require(one, "constraint")
+            for word in words:
+                self._require_stage(word)
             return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
 
     def _meant(self, name: str, found: Sequence[str]) -> list[str]:
@@ -107,6 +128,16 @@ class Named:
             return []
         ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
         return [*filter(self._is_shown, ending)]
+
+    def _require_stage(self, name: str) -> None:
+        """Raise what is wrong with the name of a quantity of one stage, if anything."""
+        stage, dot, _ = name.partition(".")
+        known = {*map(units.stem, self.staged)}
+        if dot and not {name} & {*self.staged, *known}:
+            if own := {one for one in known if one.startswith(f"{stage}.")}:
+                raise UnitError(f"a stage has no quantity {name!r}", nearest(name, own))
+            stages = {one.partition(".")[0] for one in known}
+            raise UnitError(f"there is no stage {stage!r}", nearest(stage, stages))
 
     def _is_shown(self, name: str) -> bool:
         known = name in self.quantities and self.graph.provides(name)

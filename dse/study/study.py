@@ -42,6 +42,7 @@ from dse.study.quantities import (
     constraints_of,
     goals_of,
     must_compare,
+    of_stages,
     without_figures,
 )
 from dse.study.reader import MISSING, Path, Reader, lookup, validate_as
@@ -108,15 +109,18 @@ def measured_columns(
 
 def wired(
     inputs: set[str],
-    outputs: Mapping[str, contract.Objective],
+    own: Mapping[str, contract.Objective],
     scenario: Scenario,
     like: Study | None,
 ) -> Graph:
-    """Return what `inputs` feed of all quantities: the graph of another study, if it fits."""
-    known = None if like is None or like.mix is not None or outputs else like.problem.graph
+    """Return what `inputs` feed of all quantities: the graph of another study, if it fits.
+
+    Those of its `own` are what is measured, and what it names of one stage.
+    """
+    known = None if like is None or like.mix is not None or own else like.problem.graph
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
-    if outputs:
-        both: Any = (objectives, outputs)  # of a quantity of both, the model says what it is
+    if own:
+        both: Any = (objectives, own)  # of a quantity of both, the model says what it is
         objectives = ChainMap(*both)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
@@ -306,9 +310,12 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     measured, outputs = measured_columns(written, space, reader)
     inputs |= outputs.keys()
-    graph = wired({*inputs, *offered(stage.designs for stage in stages)}, outputs, scenario, like)
-    names = {*registry.names(contract.Objective), *outputs}
-    named = Named(graph, names, {n for n in inputs if "." not in n}, axes_labels(scenario.axes))
+    staged = of_stages(stages)
+    text = " ".join([*written.objectives, *written.constraints, written.prefer or ""])
+    own = outputs | {name: one for name, one in staged.items() if units.stem(name) in text}
+    graph = wired({*inputs, *offered(stage.designs for stage in stages)}, own, scenario, like)
+    names, plain = {*registry.names(contract.Objective), *own}, {n for n in inputs if "." not in n}
+    named = Named(graph, names, plain, axes_labels(scenario.axes), staged)
     goals = goals_of(written, named, reader)
     constraints = constraints_of(written, named.expression, reader)
     _raise_any(reader)
@@ -380,7 +387,7 @@ def _ready(
     )
 
 
-_OF_A_STUDY = re.compile(r"\b(?:workload|interface|kernel|budget)_")
+_OF_A_STUDY = re.compile(r"\b(?:(?:workload|interface|kernel|budget)_|[A-Za-z_]\w*\.[A-Za-z_])")
 """Columns that some studies have and others lack."""
 
 _NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORDS.items()}
