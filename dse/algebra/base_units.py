@@ -31,6 +31,7 @@ BASES = {
     "byte": Base("B", ("byte", "bytes"), "kMGTP", binary=True, counted=True, example="64 "),
     "op": Base("op", ("flop",), "kMGTP", counted=True),
     "task": Base("task", ("tasks",), "kMGTP", counted=True),
+    "offload": Base("offload", ("offloads",), "kMGTP", counted=True),
     "cycle": Base("cycle", ("cycles",), counted=True),
 }
 """By the name that stands in a suffix."""

@@ -3,9 +3,9 @@
 A bare float is SI and its unit is the longest suffix of its name that is a unit:
 ``rate_bit_per_s`` is in bit/s, ``latency_s_per_byte`` in s/B; a name without such a suffix is
 dimensionless.  A suffix is ``<base>`` or ``<base>_per_<base>...`` over the closed table of
-`dse.algebra.base_units`.  Nothing is converted but prefixes: bits, bytes, cycles, tasks and
-operations stay apart, and so do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024; a prefix of an
-area is squared.
+`dse.algebra.base_units`.  Nothing is converted but prefixes: bits, bytes, cycles, tasks,
+offloads and operations stay apart, and so do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024; a
+prefix of an area is squared.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ from dse.parametric.scale import LogScale
 from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.search.exact.work import CALL, LOOK, EffortError, spend
 from dse.study.assumptions import Assumption
-from dse.study.demand import RATE, SIZE, TASKS
+from dse.study.demand import OFFERED, RATE, SIZE
 
-IN_STEPS = frozenset((RATE, TASKS, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
+IN_STEPS = frozenset((RATE, OFFERED, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
 """What counts of instances, rounds of tasks and packets follow from, besides clocks of stages."""
 
 DRAWN = 512

@@ -18,7 +18,7 @@ from dse.reports.text import in_words, listed, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
-from dse.study.demand import RATE, TASKS
+from dse.study.demand import OFFERED, RATE
 from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
@@ -193,7 +193,7 @@ def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[t
     known = [entry for entry in assumptions_of(study) if entry.bound is None]
     known = [entry for entry in known if entry.concerns(point)]
     if name == INSTANCES:
-        demand = (RATE, TASKS, "clock_hz")
+        demand = (RATE, OFFERED, "clock_hz")
         yield from ((one.name, one.show(one.value)) for one in known if one.quantity in demand)
         return
     today = float(study.problem.describe(point)[name][0])

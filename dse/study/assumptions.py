@@ -25,7 +25,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import workload_interface_budget
-from dse.study.demand import RATE, TASKS, followers
+from dse.study.demand import OFFERED, RATE, followers
 from dse.study.overrides import validate
 from dse.study.scenario import field_path
 from dse.study.stages import CLOCK, mixed_axes, prefix
@@ -197,7 +197,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     }
     set_by_axes = {name for axis in problem.space.axes for name in axis.columns}
     for column, values in problem.space.constants.items():
-        if column == RATE and TASKS in problem.space.constants:
+        if column == RATE and OFFERED in problem.space.constants:
             continue  # it follows
         if column not in {*set_by_axes, *workload_interface_budget.CHOICES, *OFFLOADED}:
             yield _field(problem, column, float(values[0]), growing)

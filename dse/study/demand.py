@@ -15,39 +15,39 @@ from dse.study.field_kinds import Mix
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 
-TASKS = "workload_task_rate_task_per_s"
+OFFERED = "workload_offload_rate_offload_per_s"
 SIZE = "workload_granularity_byte"
 RATE = "workload_rate_bit_per_s"
 _SAME = 1e-9
-"""Relative; by how much a rate may differ from that of the tasks and still say the same."""
+"""Relative; by how much a rate may differ from that of the offloads and still say the same."""
 
 
 def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Set the rate for which a demanded rate of tasks stands, and note it.
+    """Set the rate for which a demanded rate of offloads stands, and note it.
 
-    ``rate = 8 granularity * task rate``, set where either of the two is an axis, else once.
+    ``rate = 8 granularity * offload rate``, set where either of the two is an axis, else once.
     """
     constants, axes = scenario.constants, scenario.axes
-    places = [place for place, axis in enumerate(axes) if {TASKS, SIZE} & {*axis.columns}]
-    tasks, size = map(scenario.column, (TASKS, SIZE))
-    where = written.place("workload.task_rate")
-    if tasks is None:
+    places = [place for place, axis in enumerate(axes) if {OFFERED, SIZE} & {*axis.columns}]
+    offloads, size = map(scenario.column, (OFFERED, SIZE))
+    where = written.place("workload.offload_rate")
+    if offloads is None:
         return
     if size is None:
-        rule = "tasks are offloads, and without workload.granularity their size is unknown"
+        rule = "without workload.granularity the size of an offload is unknown"
         reader.fault(where, rule, "add for instance `granularity: 1500 B`")
         return
     if len(places) > 1:
-        rule = "only one of workload.task_rate and workload.granularity can be an axis"
+        rule = "only one of workload.offload_rate and workload.granularity can be an axis"
         reader.fault(where, rule, "set one of them to one value")
         return
-    rate = 8.0 * size * tasks
+    rate = 8.0 * size * offloads
     stated = scenario.column(RATE)
     alone = stated is not None and len(stated) == len(rate) == 1
     if stated is not None and not (alone and math.isclose(stated[0], rate[0], rel_tol=_SAME)):
         least, most = (units.show(float(end), RATE) for end in (np.min(rate), np.max(rate)))
         shown = least if least == most else f"{least} to {most}"
-        rule = f"the tasks of workload.task_rate are {shown}, which contradicts workload.rate"
+        rule = f"workload.offload_rate stands for {shown}, which contradicts workload.rate"
         reader.fault(written.place("workload.rate"), rule, "remove one of the two")
     elif places:
         axis = axes[places[0]]
@@ -56,20 +56,20 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         if stated is None:
             constants[RATE] = float(rate[0])
         else:  # the study says so itself
-            del constants[TASKS]
-        pairs = ((tasks, TASKS), (size, SIZE), (rate, RATE))
+            del constants[OFFERED]
+        pairs = ((offloads, OFFERED), (size, SIZE), (rate, RATE))
         count, one, all_ = (units.show(float(value[0]), name) for value, name in pairs)
-        reader.notes.append(f"workload.task_rate: {count} of {one} stand for workload.rate {all_}")
+        reader.notes.append(f"workload.offload_rate: {count} of {one} stand for a rate of {all_}")
 
 
 def followers(problem: Problem, column: str) -> dict[str, float]:
     """Return the columns that a value of `column` sets as well, each a multiple of that value.
 
-    Where a study demands tasks, the rate follows their number and their size.
+    Where a study demands offloads, the rate follows their number and their size.
     """
     constants = problem.space.constants
-    other = {TASKS: SIZE, SIZE: TASKS}.get(column)
-    if other is None or TASKS not in constants or other not in constants:
+    other = {OFFERED: SIZE, SIZE: OFFERED}.get(column)
+    if other is None or OFFERED not in constants or other not in constants:
         return {}
     return {RATE: 8.0 * float(constants[other][0])}
 
@@ -181,7 +181,7 @@ def _check_rest(scenario: Scenario, reader: Reader) -> None:
         reader.fault((), rule, "add workload.kernel; `dse list kernels` shows the names")
     if RATE not in scenario.names:
         rule = "without workload.rate nobody says how much work stays on the host"
-        reader.fault((), rule, "set workload.rate, or workload.task_rate")
+        reader.fault((), rule, "set workload.rate, or workload.offload_rate")
     if "workload_program_offloads_hz" in scenario.names:
         rule = "every call of the kernel in workload.program_offloads is taken to be offloaded"
         reader.fault((), rule, "remove it, or workload.program_offloads and its share")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dse import contract
+from dse import contract, removed
 from dse.algebra import units
 from dse.errors import UnitError, nearest
 from dse.model.space import Axis
@@ -214,13 +214,13 @@ def open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, ow
 def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> None:
     where = ("axes", path)
     if path not in workload_interface_budget.DECLARED:
-        reader.fault(
-            where,
+        rule = (
             "an axis is a field of workload, interface or budget (instances, clock and "
-            "parameters of a stage take their values in the stage)",
-            nearest(path, workload_interface_budget.DECLARED),
-            repr(path),
+            "parameters of a stage take their values in the stage)"
         )
+        instead = removed.remedy("field", path)
+        remedy = instead or nearest(path, workload_interface_budget.DECLARED)
+        reader.fault(where, removed.RULE if instead else rule, remedy, repr(path))
         return
     unit = workload_interface_budget.FIELDS.get(path)
     with reader.at(where):

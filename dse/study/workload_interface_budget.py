@@ -43,9 +43,9 @@ class WorkloadSection(StudySection):
     """What has to be computed."""
 
     rate: Amount = quantity("Payload rate demanded of every design", "workload_rate_bit_per_s")
-    task_rate: Amount = quantity(
-        "Tasks demanded per second, each of them one offload: it stands for `rate`",
-        "workload_task_rate_task_per_s",
+    offload_rate: Amount = quantity(
+        "Offloads demanded per second, each of `granularity`: it stands for `rate`",
+        "workload_offload_rate_offload_per_s",
     )
     granularity: Annotated[
         Amount,

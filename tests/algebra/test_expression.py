@@ -149,7 +149,7 @@ FORBIDDEN += "abs, ceil, floor, log2, max, min, sqrt"
             "add and compare only quantities of one unit",
         ),
         ("power", "'power' compares nothing; a constraint needs <=, <, >=, > or =="),
-        ("power.real <= 3", f"'power.real' is not allowed in an expression; {FORBIDDEN}"),
+        ("power.real.x <= 3", f"'power.real.x' is not allowed in an expression; {FORBIDDEN}"),
         ("minimum(power, 1) <= 3", "there is no function 'minimum'; did you mean 'min'?"),
         ("min(power) <= 3", "'min(power)' has the wrong arguments; min takes two or more values"),
         (

@@ -23,6 +23,7 @@ WRITTEN = [
     ("B", "granularity_byte", "k M G T P Ki Mi Gi Ti"),
     ("op", "work_op", "k M G T P"),
     ("task", "batch_task", "k M G T P"),
+    ("offload", "rate_offload", "k M G T P"),
     ("cycle", "overhead_cycles", ""),
     ("GE", "area_ge", "k M"),
     ("LC", "area_lc", "k"),

@@ -70,7 +70,7 @@ def test_one_accelerator_computes_one_offload_after_the_other() -> None:
 
 
 WHOLE = """# How long does an offload take?
-workload: {task_rate: 1 ktask/s, granularity: 4 KiB, kernel: des}
+workload: {offload_rate: 1 koffload/s, granularity: 4 KiB, kernel: des}
 interface: {%s}
 objectives: {offload_latency: minimise, host_cores: minimise}
 """
@@ -97,8 +97,8 @@ TIMES_S = {
     f"pcie=gen5 x16 {PCIE} round_trip=100 ns": (900e-9, 97.48e-9),
 }
 """What an offload takes besides the accelerator, and while it computes, by fields."""
-ARRIVALS = ("1 ktask/s", "1 ktask/s, arrivals: poisson", "1 ktask/s, chained: true, streams: 3")
-ARRIVALS += ("1 ktask/s, program_share: 0.4, program_offloads: 100 kHz",)
+ARRIVALS = ("", ", arrivals: poisson", ", chained: true, streams: 3")
+ARRIVALS += (", program_share: 0.4, program_offloads: 100 kHz",)
 
 
 @pytest.mark.parametrize(("kind", "inside"), [("acceleration: 20", 20), ("includes: device", 0)])
@@ -111,7 +111,7 @@ def test_a_whole_accelerator_answers_with_every_field(kind: str, inside: int, fi
         overrides = {"interface.overhead": "100 ns", "interface.latency": "500 ns"} | overrides
     outside, passed = TIMES_S[fields]
     for arrival in ARRIVALS:
-        text = WHOLE.replace("1 ktask/s", arrival) % kind
+        text = WHOLE.replace("koffload/s", f"koffload/s{arrival}") % kind
         found = dse.answer(text, overrides=overrides, all=False, flips=False)
         assert isinstance(found, dse.Answer)
         expected = outside + max(passed, HOST_S / inside if inside else 0.0)

@@ -239,7 +239,7 @@ def faults(text: str) -> list[str]:
             "rate: 12 Gbit/s, ",
             "",
             "workload.offload_above: '64 B'; without workload.rate nobody says how much work "
-            "stays on the host; set workload.rate, or workload.task_rate",
+            "stays on the host; set workload.rate, or workload.offload_rate",
         ),
         (
             "above: 64 B",

@@ -25,9 +25,9 @@ def evaluations(write: Write, workload: str, more: str = ""):
 
 def test_tasks_times_their_size_are_a_rate(write: Write) -> None:
     """8 million tasks of 1500 B are 96 Gbit/s."""
-    tasks = evaluations(write, "task_rate: 8 Mtask/s, granularity: 1500 B")
+    tasks = evaluations(write, "offload_rate: 8 Moffload/s, granularity: 1500 B")
     rate = evaluations(write, "rate: 96 Gbit/s, granularity: 1500 B")
-    both = evaluations(write, "rate: 96 Gbit/s, task_rate: 8 Mtask/s, granularity: 1500 B")
+    both = evaluations(write, "rate: 96 Gbit/s, offload_rate: 8 Moffload/s, granularity: 1500 B")
     assert len(tasks) == 2
     assert tasks.equals(rate)
     assert both.equals(rate)
@@ -36,8 +36,11 @@ def test_tasks_times_their_size_are_a_rate(write: Write) -> None:
 @pytest.mark.parametrize(
     ("workload", "axis"),
     [
-        ("task_rate: 4 Mtask/s", "workload.granularity: [750 B, 1500 B, 3000 B]"),
-        ("granularity: 1500 B", "workload.task_rate: [2 Mtask/s, 4 Mtask/s, 8 Mtask/s]"),
+        ("offload_rate: 4 Moffload/s", "workload.granularity: [750 B, 1500 B, 3000 B]"),
+        (
+            "granularity: 1500 B",
+            "workload.offload_rate: [2e6 offload/s, 4e6 offload/s, 8e6 offload/s]",
+        ),
     ],
 )
 def test_either_may_be_an_axis(write: Write, workload: str, axis: str) -> None:
@@ -50,21 +53,27 @@ def test_either_may_be_an_axis(write: Write, workload: str, axis: str) -> None:
     ("workload", "more", "said"),
     [
         (
-            "rate: 90 Gbit/s, task_rate: 8 Mtask/s, granularity: 1500 B",
+            "rate: 90 Gbit/s, offload_rate: 8 Moffload/s, granularity: 1500 B",
             "",
-            "1:12: workload.rate: '90 Gbit/s'; the tasks of workload.task_rate are 96 Gbit/s, "
+            "1:12: workload.rate: '90 Gbit/s'; workload.offload_rate stands for 96 Gbit/s, "
             "which contradicts workload.rate; remove one of the two",
         ),
         (
-            "task_rate: 8 Mtask/s",
+            "offload_rate: 8 Moffload/s",
             "",
-            "1:12: workload.task_rate: '8 Mtask/s'; tasks are offloads, and without "
-            "workload.granularity their size is unknown; add for instance `granularity: 1500 B`",
+            "1:12: workload.offload_rate: '8 Moffload/s'; without workload.granularity the size of "
+            "an offload is unknown; add for instance `granularity: 1500 B`",
+        ),
+        (
+            "granularity: 64 B",
+            "axes: {workload.task_rate: [1 Mtask/s]}\n",
+            "6:8: axes.workload.task_rate: 'workload.task_rate'; removed before 1.0; write "
+            "`workload.offload_rate` in offload/s; a task is a block of a core",
         ),
         (
             "streams: 1",
-            "axes: {workload.task_rate: [1 Mtask/s], workload.granularity: [64 B]}\n",
-            "6:8: axes.workload.task_rate: only one of workload.task_rate and "
+            "axes: {workload.offload_rate: [1 Moffload/s], workload.granularity: [64 B]}\n",
+            "6:8: axes.workload.offload_rate: only one of workload.offload_rate and "
             "workload.granularity can be an axis; set one of them to one value",
         ),
     ],
@@ -75,7 +84,7 @@ def test_what_contradicts_is_refused(write: Write, workload: str, more: str, sai
     assert said in [str(fault).partition("study.yaml:")[2] for fault in caught.value.faults]
 
 
-DEMANDS = "task_rate: 8 Mtask/s, granularity: 1500 B"
+DEMANDS = "offload_rate: 8 Moffload/s, granularity: 1500 B"
 
 
 def test_what_is_demanded_are_tasks_so_that_the_rate_follows_their_size(write: Write) -> None:
@@ -83,16 +92,16 @@ def test_what_is_demanded_are_tasks_so_that_the_rate_follows_their_size(write: W
     10.3 of 188."""
     found = dse.flips(write(STUDY.replace("WORKLOAD", DEMANDS)), only=["workload"])
     ends = {entry.name: entry.high.holds_to for entry in found.found}
-    assert set(ends) == {"workload.task_rate", "workload.granularity"}
+    assert set(ends) == {"workload.offload_rate", "workload.granularity"}
     assert ends["workload.granularity"] == 1928
-    assert ends["workload.task_rate"] == pytest.approx(3 * 41.29e9 / 64 / 188, rel=2e-3)
+    assert ends["workload.offload_rate"] == pytest.approx(3 * 41.29e9 / 64 / 188, rel=2e-3)
 
 
 def test_repairs_ask_for_fewer_tasks(write: Write) -> None:
-    study = write(STUDY.replace("WORKLOAD", "task_rate: 80 Mtask/s, granularity: 1500 B"))
+    study = write(STUDY.replace("WORKLOAD", "offload_rate: 80 Moffload/s, granularity: 1500 B"))
     with pytest.raises(InfeasibleError) as caught:
         dse.run(study)
     changed = [repair["overrides"] for repair in caught.value.facts["repairs"]]
-    (tasks,) = (one["workload.task_rate"] for one in changed if "workload.task_rate" in one)
+    (tasks,) = (one["workload.offload_rate"] for one in changed if "workload.offload_rate" in one)
     assert not [one for one in changed if "workload.rate" in one]
-    assert dse.run(study, overrides={"workload.task_rate": tasks}).front.shape[0]
+    assert dse.run(study, overrides={"workload.offload_rate": tasks}).front.shape[0]

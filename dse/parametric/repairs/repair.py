@@ -39,7 +39,7 @@ from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.work import CALL, EffortError, left_s, limited, spend
 from dse.study import study
-from dse.study.demand import RATE, TASKS, followers
+from dse.study.demand import OFFERED, RATE, followers
 from dse.study.field_kinds import Unit, neutral
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import override
@@ -624,9 +624,9 @@ def _fields(infeasible: Study) -> dict[Field, tuple[str, ...]]:
         wanted += [(column, True, requirement.rule) for column in requirement.relaxed_by_more]
     free = sorted(column for column in used if field_path(column) in FREE)
     wanted += [(column, more, "") for column in free for more in (False, True)]
-    demands_tasks = TASKS in problem.space.constants
+    demands_offloads = OFFERED in problem.space.constants
     for named, more, rule in wanted:
-        column = TASKS if named == RATE and demands_tasks else named
+        column = OFFERED if named == RATE and demands_offloads else named
         path = field_path(column)
         unit = FIELDS.get(path)
         if unit is None or named not in used or not is_owned(infeasible.document, path):
