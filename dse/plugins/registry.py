@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from itertools import groupby
@@ -122,8 +123,10 @@ def plugins(kind: type) -> tuple[Plugin, ...]:
     return tuple(plugin for same in _by_name(kind).values() for plugin in same)
 
 
-def get(kind: type[Record], name: str) -> Record:
+def get(kind: type[Record], name: str, others: Sequence[str] = ()) -> Record:
     """Return the record called `name`, importing no other plug-in.
+
+    `others` may have been meant by a name that is none, the closest one.
 
     Raises
     ------
@@ -136,7 +139,7 @@ def get(kind: type[Record], name: str) -> Record:
         word = kind.__name__.lower()
         if instead := removed.remedy("plugin", f"{word}.{name}"):
             raise UnknownPluginError(f"{word} {name!r} was {removed.RULE}", instead)
-        known = names(kind)
+        known = (*names(kind), *get_close_matches(name, others, 1, 0.5))
         vague = len(known) > FEW_NAMES or len(name) < 5  # else a list tells more than a guess
         remedy = nearest(name, known, 0.5 if vague else 0.7)
         lost = [str(provider.error) for provider in _broken(kind)]  # it may be of one

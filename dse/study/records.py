@@ -23,6 +23,7 @@ from dse.files.json import is_regular, write_text
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
 from dse.study.reader import Reader
+from dse.study.workload_interface_budget import CHOICES
 
 FOLDER = Path("records")
 """The records that ``list`` and ``show`` find: ``*.yaml`` in this folder of the working one."""
@@ -34,6 +35,14 @@ KINDS: Mapping[type, str] = {
     contract.Platform: "platform",
 }
 """The section of a file that holds a record of a kind."""
+
+IN_FIELDS = tuple(
+    f"{column.removeprefix('interface_')}: {value}"
+    for column, values in CHOICES.items()
+    for value in values
+    if column.startswith("interface_") and not re.search(r" x[1248]$|none", value)
+)
+"""Values of fields of an interface, of links those of 16 lanes, that may be taken for devices."""
 
 Kind = TypeVar("Kind", contract.Core, contract.Interface, contract.Kernel, contract.Platform)
 
@@ -58,7 +67,7 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
         The file has faults: all of them.
     """
     if not is_record(name):
-        return registry.get(kind, name)
+        return registry.get(kind, name, IN_FIELDS if kind is contract.Interface else ())
     path = locate(reader.document, name)
     if not is_regular(path):
         raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(reader.document))

@@ -8,7 +8,7 @@ import dse
 from dse.algebra import units
 from dse.errors import UnitError
 from dse.study.schema import json_schema
-from tests.conftest import Write, problem_of
+from tests.conftest import Write, faults, problem_of
 
 STUDY = """\
 workload: {rate: 10 Gbit/s, granularity: 4 KiB}
@@ -51,3 +51,18 @@ def test_a_unit_in_other_letters_suggests_the_whole_unit(written: str, meant: st
     with pytest.raises(UnitError) as caught:
         units.factor(written)
     assert f"'{meant}'" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("pcie_gen5", "pcie: gen5 x16"),
+        ("gen3x16", "pcie: gen3 x16"),
+        ("inline", "attachment: inline"),
+    ],
+)
+def test_a_value_of_a_field_is_no_device_and_names_its_field(
+    write: Write, written: str, meant: str
+) -> None:
+    (fault,) = faults(write(STUDY.replace("overhead: 100 ns", f"device: {written}")))
+    assert fault.endswith(f"{written!r} is not a known interface; did you mean {meant!r}?")
