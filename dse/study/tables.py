@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def columns_of(
 
     Those that cannot be read are faults if they are `wanted`, by default all, and noted otherwise.
     """
-    aside = []
+    aside: dict[str, list[Fault]] = {}
     for written, place in places.items():
         plain, faults = headers.worded(written), list[Fault]()
         names = {written, plain, plain.rpartition("_")[0]}
@@ -125,10 +126,23 @@ def columns_of(
         if used:
             reader.faults += faults
         elif faults:
-            aside.append(f"{written} (line {faults[0].line}: {faults[0].rule})")
-    if aside:
+            aside[written] = faults
+    set_aside(table, aside, reader)
+
+
+def set_aside(table: CsvTable, found: Mapping[str, Sequence[Fault]], reader: Reader) -> None:
+    """Note the columns of a table that are not used, with what is wrong with each."""
+    if found:
+        shown = (f"{name} (line {one[0].line}: {one[0].rule})" for name, one in found.items())
         rule = "set aside, as no objective or rule names them"
-        reader.notes.append(f"{Path(table.file).name}: {rule}: {', '.join(aside)}")
+        reader.notes.append(f"{Path(table.file).name}: {rule}: {', '.join(shown)}")
+
+
+def names_power(data: Mapping[str, Any]) -> bool:
+    """Tell whether a study, or what is none, may need the power of its cores."""
+    rules = (*data.get("constraints", ()), data.get("prefer", ""))
+    named = " ".join(map(str, (*data.get("objectives", ["power"]), *rules)))
+    return bool(re.search("power|energy", named))
 
 
 def column_quantity(name: str, words: str, **about: Any) -> Objective:

@@ -147,8 +147,14 @@ def test_a_column_is_set_aside_with_its_reason_unless_a_rule_names_it(write: Wri
 def test_a_stage_may_set_a_figure_aside(write: Write) -> None:
     write("design,area_um2,clock_mhz,payload_bit,cycles_per_task,power_mw\na,1,9,8,1,NA\n", "t.csv")
     stage = "stages: [{table: t.csv, instances: 1%s}]\nobjectives: {area: minimise}\n"
-    assert faults(write(stage % "")) == [
-        "t.csv:2:11: power_mw: 'NA'; nothing was measured; write the number, or leave the row out; "
-        "`columns: {unused: power_mw}` sets the column aside"
-    ]
-    assert study.prepare(study.read_study(write(stage % ", columns: {unused: power_mw}")))
+    assert study.prepare(study.read_study(write(stage % ""))).notes[0] == (
+        "t.csv: set aside, as no objective or rule names them: power_mw (line 2: nothing was "
+        "measured)"
+    )
+    for rule in ("constraints: [area * energy < 1]", "prefer: power"):
+        assert faults(write(stage % "" + rule)) == [
+            "t.csv:2:11: power_mw: 'NA'; nothing was measured; write the number, or leave the row "
+            "out; `columns: {unused: power_mw}` sets the column aside"
+        ]
+    used = stage.replace("area: ", "power: ") % ", columns: {unused: power_mw}"
+    assert "power_w needs" in faults(write(used))[0]

@@ -49,6 +49,8 @@ class Figures:
         self.assumed: list[str] = []
         self.unleaking = False
         self.used: set[str] = set()
+        self.aside: dict[str, list[Fault]] = {}
+        self._spared = () if tables.names_power(reader.document.data) else _POWERS
         self._headers: dict[str, tuple[int, Header]] = {}
         self._given: dict[str, tuple[str, float]] = {}
         self._unread: dict[str, tuple[int, UnitError]] = {}
@@ -206,6 +208,9 @@ class Figures:
         place, header = self._headers[name]
         found: list[Fault] = []
         values = self.table.numbers(place, header.factor, found)
+        if found and name in self._spared:
+            self.aside[header.written] = found
+            return None
         if zero:  # the table may lack it
             aside = f"`columns: {{unused: {header.written}}}` sets the column aside"
             found = [replace(one, remedy=followed(one.remedy, aside)) for one in found]
@@ -251,6 +256,7 @@ _RATES = ("bandwidth", "throughput", "rate")
 _DYNAMIC = ("dynamic_power_w", "dynamic_w")
 _LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
 _TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
+_POWERS = (*_DYNAMIC, *_LEAKAGE, *_TOTAL)
 
 PERIODS = ("period_s", "clock_period_s", "min_period_s", "critical_path_s", "clock_s")
 """Columns of a period, which is a clock."""
@@ -405,14 +411,16 @@ def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column
 def _power(figures: Figures) -> dict[str, Column]:
     """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
 
-    A table without power, or with nothing but zeros, says nothing of it.
+    A table without power, with nothing but zeros, or with cells that are no numbers in a study
+    that names no power, says nothing of it.
     """
     dynamic, leakage, total = (
         figures.one([(name, as_is) for name in part], zero=True)
         for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
     )
+    tables.set_aside(figures.table, figures.aside, figures.reader)
     given = [column for column in (dynamic, leakage, total) if column is not None]
-    if not any(column.any() for column in given):
+    if figures.aside or not any(column.any() for column in given):
         return {}
     if total is None:
         if dynamic is None:

@@ -31,6 +31,7 @@ from dse.study.cores.models import concatenated, designs_of_model, note_placed
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
+from dse.study.tables import names_power
 
 _NODE = re.compile(r"(\d+) nm")
 
@@ -290,12 +291,11 @@ def _comparable(
         for area in AREAS
     }
     unit = max(AREAS, key=counts.__getitem__)
-    named = " ".join(map(str, (*data.get("objectives", ()), *data.get("constraints", ()))))
-    kept = []
+    kept, powered = [], names_power(data)
     for one in taken:
         if not one.designs.has_figures(unit):
             refused[one.core.name] = f"its area is not in {_UNITS[unit]}"
-        elif re.search("power|energy", named) and not one.designs.has_figures(POWERS[0]):
+        elif powered and not one.designs.has_figures(POWERS[0]):
             refused[one.core.name] = "no power"
         else:
             kept.append(one)
