@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.algebra.magnitudes import fault_of
 from dse.contract import Column, Objective
 from dse.errors import Fault, StudyError, UnitError, dotted, nearest
 from dse.files import headers
@@ -29,6 +30,9 @@ PERIOD = "period"
 """What a column of periods is called."""
 
 LONGEST_NAME = 200
+
+Cells = Column | list[str]
+"""A column of numbers in SI, or of texts."""
 
 Places = dict[str, int]
 """Header, as the study calls it -> position of the column."""
@@ -102,7 +106,7 @@ def _dimension(name: str, header: str) -> tuple[str, str]:
 
 def columns_of(
     table: CsvTable, places: Places, reader: Reader, wanted: Collection[str] | None = None
-) -> Iterator[tuple[Header, Column | list[str]]]:
+) -> Iterator[tuple[Header, Cells]]:
     """Yield columns: numbers in SI where the header has a unit or most cells are numbers, or texts.
 
     Those that cannot be read are faults if they are `wanted`, by default all, and noted otherwise.
@@ -118,7 +122,7 @@ def columns_of(
             faults.append(table.fault(None, place, error.rule, error.remedy))
         else:
             used = used or not {header.name, units.stem(header.name)}.isdisjoint(wanted or ())
-            cells: Column | list[str] = [cell.strip() for cell in table.columns[place]]
+            cells: Cells = [cell.strip() for cell in table.columns[place]]
             if units.suffix(header.name) or table.is_of_numbers(place):
                 cells = table.numbers(place, header.factor, faults)
             if used or not faults:
@@ -143,6 +147,16 @@ def names_power(data: Mapping[str, Any]) -> bool:
     rules = (*data.get("constraints", ()), data.get("prefer", ""))
     named = " ".join(map(str, (*data.get("objectives", ["power"]), *rules)))
     return bool(re.search("power|energy", named))
+
+
+def check_numbers(
+    table: CsvTable, place: int, name: str, cells: Cells, meant: Collection[str], reader: Reader
+) -> None:
+    """Report numbers of a column that cannot be of its quantity; a 0 of those `meant` can."""
+    zero = bool({name, units.stem(name)} & {*meant})
+    for row, value in enumerate([] if isinstance(cells, list) else cells.tolist()):
+        if wrong := fault_of(value, name, zero=zero):
+            reader.faults.append(table.fault(row, place, *wrong))
 
 
 def column_quantity(name: str, words: str, **about: Any) -> Objective:

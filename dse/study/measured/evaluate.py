@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
+from dse.algebra.magnitudes import compared_with_zero
 from dse.algebra.units import duration
 from dse.contract import Column, Objective
 from dse.contract.evaluators import (
@@ -46,7 +47,7 @@ from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import written_unit
 from dse.study.reader import Path, Reader
-from dse.study.tables import column_quantity, columns_of, read_input
+from dse.study.tables import check_numbers, column_quantity, columns_of, read_input
 
 PLAIN = ("", *DIMENSIONLESS)
 """What stands for no unit."""
@@ -540,7 +541,8 @@ def _read(written: schema.StudyFile, reader: Reader) -> Columns:
     if table is None:
         return {}
     places = {header: place for place, header in enumerate(table.headers)}
-    return {
-        units.stem(header.name): (header.name, cells)
-        for header, cells in columns_of(table, places, reader)
-    }
+    found, meant = {}, compared_with_zero(written.constraints)
+    for header, cells in columns_of(table, places, reader):
+        check_numbers(table, places[header.written], header.name, cells, meant, reader)
+        found[units.stem(header.name)] = header.name, cells
+    return found

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.algebra.magnitudes import compared_with_zero, fault_of
+from dse.algebra.magnitudes import compared_with_zero
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
@@ -164,10 +164,8 @@ def _quantities(
             fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
             reader.faults.append(fault)
         labels: tuple[str, ...] = ()
-        words = {header.name, units.stem(header.name)}
-        if not isinstance(cells, list) and words & {*wanted}:
-            place, zero = places[header.written], bool(words & meant)
-            _check_numbers(table, place, header.name, cells, reader, zero=zero)
+        if {header.name, units.stem(header.name)} & {*wanted}:
+            tables.check_numbers(table, places[header.written], header.name, cells, meant, reader)
         if isinstance(cells, list):
             texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
             cells, labels = codes.astype(np.float64), tuple(texts.tolist())
@@ -177,15 +175,6 @@ def _quantities(
             tables.column_quantity(header.name, about, source=table.file, labels=labels)
         )
     return columns, tuple(quantities)
-
-
-def _check_numbers(
-    table: CsvTable, place: int, name: str, values: Column, reader: Reader, *, zero: bool
-) -> None:
-    """Report numbers that cannot be of a quantity; `zero` says that a 0 is meant."""
-    for row, value in enumerate(values.tolist()):
-        if wrong := fault_of(value, name, zero=zero):
-            reader.faults.append(table.fault(row, place, *wrong))
 
 
 def _candidates(places: Places, objectives: Collection[str]) -> list[str]:
