@@ -230,13 +230,13 @@ class ExpressionReader:
             if unit not in ("", _UNKNOWN) and not zero:
                 raise ExpressionError(
                     f"{self._shown(node)} sets {self._shown(bare)}, which has no unit, with a "
-                    f"value in {units.label(unit)}",
-                    f"write it with its unit, such as {units.example(unit)!r}",
+                    f"value in {units.label(f'_{unit}')}",
+                    f"write it with its unit, such as {units.example(f'_{unit}')!r}",
                 )
             return unit
         if _UNKNOWN in (left, right):
             return _UNKNOWN
-        shown = " and ".join(units.label(unit) or "plain numbers" for unit in (left, right))
+        shown = " and ".join(units.label(f"_{unit}") or "plain numbers" for unit in (left, right))
         raise ExpressionError(
             f"{self._shown(node)} mixes {shown}", "add and compare only quantities of one unit"
         )

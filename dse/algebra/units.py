@@ -35,6 +35,8 @@ _LONGEST_TEXT = 100
 def suffix(name: str) -> str:
     """Return the unit suffix of a quantity's name, ``""`` when it is dimensionless.
 
+    A base unit alone is a name: ``w`` may count words.
+
     Raises
     ------
     UnitError
@@ -46,7 +48,7 @@ def suffix(name: str) -> str:
     ('bit_per_s', 'bit_per_s', '')
     """
     match = _UNIT_SUFFIX.fullmatch(name)
-    found = match[1] if match else ""
+    found = match[1] if match and (match[1] != name or "per_" in name) else ""
     if found.startswith("per_"):
         raise UnitError(
             f"the name {name!r} has no unit before '_{found}'",
@@ -63,7 +65,7 @@ def stem(name: str) -> str:
 
 
 def label(name: str) -> str:
-    """Return the SI unit of a suffix (or name) written out, for instance ``"bit/s"``."""
+    """Return the SI unit of a name, or of ``_`` and a suffix, for instance ``"bit/s"``."""
     return _label(suffix(name), "")
 
 
@@ -85,12 +87,12 @@ def parse(text: str | float, name: str) -> float:
     wanted = suffix(name)
     number, unit = _split(text, wanted)
     if wanted and not unit:
-        raise UnitError(f"a value in {label(wanted)} needs its unit", _remedy(wanted))
+        raise UnitError(f"a value in {label(name)} needs its unit", _remedy(wanted))
     factor, written = _unit(unit, wanted)
     if _dimension(written) != _dimension(wanted):
-        needed = f"a value in {label(wanted)}" if wanted else "a plain number"
+        needed = f"a value in {label(name)}" if wanted else "a plain number"
         raise UnitError(
-            f"{needed} is needed, not one in {label(written) or unit}",
+            f"{needed} is needed, not one in {_label(written, '') or unit}",
             _conversion(unit, factor, written, wanted) or _remedy(wanted),
         )
     return _to_float(number, factor)
@@ -222,7 +224,7 @@ def _label(unit: str, prefix: str) -> str:
 def _remedy(unit: str) -> str:
     if not unit:
         return "write a number without a unit"
-    return f"write the value with its unit, such as '{example(unit)}'"
+    return f"write the value with its unit, such as '{example(f'_{unit}')}'"
 
 
 def _conversion(text: str, factor: Fraction, written: str, wanted: str) -> str:
@@ -233,7 +235,8 @@ def _conversion(text: str, factor: Fraction, written: str, wanted: str) -> str:
         if old != new:
             eight = Fraction(8) if old == "byte" else Fraction(1, 8)
             factor *= eight if index == 0 else 1 / eight
-    return f"1 {text} is {show(float(factor), wanted)}: write the value in {label(wanted)}"
+    shown, needed = show(float(factor), f"_{wanted}"), label(f"_{wanted}")
+    return f"1 {text} is {shown}: write the value in {needed}"
 
 
 def _split(text: str | float, wanted: str) -> tuple[str, str]:

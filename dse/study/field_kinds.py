@@ -68,7 +68,7 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
             failures.append(error)
     rule = failures[0].rule
     if len({failure.rule for failure in failures}) > 1:
-        shown = " or ".join(units.label(units.suffix(name)) or "a number" for name in columns)
+        shown = " or ".join(units.label(name) or "a number" for name in columns)
         rule = f"its unit must be {shown}"
     raise fault(rule, failures[0].remedy)
 
@@ -145,7 +145,7 @@ class Unit:
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """Describe the field to editors, with its unit and an example."""
-        unit = " or ".join(filter(None, (units.label(units.suffix(name)) for name in self.columns)))
+        unit = " or ".join(filter(None, (units.label(name) for name in self.columns)))
         examples = [*self.words] or [units.example(name) for name in self.columns]
         return {
             "description": self.description + (f" [{unit}]" if unit else ""),

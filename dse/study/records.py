@@ -67,7 +67,8 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
         The file has faults: all of them.
     """
     if not is_record(name):
-        return registry.get(kind, name, IN_FIELDS if kind is contract.Interface else ())
+        others = [IN_FIELDS] if kind is contract.Interface else []
+        return registry.get(kind, name, *others)
     path = locate(reader.document, name)
     if not is_regular(path):
         raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(reader.document))

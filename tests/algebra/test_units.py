@@ -111,6 +111,7 @@ def test_rounds_once():
         ("tasks_in_flight", "", "tasks_in_flight"),
         ("duty_cycle", "", "duty_cycle"),
         ("super_w", "w", "super"),
+        *((name, "", name) for name in ("w", "s", "j", "op", "bit", "cycles", "m2")),
         ("flows", "", "flows"),
     ],
 )
@@ -242,7 +243,7 @@ def test_no_unit_stands_for_another(wanted):
     for written in UNITS:
         if written != wanted:
             with pytest.raises(UnitError):
-                units.parse(f"1 {units.label(written)}", f"x_{wanted}")
+                units.parse(f"1 {units.label(f'_{written}')}", f"x_{wanted}")
 
 
 @pytest.mark.parametrize(

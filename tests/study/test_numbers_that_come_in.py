@@ -156,3 +156,13 @@ def test_minus_one_and_zero_of_designs_are_no_figures_and_slacks_may_be_negative
         f"d.csv:4:7: power_mw: '-1'; a power is not negative; {missing}",
         f"d.csv:5:6: power_mw: '0'; a power of 0 is an accident; {missing}",
     ]
+
+
+def test_a_unit_alone_is_a_name_without_a_unit(write: Write) -> None:
+    write("design,w,op,power_w\na,0,3e6,1\nb,2,1,2\n", "d.csv")
+    text = "designs: d.csv\nobjectives: {w: minimise, op: maximise, power: minimise}\n"
+    found = dse.load(write(f"{text}constraints: [w <= 3, op < 4e6]\n"))
+    assert [goal.name for goal in found.problem.goals] == ["w", "op", "power_w"]
+    assert faults(write(f"{text}constraints: [w <= 3 W]\n"))[0].endswith(
+        "a plain number is needed, not one in W; write a number without a unit"
+    )

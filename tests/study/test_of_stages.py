@@ -45,7 +45,7 @@ def test_fronts_of_single_stages_are_those_of_all_designs(interface: str, hosts:
         ("{fft.area", "{fff.area", "there is no stage 'fff'; did you mean 'fft'?"),
         ("[des.area", "[des.aera", "no quantity 'des.aera'; did you mean 'des.area' or"),
         ("[des.area", "[des.area_ge", "des.area_ge needs area in GE, of which a stage has no"),
-        ("rate: 10", "rat: 10", "did you mean 'rate' or"),
+        ("rate: 10", "rat: 10", "did you mean 'rate'?"),
     ],
 )
 def test_a_misspelled_stage_is_told(write: Write, old: str, new: str, said: str) -> None:

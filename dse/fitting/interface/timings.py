@@ -132,7 +132,7 @@ def _places(
             found[name] = column, header
             unit = units.suffix(header.name)
             if unit not in COLUMNS[name]:
-                known = listed([units.label(one) for one in COLUMNS[name]], "or")
+                known = listed([units.label(f"_{one}") for one in COLUMNS[name]], "or")
                 rule = f"{name} is given in {known}, with any prefix"
                 faults.append(table.fault(None, column, rule, f"write {_example(name)}"))
             elif unit.startswith("cycles") and clock_hz is None:

@@ -216,7 +216,9 @@ class _Piece:
     ) -> None:
         size = len(self.outputs)
         if time.max(initial=0) >= 1 << TIME_BITS:
-            latest, most = (units.show(one * TICK_S, "s") for one in (time.max(), 1 << TIME_BITS))
+            latest, most = (
+                units.show(one * TICK_S, "time_s") for one in (time.max(), 1 << TIME_BITS)
+            )
             written = f"a transition {latest} after the clock edge"
             rule = f"transitions come within {most} of it"
             raise StudyError([Fault("", written, rule, "cut the path into stages")])
