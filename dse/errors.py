@@ -268,6 +268,11 @@ def followed(remedy: str, other: str) -> str:
     return f"{remedy} {other[0].upper()}{other[1:]}" if question else f"{remedy}; {other}"
 
 
+def plural(number: int, word: str) -> str:
+    """Return a number of things: ``1 row``, ``2,000 rows``."""
+    return f"{number:,} {word}{'s' * (number != 1)}"
+
+
 FEW_NAMES = 12
 """So many are listed where none is close."""
 

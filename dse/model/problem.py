@@ -26,7 +26,7 @@ from dse.model.evaluation import (
 from dse.model.graph import EVALUATED, REMEDY, Failures, Step
 from dse.model.host import HostAlone
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Index, Points, as_index, product_text
+from dse.model.space import Index, Points, as_index, designs_text
 from dse.model.stage import Groups, Wired
 
 
@@ -62,7 +62,7 @@ class Problem(Wired):
         """Return the axes with their sizes, the objectives and the constraints."""
         axes = ", ".join(f"{axis.name} ({axis.size})" for axis in self.space.axes)
         goals = ", ".join(f"{goal.sense} {goal.name}" for goal in self.goals)
-        lines = f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}"
+        lines = f"{designs_text(self.sizes)}; {goals}", f"axes: {axes}"
         return "\n".join([*lines, *(f"constraint: {name}" for name in self.constraint_names)])
 
     def renumbered(self, **changes: Any) -> Problem:

@@ -20,6 +20,7 @@ from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.contract import Index as Index
 from dse.contract.evaluators import Value
+from dse.errors import plural
 
 HOST, NOWHERE = "host", -1
 """The device where the host does the work alone, and its position on axes that it does without."""
@@ -330,10 +331,10 @@ def constant(value: float) -> Column:
     return np.array([value], dtype=np.float64)
 
 
-def product_text(sizes: Sequence[int]) -> str:
-    """Return the size of a space as a product, for messages: ``6 x 400 = 2,400``."""
+def designs_text(sizes: Sequence[int]) -> str:
+    """Return the size of a space as a product, for messages: ``6 x 400 = 2,400 designs``."""
     factors = [str(size) for size in sizes if size > 1]
-    total = f"{math.prod(sizes):,}"
+    total = plural(math.prod(sizes), "design")
     return f"{' x '.join(factors)} = {total}" if len(factors) > 1 else total
 
 

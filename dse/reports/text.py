@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 from dse.algebra import units
 from dse.algebra.expression import VIOLATED
+from dse.errors import plural as plural
 
 ROUNDING = 5e-10
 """A share below this is rounding."""
@@ -49,11 +50,6 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
 def rule_text(rule: str) -> str:
     """Return a constraint as part of a sentence: in quotes where it is a sentence itself."""
     return rule if set(rule) & set("<>=") else f'"{rule}"'
-
-
-def plural(number: int, word: str) -> str:
-    """Return a number of things: ``1 row``, ``2,000 rows``."""
-    return f"{number:,} {word}{'s' * (number != 1)}"
 
 
 def percent(share: float, digits: int = 3) -> str:

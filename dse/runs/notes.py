@@ -66,7 +66,7 @@ def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]
     for name, reason in (opaque(problem) if problem.size > WHOLE else {}).items():
         yield (
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
-            f"{counts.evaluated:,} designs were evaluated"
+            f"{plural(counts.evaluated, 'design')} evaluated"
         )
     if any(part.quality.hypervolume.error for part in parts):
         goals = len(problem.goals)

@@ -108,7 +108,7 @@ def _plain(
     grown = watch.get("grown", []) if alive else []
     if grown:
         facts |= {name: watch[name] for name in ("done", "most")}
-        pairs.append(("search", f"{facts['done']:,} of at most {facts['most']:,} designs"))
+        pairs.append(("search", f"{facts['done']:,} of at most {plural(facts['most'], 'design')}"))
     if manifest is not None:
         names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
         facts |= {name: manifest.get(name) for name in names}

@@ -26,7 +26,7 @@ from dse.model.measured import MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem, wired_alike
-from dse.model.space import Space, constant, product_text
+from dse.model.space import Space, constant, designs_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema
@@ -183,7 +183,7 @@ class Study:
         names = [(goal.sense, (units.stem(goal.name) or goal.name)) for goal in problem.goals]
         goals = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
         axes = ", ".join(f"{axis.name} {axis.size}" for axis in problem.space.axes if axis.size > 1)
-        lines = [f"{product_text(problem.sizes)} designs; {goals}", *[f"axes: {axes}"] * bool(axes)]
+        lines = [f"{designs_text(problem.sizes)}; {goals}", *[f"axes: {axes}"] * bool(axes)]
         sweep, each = sweep_of(self.document), ""
         if sweep is not None:
             each = f" at each value of {sweep.path}"

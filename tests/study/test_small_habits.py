@@ -66,3 +66,12 @@ def test_a_value_of_a_field_is_no_device_and_names_its_field(
 ) -> None:
     (fault,) = faults(write(STUDY.replace("overhead: 100 ns", f"device: {written}")))
     assert fault.endswith(f"{written!r} is not a known interface; did you mean {meant!r}?")
+
+
+def test_one_design_is_one(write: Write) -> None:
+    path = write(STUDY.replace("designs: [u16]", "designs: [u16], instances: 1"))
+    assert dse.load(path).summary().startswith("1 design; ")
+    assert repr(dse.load(path).problem).startswith("1 design; ")
+    assert (
+        dse.load(STUDY + "axes: {interface.in_flight: 8..9}\n").summary().startswith("2 designs; ")
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.errors import BudgetError, DseError, TooLargeError
 from dse.model.cells import CellBounds, Cells, cells_of
-from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
+from dse.model.space import Block, Boxes, Index, as_index, blocks, designs_text
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact.work import BOUND_BYTE, CALL, ROW, EffortError, StopError, fitting, spend
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
@@ -101,7 +101,7 @@ def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> 
         said = f"the most it takes on is {bound:,}; {fewer}, raise the effort"
     allowed = f", of which rules on axes leave {left:,}" if left < problem.size else ""
     raise TooLargeError(
-        f"exact search would evaluate {product_text(problem.sizes)} designs{allowed}; {said}, "
+        f"exact search would evaluate {designs_text(problem.sizes)}{allowed}; {said}, "
         f"or search with another method, for instance nsga2"
     )
 

@@ -30,7 +30,7 @@ from dse.contract.evaluators import (
     Value,
     key,
 )
-from dse.errors import UnitError, nearest
+from dse.errors import UnitError, nearest, plural
 from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
 from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
 from dse.evaluators.outputs import Declared
@@ -441,8 +441,8 @@ def _most_spent(
         attempts = f" x {1 + section.retries} attempts" if section.retries else ""
         workers = f" / {section.workers} workers" if section.workers > 1 else ""
         yield (
-            f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"
-            f"{workers} = {whole}{each}"
+            f"time: at most {plural(designs, 'design')} x {duration(section.timeout.value)}"
+            f"{attempts}{workers} = {whole}{each}"
         )
     if settings.time_s is not None:
         yield (
@@ -465,17 +465,18 @@ def measuring_lines(
     if measured is None or before is None:
         return
     if before.pool is not None:
-        yield f"a pool of {len(before.pool):,} designs, of which rules leave {before.most:,}"
+        pool = plural(len(before.pool), "design")
+        yield f"a pool of {pool}, of which rules leave {before.most:,}"
     elif before.count is None:
         yield "rules on axes alone exclude designs, of too many to be counted"
     elif before.count:
         left = problem.size - before.count
-        yield f"rules on axes alone leave {left:,} of {problem.size:,} designs"
+        yield f"rules on axes alone leave {left:,} of {plural(problem.size, 'design')}"
     most = min(settings.budget or before.most, before.most)
     evaluator = measured.bench.evaluator
     outputs = evaluator.outputs.items()
     named = ", ".join(f"{units.stem(name) or name} [{unit or '1'}]" for name, unit in outputs)
-    yield f"measured: {named}; up to {most:,} designs{each}, chosen by {settings.method}"
+    yield f"measured: {named}; up to {plural(most, 'design')}{each}, chosen by {settings.method}"
     parts = json.loads(evaluator.identity).items()
     yield f"measured by: {'; '.join(f'{name} {json.dumps(part)}' for name, part in parts)}"
     yield from _most_spent(section, settings, most, each)
