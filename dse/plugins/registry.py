@@ -244,9 +244,15 @@ def _read_metadata(kind: type) -> tuple[Mapping[str, tuple[Plugin, ...]], tuple[
     group = {**GROUPS, **PAPERS}[_path(kind)]
     found = [Plugin(kind, point, point.dist) for point in _every_point().select(group=group)]
     broken = []
-    for point in _every_point().select(group=_PROVIDERS, name=group.removeprefix("dse.")):
+    kinds = [one.removeprefix("dse.") for one in (*GROUPS.values(), *PAPERS.values())]
+    for point in _every_point().select(group=_PROVIDERS):
         provider = Plugin(kind, point, point.dist)
+        if get_close_matches(point.name, kinds, 1, 0.0) != [group.removeprefix("dse.")]:
+            continue  # it is for another kind, or closer to the name of one
         try:
+            if point.name not in kinds:
+                rule = f"plug-in {provider} is of no kind"
+                raise BrokenPluginError(rule, f"write one of {', '.join(kinds)}")
             found += _provided(provider, group)
         except PluginError as error:
             broken.append(Surveyed(provider, error=error))

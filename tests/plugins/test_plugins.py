@@ -113,12 +113,13 @@ CASES = {
 }
 LOST = {
     case: (
-        (PROVIDER, "cores = stranger:cores", module),
-        f"plug-in dse.providers: cores = stranger:cores of stranger 1.0 {message}",
+        (PROVIDER, f"{kind} = stranger:cores", module),
+        f"plug-in dse.providers: {kind} = stranger:cores of stranger 1.0 {message}",
     )
-    for case, module, message in (
-        ("broken provider", "1 / 0", "fails to load: ZeroDivisionError"),
-        ("provider of no mapping", "cores = {1: 2}", "is no mapping of texts"),
+    for case, kind, module, message in (
+        ("broken provider", "cores", "1 / 0", "fails to load: ZeroDivisionError"),
+        ("provider of no mapping", "cores", "cores = {1: 2}", "is no mapping of texts"),
+        ("misspelled kind", "core", "cores = {}", "is of no kind; write one of cores, generators"),
     )
 }
 """What cannot say the names of its records."""
