@@ -111,6 +111,19 @@ def parse_any(text: str | float) -> tuple[float, str]:
     return _to_float(number, factor), written
 
 
+def clock_hz(text: str | float) -> float:
+    """Return the clock that is written, as itself or as its period.
+
+    Examples
+    --------
+    >>> clock_hz("500 MHz"), clock_hz("5 ns")
+    (500000000.0, 200000000.0)
+    """
+    with suppress(UnitError, ZeroDivisionError):
+        return 1.0 / parse(text, "period_s")
+    return parse(text, "clock_hz")
+
+
 def factor(unit: str) -> tuple[Fraction, str]:
     """Return what a value in a written unit is multiplied by, and the suffix of the SI unit.
 

@@ -109,7 +109,8 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
         It cannot be read, or is not.
     """
     try:
-        value = units.parse(text, quantity)
+        clock = quantity == "clock_hz"
+        value = units.clock_hz(text) if clock else units.parse(text, quantity)
     except UnitError as error:
         raise StudyError([Fault(where, repr(text), error.rule, error.remedy)]) from None
     if not value > 0:

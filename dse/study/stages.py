@@ -136,10 +136,9 @@ def cap_of(written: schema.StageSection) -> float | None:
     """Return the clock that caps a stage, in Hz, where one is written: ``50 MHz``, ``20 ns``."""
     if not isinstance(written.clock, str) or written.clock == "meet":
         return None
-    value, unit = units.parse_any(written.clock)
-    if unit == "s" and value > 0:
-        value, unit = 1.0 / value, "hz"
-    return value if unit == "hz" and value > 0 else None
+    _, unit = units.parse_any(written.clock)
+    value = units.clock_hz(written.clock) if unit in ("s", "hz") else 0.0
+    return value if value > 0 else None
 
 
 def _policy(name: str, reader: Reader) -> Axis:

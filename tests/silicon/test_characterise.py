@@ -15,11 +15,18 @@ import pytest
 import dse
 from dse.contract.placement import placed_uncertainty, routed_over_unplaced
 from dse.errors import StudyError
-from dse.silicon import chain
+from dse.silicon import chain, public
 from dse.silicon.characterisation import Characterisation, Request
 from dse.silicon.descriptions import source_simulation
 from dse.silicon.descriptions.sources import with_included
-from dse.silicon.figures import CharacterisedDesign, period_of, rounded_down, rounded_up, rows_apart
+from dse.silicon.figures import (
+    CharacterisedDesign,
+    period_of,
+    rounded_down,
+    rounded_up,
+    rows_apart,
+    targets_of,
+)
 from dse.silicon.kept_results import KeptResults, own_sha256
 from dse.silicon.netlists import simulate
 from dse.silicon.netlists.timing import Delay, Timing, analyse
@@ -185,6 +192,11 @@ def test_an_answer_that_nothing_has_set_is_refused(run: Run, tmp_path: Path) -> 
     assert "the answer depends on a register that nothing has set" in fails(
         lambda: run(over="UNROLL=8")
     )
+
+
+def test_a_period_is_a_clock() -> None:
+    assert public._conditions("2 ns", "60 s", None).period_s == 2e-9
+    assert targets_of(["5 ns"]) == targets_of(["200 MHz"])
 
 
 def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
