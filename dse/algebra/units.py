@@ -111,12 +111,12 @@ def parse_any(text: str | float) -> tuple[float, str]:
     return _to_float(number, factor), written
 
 
-def clock_hz(text: str | float) -> float:
+def parse_clock(text: str | float) -> float:
     """Return the clock that is written, as itself or as its period.
 
     Examples
     --------
-    >>> clock_hz("500 MHz"), clock_hz("5 ns")
+    >>> parse_clock("500 MHz"), parse_clock("5 ns")
     (500000000.0, 200000000.0)
     """
     with suppress(UnitError, ZeroDivisionError):

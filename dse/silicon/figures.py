@@ -110,7 +110,7 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
     """
     try:
         clock = quantity == "clock_hz"
-        value = units.clock_hz(text) if clock else units.parse(text, quantity)
+        value = units.parse_clock(text) if clock else units.parse(text, quantity)
     except UnitError as error:
         raise StudyError([Fault(where, repr(text), error.rule, error.remedy)]) from None
     if not value > 0:

@@ -137,7 +137,7 @@ def cap_of(written: schema.StageSection) -> float | None:
     if not isinstance(written.clock, str) or written.clock == "meet":
         return None
     _, unit = units.parse_any(written.clock)
-    value = units.clock_hz(written.clock) if unit in ("s", "hz") else 0.0
+    value = units.parse_clock(written.clock) if unit in ("s", "hz") else 0.0
     return value if value > 0 else None
 
 

@@ -149,7 +149,7 @@ def names_power(data: Mapping[str, Any]) -> bool:
     return bool(re.search("power|energy", named))
 
 
-def check_numbers(
+def refuse_impossible(
     table: CsvTable, place: int, name: str, cells: Cells, meant: Collection[str], reader: Reader
 ) -> None:
     """Report numbers of a column that cannot be of its quantity; a 0 of those `meant` can."""

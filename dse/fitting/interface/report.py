@@ -366,7 +366,7 @@ def read_timings(
 
 def _clock_hz(written: str) -> float:
     try:
-        clock = units.clock_hz(written)
+        clock = units.parse_clock(written)
     except UnitError as error:
         raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
     if clock <= 0:

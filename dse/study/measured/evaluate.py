@@ -47,7 +47,7 @@ from dse.search.settings import SearchSettings
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import written_unit
 from dse.study.reader import Path, Reader
-from dse.study.tables import check_numbers, column_quantity, columns_of, read_input
+from dse.study.tables import column_quantity, columns_of, read_input, refuse_impossible
 
 PLAIN = ("", *DIMENSIONLESS)
 """What stands for no unit."""
@@ -544,6 +544,6 @@ def _read(written: schema.StudyFile, reader: Reader) -> Columns:
     places = {header: place for place, header in enumerate(table.headers)}
     found, meant = {}, compared_with_zero(written.constraints)
     for header, cells in columns_of(table, places, reader):
-        check_numbers(table, places[header.written], header.name, cells, meant, reader)
+        refuse_impossible(table, places[header.written], header.name, cells, meant, reader)
         found[units.stem(header.name)] = header.name, cells
     return found

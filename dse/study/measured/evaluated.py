@@ -165,7 +165,9 @@ def _quantities(
             reader.faults.append(fault)
         labels: tuple[str, ...] = ()
         if {header.name, units.stem(header.name)} & {*wanted}:
-            tables.check_numbers(table, places[header.written], header.name, cells, meant, reader)
+            tables.refuse_impossible(
+                table, places[header.written], header.name, cells, meant, reader
+            )
         if isinstance(cells, list):
             texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
             cells, labels = codes.astype(np.float64), tuple(texts.tolist())
