@@ -41,6 +41,7 @@ from dse.runs.notes import implausible
 from dse.runs.solved import KnownFront, Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
+from dse.study.evidence import unpublished
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
@@ -419,9 +420,9 @@ def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:
         *host_notes(study.problem),
         *_unknown(study),
     ]
-    unpublished = study.sureness.unpublished(axes, design.tolist())
     rest = ("the runner-up", "what any other choice costs")
-    return sections.notes_section(notes, unpublished, rest, study.unchecked)
+    count = len(unpublished(study, design.tolist()))
+    return sections.notes_section(notes, count, rest, study.unchecked)
 
 
 def _unknown(prepared: Study) -> list[str]:

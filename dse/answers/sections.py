@@ -339,19 +339,21 @@ def _span(ends: Sequence[str]) -> str:
 
 def notes_section(
     found: Iterable[str],
-    unpublished: Sequence[str] = (),
+    unpublished: int = 0,
     rest: Sequence[str] = (),
     unchecked: Sequence[str] = (),
 ) -> Section:
-    """Return the notes on the numbers; `rest` is what else one screen omits.
+    """Return the notes on the numbers, of which so many are `unpublished`.
+
+    `rest` is what else one screen omits.
 
     Of the notes, one screen shows those that are `unchecked` rules.
     """
     notes = list(found)
     brief = [f"note: {note}" for note in unchecked]
     if unpublished:
-        few = plural(len(unpublished), "input")
-        are = "is an assumption" if len(unpublished) == 1 else "are assumptions"
+        few = plural(unpublished, "input")
+        are = "is an assumption" if unpublished == 1 else "are assumptions"
         brief.append(f"{few} {are}, not published.")
     rest = [*rest, *[plural(len(notes), "note")] * bool(notes)]
     brief.append(f"More with --all: {listed(rest)}.")

@@ -9,7 +9,6 @@ from typing import Any
 from dse import contract
 from dse.errors import dotted
 from dse.files.document import Document, parse_document
-from dse.files.memory import texts_of
 from dse.model.evaluation import ledger_of
 from dse.model.tables import UNNAMED
 from dse.page.contents import PageRun, with_fleets
@@ -18,24 +17,12 @@ from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
 from dse.runs.manifest import is_so_far
-from dse.study.assumptions import Assumption, assumptions_of
+from dse.study.assumptions import assumptions_of
+from dse.study.evidence import MOST_ASSUMPTIONS, by_source
 from dse.study.overrides import settable
 
 MOST_ROWS = 200
 """Rows of the table that is read without scripts."""
-
-RECORDS = {
-    "interface": contract.Interface,
-    "kernel": contract.Kernel,
-    "budget": contract.Platform,
-    "platform": contract.Platform,
-}
-"""What a record is, by how the columns that it sets begin."""
-
-ASSUMED = "assumed, not published"
-
-MOST_ASSUMPTIONS = 2_000
-"""Numbers that a page lists."""
 
 
 def front_section(run: PageRun) -> Section:
@@ -67,62 +54,25 @@ def cores_section(run: PageRun) -> Section:
 def assumptions_section(run: PageRun) -> Section:
     """Return every number that the study assumes by its source, the recommended design's first."""
     found = assumptions_of(run.study)
-    by_source: dict[str, list[Assumption]] = {}
-    for entry in found[:MOST_ASSUMPTIONS]:
-        by_source.setdefault(_source(run.study.document.data, entry), []).append(entry)
     pick = run.recommended
     near = (lambda entries: not any(one.concerns(pick) for one in entries)) if len(pick) else len
-    groups = sorted(by_source.items(), key=lambda group: near(group[1]))
+    sources = by_source(run.study, found[:MOST_ASSUMPTIONS])
+    groups = sorted(sources.items(), key=lambda group: near(group[1]))
     rows = tuple(
         (
             "\n".join(entry.name for entry in entries),
             "\n".join(entry.show(entry.value) for entry in entries),
+            evidence,
             source,
         )
-        for source, entries in groups
+        for (evidence, source), entries in groups
     )
     notes = run.run.manifest.get("notes") or ()
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
     if left := len(found[MOST_ASSUMPTIONS:]):
         lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
-    return Section("assumptions", run.name, lines, ("assumption", "value", "source"), rows)
-
-
-def _source(data: Mapping[str, Any], entry: Assumption) -> str:
-    """Return where the value of an assumption comes from."""
-    if entry.bound is not None:
-        return "a constraint of the study"
-    if entry.metric is not None:
-        return _of_stage(data["stages"][entry.metric[0]])
-    section, _, field = entry.name.partition(".")
-    written = data.get(section)
-    if entry.touched is None and isinstance(written, dict) and field in written:
-        return "the study"
-    kind = RECORDS.get(entry.quantity.partition("_")[0])
-    named = {section} if entry.touched is not None else set(texts_of(data))
-    if kind is not None:
-        for name in sorted(named & {*registry.names(kind)}):
-            return _of_record(registry.get(kind, name), entry.quantity)
-    return "default, or from a record of the user's own"
-
-
-def _of_stage(stage: Mapping[str, Any]) -> str:
-    if "table" in stage:
-        return f"the table {stage['table']}"
-    core = str(stage.get("core", ""))
-    if core not in registry.names(contract.Core):
-        return f"the record {core}" if core else "the study"
-    models = registry.get(contract.Core, core).models
-    return models[str(stage.get("model", next(iter(models))))].source
-
-
-def _of_record(record: Any, quantity: str) -> str:
-    """Return the source of one field of a record, as precisely as it says."""
-    field = next((name for name in vars(record) if quantity.endswith(f"_{name}")), quantity)
-    source = str(getattr(record, "sources", {}).get(field) or record.source)
-    if field in record.assumptions:
-        return f"{ASSUMED} ({record.name}: {source})"
-    return f"{source}, fitted" if field in record.fitted else source
+    headers = ("assumption", "value", "evidence", "source")
+    return Section("assumptions", run.name, lines, headers, rows)
 
 
 def certificate_section(run: PageRun) -> Section:

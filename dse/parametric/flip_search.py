@@ -44,6 +44,7 @@ from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.demand import RATE, SIZE
+from dse.study.evidence import source_of
 from dse.study.study import Study
 
 Progress = Callable[[str, int, int], None]
@@ -175,7 +176,12 @@ class _FlipSearch:
             for some in _in_turn(tracks):
                 asking = [breakpoints_of(t, self.answer, proven.get(t.entry.name)) for t in some]
                 for track, found in in_step(some, asking):
-                    yield _stability(track.entry, [self._end(track, end) for end in found])
+                    yield self._stability(track.entry, [self._end(track, end) for end in found])
+
+    def _stability(self, entry: Assumption, ends: Sequence[Breakpoint]) -> Stability:
+        low, high = ends
+        evidence, _ = source_of(self.study, entry)
+        return Stability(entry.name, entry.quantity, entry.value, low, high, evidence)
 
     def _track(self, entry: Assumption) -> Track:
         ends = self._limits(entry)
@@ -245,7 +251,7 @@ class _FlipSearch:
             sampled = in_steps(question.entry.quantity)  # between its ends, too
             if rows is not None and (rows == own).all() and not sampled:
                 held = [Breakpoint(holds_to=end) for end in (question.low, question.high)]
-                still.append(_stability(question.entry, held))
+                still.append(self._stability(question.entry, held))
             elif rows is not None:
                 rivals[question.entry.name] = rows
         return still, rivals
@@ -284,11 +290,6 @@ class _FlipSearch:
             best = float(merit[found.feasible].min())
             return (float(merit[0]) - best) / abs(best) if best else None
         return None
-
-
-def _stability(entry: Assumption, ends: Sequence[Breakpoint]) -> Stability:
-    low, high = ends
-    return Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
 
 
 def _beyond(entry: Assumption, flips_at: float) -> float:

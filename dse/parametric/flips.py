@@ -19,6 +19,7 @@ from dse.reports.text import (
     signed,
     unit_suffix,
 )
+from dse.study.evidence import GIVEN
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -59,12 +60,12 @@ class Stability:
     nominal: float
     low: Breakpoint
     high: Breakpoint
-    fitted: bool = False
+    evidence: str = GIVEN
 
     @property
     def label(self) -> str:
-        """The name, and that the value is fitted to measurements if it is."""
-        return f"{self.name} (fitted)" if self.fitted else self.name
+        """The name, and the evidence for its value where the study does not give it."""
+        return self.name if self.evidence == GIVEN else f"{self.name} ({self.evidence})"
 
     @property
     def distance(self) -> float:
@@ -303,7 +304,7 @@ def _regret_text(regret: float | None, hardly: float) -> str:
 def _unmoved(flips: Flips) -> Iterator[str]:
     """Yield what changes nothing, by name."""
     still = [entry for entry in flips.found if not entry.moves]
-    stable = sorted(entry.label for entry in still if not entry.is_limited)
+    stable = sorted(entry.name for entry in still if not entry.is_limited)
     if stable:
         yield f"No flip: {', '.join(stable)}."
     for entry in still:
@@ -326,7 +327,7 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     change = entry.change(entry.nearest())
     return {
         "assumption": entry.name,
-        "fitted": entry.fitted,
+        "evidence": entry.evidence,
         f"nominal{unit}": entry.nominal,
         "least_relative_change": None if change is None else abs(change),
         "least_factor": math.exp(entry.distance) if entry.moves else None,

@@ -23,6 +23,8 @@ from dse.reports.front_view import FrontView, Recommended
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.run_files import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
+from dse.study.assumptions import assumptions_of
+from dse.study.evidence import MOST_ASSUMPTIONS, Source, by_source
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 
@@ -83,7 +85,20 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "evaluations_stored": stored,
         **front_facts(run.document, run.sweep, parts, counts),
         **_measured(run.answers),
+        "sources": _sources([part.study for part in parts]),
     }
+
+
+def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
+    """Return where the numbers of studies come from, each by the evidence for it."""
+    found: dict[Source, dict[str, None]] = {}
+    for study in studies:
+        for source, entries in by_source(study, assumptions_of(study)[:MOST_ASSUMPTIONS]).items():
+            found.setdefault(source, {}).update(dict.fromkeys(entry.name for entry in entries))
+    return [
+        {"evidence": evidence, "source": text, "inputs": [*names]}
+        for (evidence, text), names in found.items()
+    ]
 
 
 def is_so_far(manifest: Mapping[str, Any]) -> bool:

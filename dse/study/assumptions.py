@@ -12,12 +12,13 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from dse.algebra import units
 from dse.algebra.compared_numbers import compared, with_number
-from dse.contract import SIZE
+from dse.contract import SIZE, Column
 from dse.errors import UnitError, nearest
 from dse.model.designs import AREAS, POWERS
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
@@ -30,6 +31,7 @@ from dse.study.overrides import validate
 from dse.study.scenario import field_path
 from dse.study.stages import CLOCK, mixed_axes, prefix
 from dse.study.study import Study
+from dse.study.workload_interface_budget import is_unused
 
 METRICS = (*AREAS, *POWERS, CLOCK)
 """What is assumed of each design; its payload and its cycles say what it is."""
@@ -61,8 +63,6 @@ class Assumption:
         A stage and the position of one of its designs, where it is a metric of that.
     bound
         A constraint and the place of a number in it, where it is that.
-    fitted
-        Whether a record has it from a fit to measurements.
     follows
         Columns that its value sets as well, each a multiple of it.
     growing
@@ -79,7 +79,6 @@ class Assumption:
     touched: tuple[int, int] | None = None
     metric: tuple[int, int] | None = None
     bound: tuple[int, int] | None = None
-    fitted: bool = False
     follows: Mapping[str, float] = field(default_factory=dict)
     growing: frozenset[str] = frozenset()
     among: tuple[float, ...] = ()
@@ -134,19 +133,20 @@ class Assumption:
         return units.show(value, self.quantity)
 
 
-def assumptions_of(study: Study, *, zero: bool = False) -> tuple[Assumption, ...]:
+def assumptions_of(
+    study: Study, *, zero: bool = False, designs: bool = True
+) -> tuple[Assumption, ...]:
     """Return the assumptions of a prepared study: its fields, records, designs and constraints.
 
     Scalars that are zero, infinite or unknown today are no assumptions, as there is no per cent of
-    them; with `zero`, bounds of constraints at zero are.
+    them; with `zero`, bounds of constraints at zero are.  Those of designs may be omitted.
     """
     problem, growing = study.problem, growing_stages(study)
-    known = [*_fields(problem, growing), *_records(problem)]
-    known = [replace(entry, fitted=_is_fitted(study, entry)) for entry in known]
-    found = (*known, *_bounds(problem))
+    known = (*_fields(problem, growing), *_records(problem))
+    found = (*known, *_bounds(problem), *(_designs(problem, growing) if designs else ()))
     usable = [
         assumption
-        for assumption in (*found, *_designs(problem, growing))
+        for assumption in found
         if math.isfinite(assumption.value)
         and (assumption.value != 0.0 or (zero and assumption.bound is not None))
     ]
@@ -157,16 +157,6 @@ def assumptions_of(study: Study, *, zero: bool = False) -> tuple[Assumption, ...
         else entry
         for entry in usable
     )
-
-
-def _is_fitted(study: Study, entry: Assumption) -> bool:
-    """Tell whether the column that an assumption changes comes from a fitted record."""
-    axes = study.problem.space.axes
-    if entry.touched is not None:
-        place, row = entry.touched
-        return (axes[place].name, row, entry.quantity) in study.sureness.fitted
-    alone = not any(entry.quantity in axis.columns for axis in axes)
-    return alone and ("", 0, entry.quantity) in study.sureness.fitted
 
 
 def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
@@ -241,12 +231,20 @@ def _records(problem: Problem) -> Iterator[Assumption]:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         for row, label in enumerate(axis.labels):
+            setters = partial(_setters, problem.space, place, row)
             for column, values in axis.columns.items():
-                if column not in later and column not in choices:
+                if not (column in later or column in choices or is_unused(column, setters)):
                     of_section, _, name = column_path(column).partition(".")
                     name = f"{label}.{name or units.stem(of_section) or of_section}"
                     found = _of_column(name, column, float(values[row]), problem)
                     yield replace(found, touched=(place, row))
+
+
+def _setters(space: Space, place: int, row: int, name: str) -> list[Column]:
+    """Return what sets a column, of one axis the value at a row alone."""
+    chosen = [axis.columns for axis in space.axes]
+    chosen[place] = {name: values[[row]] for name, values in chosen[place].items()}
+    return [columns[name] for columns in (space.constants, *chosen) if name in columns]
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:

@@ -89,8 +89,8 @@ def _interface(
         found = [contract.Interface(name=nameless, unspecified=tuple(UNWRITTEN))]
         scenario.constants.update(interface_columns(found[0]))
     scenario.interfaces = found
-    _note_unspecified(study, axis, scenario, reader)
-    _note_hosts(study, axis, scenario, reader)
+    _note_unspecified(study, scenario, reader)
+    _note_hosts(study, scenario, reader)
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
     if not study.gives("workload.granularity"):
@@ -160,9 +160,7 @@ def _override(section: StudySection, scenario: Scenario) -> None:
             scenario.override({column: workload_interface_budget.code(column, chosen)})
 
 
-def _note_unspecified(
-    study: schema.StudyFile, axis: str, scenario: Scenario, reader: Reader
-) -> None:
+def _note_unspecified(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     """Note what is taken for granted because neither record nor study nor an axis gives it."""
     names = schema.InterfaceSection.model_fields
     omitted = unspecified_fields({name for name in names if study.gives(f"interface.{name}")})
@@ -170,7 +168,7 @@ def _note_unspecified(
     for row, record in enumerate(scenario.interfaces):
         assumed = {name: UNWRITTEN[name] for name in omitted if name in record.unspecified}
         if assumed:
-            scenario.sureness.unspecified[axis, row] = tuple(assumed)
+            scenario.sureness.unspecified[row] = tuple(assumed)
             silent.setdefault(", ".join(assumed.values()), []).append(record.name)
     reader.notes += [
         f"interface: not specified by {', '.join(records)}, so assumed: {words}"
@@ -178,7 +176,7 @@ def _note_unspecified(
     ]
 
 
-def _note_hosts(study: schema.StudyFile, axis: str, scenario: Scenario, reader: Reader) -> None:
+def _note_hosts(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     records, powered = scenario.interfaces, study.gives("interface.host_power")
     own = None if study.interface is None else study.interface.host
     for kernel in scenario.kernels:
@@ -195,7 +193,7 @@ def _note_hosts(study: schema.StudyFile, axis: str, scenario: Scenario, reader: 
             reader.notes.append(f"{record.name}: {record.note}")
         if record.host_power_w is None and not powered:
             unspecified = scenario.sureness.unspecified
-            unspecified[axis, row] = (*unspecified.get((axis, row), ()), "host_power")
+            unspecified[row] = (*unspecified.get(row, ()), "host_power")
             reader.notes.append(
                 f"{record.name}: the host's power is unknown and not part of total power"
             )
@@ -345,13 +343,7 @@ def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     gone = {
         path: one.belongs_to
         for path, one in known.items()
-        if one.belongs_to
-        and all(
-            (values == declared_neutral(column)).all()
-            for owner in one.belongs_to
-            for column in known[f"interface.{owner}"].columns
-            for values in scenario.setters(column)
-        )
+        if workload_interface_budget.is_unused(one.columns[0], scenario.setters)
     }
     columns = {column for path in gone for column in known[path].columns}
     for column in columns:

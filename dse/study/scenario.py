@@ -30,20 +30,20 @@ class RecordSureness:
     shares
         Relative standard uncertainties by the axis of the records (empty: the study names one) and
         the column, a value per record.
-    fitted
-        Axis, position of the record and column of what is fitted to measurements.
-    assumed
-        By axis and position of a record: its figures that nobody has published.
+    records
+        Interfaces, kernels and platforms by how their columns begin.
+    designs
+        By stage and design: evidence, node and source of its figures.
     unspecified
-        By axis and position of an interface: the fields that neither it nor the study gives.
+        By position of an interface: the fields that neither it nor the study gives.
     unleaking
         Stages whose tables tell no leakage.
     """
 
     shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
-    fitted: set[tuple[str, int, str]] = field(default_factory=set)
-    assumed: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    unspecified: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    records: dict[str, Sequence[Any]] = field(default_factory=dict)
+    designs: dict[str, dict[str, tuple[str, str, str]]] = field(default_factory=dict)
+    unspecified: dict[int, tuple[str, ...]] = field(default_factory=dict)
     unleaking: list[str] = field(default_factory=list)
 
     def keep(
@@ -56,6 +56,7 @@ class RecordSureness:
         replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
         groups: dict[tuple[str, str], list[str]] = {}
         for row, record in enumerate(records):
+            self.records[_PREFIX[type(record)]] = records
             for column, share in _shares(record).items():
                 if column not in replaced:
                     shares = self.shares.setdefault((axis, column), np.zeros(len(records)))
@@ -67,34 +68,11 @@ class RecordSureness:
                 kept = [name for name in names if _column(record, name) not in replaced]
                 text = ", ".join(dict.fromkeys(_with_share(name, record) for name in kept))
                 groups.setdefault((start, text), []).append(record.name)
-            assumed = [
-                f"{record.name}.{name}"
-                for name in record.assumptions
-                if _column(record, name) not in replaced
-            ]
-            self.assumed[axis, row] = (*self.assumed.get((axis, row), ()), *assumed)
-            self.fitted |= {(axis, row, _column(record, name)) for name in record.fitted}
         return [
             f"{start} for {', '.join(names)}: {text}"
             for (start, text), names in groups.items()
             if text
         ]
-
-    def unpublished(self, axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
-        """Return the figures behind one design, a choice per axis, that nobody has published.
-
-        They are assumed by a record, or omitted and zero or unlimited for that reason.
-        """
-        chosen = {axis.name: choice for axis, choice in zip(axes, point, strict=True)}
-        alone = min(point, default=0) < 0  # records without an axis are those of the interface
-        found = [
-            name
-            for known in (self.assumed, self.unspecified)
-            for (axis, row), names in known.items()
-            for name in names
-            if chosen.get(axis, row) == row and (not alone or axis in chosen)
-        ]
-        return (*found, *(f"{stage}.leakage_power" for stage in self.unleaking))
 
 
 def _column(record: contract.Sureness, name: str) -> str:

@@ -11,6 +11,7 @@ import dse
 from dse.sampling import certainty
 from dse.study import study
 from dse.study.assumptions import assumptions_of
+from dse.study.evidence import unpublished
 from tests.conftest import faults
 
 LINK = """\
@@ -85,7 +86,7 @@ def test_fitted_values_are_called_fitted_and_not_assumed(folder: Path) -> None:
     flips = dse.flips(folder / "study.yaml", only=["overhead"])
     entries = {entry.label: entry.nominal for entry in flips.found}
     assert entries["link.overhead (fitted)"] == 3e-6
-    assert "sparc_t4_engine.overhead" in entries
+    assert "sparc_t4_engine.overhead (published)" in entries
 
 
 def test_a_figure_that_the_record_does_not_give_is_a_fault(folder: Path) -> None:
@@ -191,4 +192,4 @@ def test_leakage_that_a_table_does_not_tell_is_assumed(header: str, tmp_path: Pa
     (tmp_path / "study.yaml").write_text(f"{text}objectives: {{power: minimise}}\n")
     prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
     axes = prepared.problem.space.axes
-    assert prepared.sureness.unpublished(axes, [0] * len(axes)) == ("mine.leakage_power",)
+    assert unpublished(prepared, [0] * len(axes)) == {"mine.leakage_power"}

@@ -49,7 +49,7 @@ function tornadoLine(entry, reach) {
   const flipping = [below, above].filter(({ flip }) => flip);
   const list = (text) => element("td", {}, ...flipping.map((end) => element("div", {}, text(end))));
   return element("tr", {},
-    element("th", { scope: "row" }, ...breakable(entry.assumption), entry.fitted ? " (fitted)" : ""),
+    element("th", { scope: "row" }, ...breakable(entry.assumption), entry.evidence === "given" ? "" : ` (${entry.evidence})`),
     element("td", { class: "bar-cell" }, element("div", { class: "span" }, bar, middle)),
     list(({ ratio }) => factorWords(ratio)),
     list(({ side, differs }) => `${side}: ${differs ?? "no feasible design"}`));

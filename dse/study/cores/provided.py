@@ -27,7 +27,12 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.cores.models import concatenated, designs_of_model, note_placed
+from dse.study.cores.models import (
+    concatenated,
+    designs_of_model,
+    note_placed,
+    source_of_core,
+)
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -91,6 +96,7 @@ class Taken:
     core: contract.Core
     assumed: tuple[str, ...]
     designs: Designs
+    source: tuple[str, str, str]
     kit: str = ""
 
 
@@ -196,6 +202,9 @@ def provided_designs(
         refuse_function(wanted, refused, cores, reader)
         return None
     designs = _joined(taken)
+    scenario.sureness.designs[str(stage_name(vars(written)))] = {
+        name: one.source for one in taken for name in one.designs.names
+    }
     if written.scale_to is not None:
         designs = _scaled(designs, taken, written.scale_to, reader)
     note_taken(wanted, taken, refused, written, scenario, reader)
@@ -240,7 +249,8 @@ def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) ->
                 provides=(str(written.provides),),
                 node=written.node if isinstance(written.node, str) else "",
             )
-            yield Taken(known, (), replace(designs, names=names))
+            source = ("", known.node, known.summary)
+            yield Taken(known, (), replace(designs, names=names), source)
 
 
 def _taken(
@@ -266,7 +276,8 @@ def _taken(
         else:
             designs = designs_of_model(core, model, values, written, reader)
             names = tuple(f"{core.name}_{name}" for name in designs.names)
-            yield Taken(core, model.assumed, replace(designs, names=names), model.kit)
+            source = source_of_core(core, model)
+            yield Taken(core, model.assumed, replace(designs, names=names), source, model.kit)
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
