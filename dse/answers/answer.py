@@ -421,8 +421,7 @@ def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:
         *_unknown(study),
     ]
     rest = ("the runner-up", "what any other choice costs")
-    count = len(unpublished(study, design.tolist()))
-    return sections.notes_section(notes, count, rest, study.unchecked)
+    return sections.notes_section(notes, len(unpublished(study, [*design])), rest, study.unchecked)
 
 
 def _unknown(prepared: Study) -> list[str]:

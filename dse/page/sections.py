@@ -17,8 +17,8 @@ from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
 from dse.runs.manifest import is_so_far
-from dse.study.assumptions import assumptions_of
-from dse.study.evidence import MOST_ASSUMPTIONS, by_source
+from dse.study.assumptions import Assumption, assumptions_of
+from dse.study.evidence import MOST_ASSUMPTIONS, source_of
 from dse.study.overrides import settable
 
 MOST_ROWS = 200
@@ -56,8 +56,10 @@ def assumptions_section(run: PageRun) -> Section:
     found = assumptions_of(run.study)
     pick = run.recommended
     near = (lambda entries: not any(one.concerns(pick) for one in entries)) if len(pick) else len
-    sources = by_source(run.study, found[:MOST_ASSUMPTIONS])
-    groups = sorted(sources.items(), key=lambda group: near(group[1]))
+    by_source: dict[tuple[str, str], list[Assumption]] = {}
+    for entry in found[:MOST_ASSUMPTIONS]:
+        by_source.setdefault(source_of(run.study, entry), []).append(entry)
+    groups = sorted(by_source.items(), key=lambda group: near(group[1]))
     rows = tuple(
         (
             "\n".join(entry.name for entry in entries),

@@ -179,9 +179,8 @@ class _FlipSearch:
                     yield self._stability(track.entry, [self._end(track, end) for end in found])
 
     def _stability(self, entry: Assumption, ends: Sequence[Breakpoint]) -> Stability:
-        low, high = ends
         evidence, _ = source_of(self.study, entry)
-        return Stability(entry.name, entry.quantity, entry.value, low, high, evidence)
+        return Stability(entry.name, entry.quantity, entry.value, ends[0], ends[1], evidence)
 
     def _track(self, entry: Assumption) -> Track:
         ends = self._limits(entry)

@@ -24,7 +24,7 @@ from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.run_files import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
 from dse.study.assumptions import assumptions_of
-from dse.study.evidence import MOST_ASSUMPTIONS, Source, by_source
+from dse.study.evidence import MOST_ASSUMPTIONS, source_of
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 
@@ -91,13 +91,12 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
 
 def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
     """Return where the numbers of studies come from, each by the evidence for it."""
-    found: dict[Source, dict[str, None]] = {}
+    found: dict[tuple[str, str], dict[str, None]] = {}
     for study in studies:
-        for source, entries in by_source(study, assumptions_of(study)[:MOST_ASSUMPTIONS]).items():
-            found.setdefault(source, {}).update(dict.fromkeys(entry.name for entry in entries))
+        for entry in assumptions_of(study)[:MOST_ASSUMPTIONS]:
+            found.setdefault(source_of(study, entry), {})[entry.name] = None
     return [
-        {"evidence": evidence, "source": text, "inputs": [*names]}
-        for (evidence, text), names in found.items()
+        {"evidence": e, "source": text, "inputs": [*names]} for (e, text), names in found.items()
     ]
 
 

@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from dse.study.overrides import validate
 from dse.study.scenario import field_path
 from dse.study.stages import CLOCK, mixed_axes, prefix
 from dse.study.study import Study
-from dse.study.workload_interface_budget import is_unused
+from dse.study.workload_interface_budget import declared_neutral, owners_of
 
 METRICS = (*AREAS, *POWERS, CLOCK)
 """What is assumed of each design; its payload and its cycles say what it is."""
@@ -230,21 +229,20 @@ def _records(problem: Problem) -> Iterator[Assumption]:
         if axis.unit_name:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
+        own = {name: values for name, values in axis.columns.items() if name not in later}
         for row, label in enumerate(axis.labels):
-            setters = partial(_setters, problem.space, place, row)
-            for column, values in axis.columns.items():
-                if not (column in later or column in choices or is_unused(column, setters)):
+            for column, values in own.items():
+                if column not in choices and not _is_unused(own, row, column):
                     of_section, _, name = column_path(column).partition(".")
                     name = f"{label}.{name or units.stem(of_section) or of_section}"
                     found = _of_column(name, column, float(values[row]), problem)
                     yield replace(found, touched=(place, row))
 
 
-def _setters(space: Space, place: int, row: int, name: str) -> list[Column]:
-    """Return what sets a column, of one axis the value at a row alone."""
-    chosen = [axis.columns for axis in space.axes]
-    chosen[place] = {name: values[[row]] for name, values in chosen[place].items()}
-    return [columns[name] for columns in (space.constants, *chosen) if name in columns]
+def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:
+    """Tell whether a record says that there is nothing to which a column belongs."""
+    neutral = (n in record and record[n][row] == declared_neutral(n) for n in owners_of(column))
+    return bool(owners_of(column)) and all(neutral)
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:

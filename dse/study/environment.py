@@ -343,7 +343,12 @@ def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     gone = {
         path: one.belongs_to
         for path, one in known.items()
-        if workload_interface_budget.is_unused(one.columns[0], scenario.setters)
+        if one.belongs_to
+        and all(
+            (values == declared_neutral(column)).all()
+            for column in workload_interface_budget.owners_of(one.columns[0])
+            for values in scenario.setters(column)
+        )
     }
     columns = {column for path in gone for column in known[path].columns}
     for column in columns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -78,13 +78,15 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
         raise UnknownPluginError(
             f"the file has no section `{section}`", f"it has {', '.join(found.records)}"
         )
-    record: Kind = found.records[section]
+    record: Any = found.records[section]
+    if kind is not contract.Core:
+        record = replace(record, source=f"{name}: {record.source}".rstrip(": "))
     file = reader.inputs[name] = Input(name, found.text.encode())
     reader.notes.append(_note(section, record.name, file, origin))
     if origin.get("refused"):
         why = f"the fit of {record.name} was refused: {origin['refused']}"
         reader.refused[why] = str(origin.get("measured", ""))
-    return record
+    return record  # type: ignore[no-any-return]
 
 
 def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from dse import contract
 from dse.algebra import units
 from dse.contract import SIZE
+from dse.files.document import stage_name
 from dse.model.messages import ONE_SIZE
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
@@ -73,6 +74,13 @@ class RecordSureness:
             for (start, text), names in groups.items()
             if text
         ]
+
+    def keep_designs(
+        self, written: Any, names: Iterable[str], source: tuple[str, str, str]
+    ) -> None:
+        """Keep the source of designs of a stage that is written so."""
+        stage = str(stage_name(vars(written)))
+        self.designs.setdefault(stage, {}).update(dict.fromkeys(names, source))
 
 
 def _column(record: contract.Sureness, name: str) -> str:

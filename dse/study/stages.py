@@ -32,12 +32,7 @@ from dse.study.axes import (
     scaled,
     spread_values,
 )
-from dse.study.cores.models import (
-    MOST_DESIGNS,
-    designs_of_model,
-    note_placed,
-    source_of_core,
-)
+from dse.study.cores.models import MOST_DESIGNS, designs_of_model, note_placed
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -435,8 +430,8 @@ def _core_designs(
     if len(reader.faults) > before:
         return None
     designs = designs_of_model(core, model, values, written, reader)
-    of_stage = dict.fromkeys(designs.names, source_of_core(core, model))
-    scenario.sureness.designs[str(stage_name(vars(written)))] = of_stage
+    source = core.evidence, core.node, model.source
+    scenario.sureness.keep_designs(written, designs.names, source)
     if "latency_cycles" in model.assumed and scenario.chained:
         rule = f"core {core.name!r} assumes its latency, which decides the rate in a chained mode"
         remedy = "choose a core or a model whose latency is known"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Collection, Mapping
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -393,18 +393,10 @@ def declared_neutral(column: str) -> float:
     return 0.0 if declared is None else declared.neutral
 
 
-def is_unused(column: str, setters: Callable[[str], Iterable[Any]]) -> bool:
-    """Tell whether the field of a column belongs to others, none of which has an effect.
-
-    `setters` are the values that a column takes.
-    """
+def owners_of(column: str) -> tuple[str, ...]:
+    """Return the columns of the fields to which that of a column belongs."""
     owners = getattr(DECLARED.get(PATHS.get(column, "")), "belongs_to", ())
-    return bool(owners) and all(
-        (values == declared_neutral(name)).all()
-        for owner in owners
-        for name in getattr(DECLARED[f"interface.{owner}"], "columns", ())
-        for values in setters(name)
-    )
+    return tuple(name for name, path in PATHS.items() if path.removeprefix("interface.") in owners)
 
 
 def unspecified_fields(written: Collection[str]) -> tuple[str, ...]:

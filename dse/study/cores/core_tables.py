@@ -305,8 +305,8 @@ def table_designs(
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
     designs = models.as_placed(Designs(names, metrics, shares), kit, written, reader)
     models.note_placed({FilePath(file).name: kit}, written, reader)
-    of_table = dict.fromkeys(names, ("synthesis" if kit else "", "", f"the table {file}"))
-    scenario.sureness.designs[str(stage_name(vars(written)))] = of_table
+    evidence = "synthesis" if kit else ""
+    scenario.sureness.keep_designs(written, names, (evidence, "", f"the table {file}"))
     return designs.take(np.flatnonzero(kept))
 
 

@@ -168,11 +168,6 @@ def designs_of_model(
     return as_placed(Designs(names, metrics, shares), model.kit, written, reader)
 
 
-def source_of_core(core: contract.Core, model: Model) -> tuple[str, str, str]:
-    """Return evidence and node of a core, and the source of a model without its laws."""
-    return core.evidence, core.node, model.source.partition("\n")[0]
-
-
 @lru_cache(maxsize=FEW)
 def _evaluate_model(
     model: contract.Model, *parameters: tuple[Any, ...]

@@ -27,12 +27,7 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.cores.models import (
-    concatenated,
-    designs_of_model,
-    note_placed,
-    source_of_core,
-)
+from dse.study.cores.models import concatenated, designs_of_model, note_placed
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -96,7 +91,6 @@ class Taken:
     core: contract.Core
     assumed: tuple[str, ...]
     designs: Designs
-    source: tuple[str, str, str]
     kit: str = ""
 
 
@@ -202,9 +196,6 @@ def provided_designs(
         refuse_function(wanted, refused, cores, reader)
         return None
     designs = _joined(taken)
-    scenario.sureness.designs[str(stage_name(vars(written)))] = {
-        name: one.source for one in taken for name in one.designs.names
-    }
     if written.scale_to is not None:
         designs = _scaled(designs, taken, written.scale_to, reader)
     note_taken(wanted, taken, refused, written, scenario, reader)
@@ -249,8 +240,8 @@ def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) ->
                 provides=(str(written.provides),),
                 node=written.node if isinstance(written.node, str) else "",
             )
-            source = ("", known.node, known.summary)
-            yield Taken(known, (), replace(designs, names=names), source)
+            scenario.sureness.keep_designs(written, names, ("", known.node, known.summary))
+            yield Taken(known, (), replace(designs, names=names))
 
 
 def _taken(
@@ -276,8 +267,9 @@ def _taken(
         else:
             designs = designs_of_model(core, model, values, written, reader)
             names = tuple(f"{core.name}_{name}" for name in designs.names)
-            source = source_of_core(core, model)
-            yield Taken(core, model.assumed, replace(designs, names=names), source, model.kit)
+            source = core.evidence, core.node, model.source
+            scenario.sureness.keep_designs(written, names, source)
+            yield Taken(core, model.assumed, replace(designs, names=names), model.kit)
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
