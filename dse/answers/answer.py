@@ -41,6 +41,7 @@ from dse.runs.notes import implausible
 from dse.runs.solved import KnownFront, Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
+from dse.study.assumptions import assumptions_of
 from dse.study.evidence import unpublished
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import Sweep
@@ -421,7 +422,8 @@ def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:
         *_unknown(study),
     ]
     rest = ("the runner-up", "what any other choice costs")
-    return sections.notes_section(notes, len(unpublished(study, [*design])), rest, study.unchecked)
+    few = len(unpublished(study, assumptions_of(study, designs=False), [*design]))
+    return sections.notes_section(notes, few, rest, study.unchecked)
 
 
 def _unknown(prepared: Study) -> list[str]:

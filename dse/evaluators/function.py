@@ -160,7 +160,7 @@ def require_function(text: str, name: str, axes: Collection[str]) -> None:
         raise UnitError(rule, "name its arguments and the axes alike")
 
 
-def source_of(function: Callable[..., object]) -> str:
+def code_identity(function: Callable[..., object]) -> str:
     """Return the name of a function and a hash of its text; of one without text its name alone.
 
     Of an object that is called it is those of its class: what it holds is named by a version.

@@ -7,14 +7,13 @@ study, `assumed` by a record, a `default` of the program, `published`, or `unsta
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dse import contract
 from dse.model.designs import AREAS
-from dse.study.assumptions import Assumption, assumptions_of, column_path
 from dse.study.environment import DEVICE
 from dse.study.scenario import field_path
 from dse.study.study import Study
@@ -30,8 +29,8 @@ _GRADE = re.compile(r"(?:^|\(|: )(measured|derived|spec|report)\b[^:]*: ")
 """A source, or a remark in it, that says how a figure was found."""
 
 
-def source_of(study: Study, entry: Assumption) -> tuple[str, str]:
-    """Return the evidence behind a number of a study, and where the number comes from."""
+def source_of(study: Study, entry: Any) -> tuple[str, str]:
+    """Return the evidence behind an `Assumption` of a study, and where its value comes from."""
     if entry.bound is not None:
         return GIVEN, "a constraint of the study"
     if entry.metric is None:
@@ -73,15 +72,14 @@ def _of_record(record: Any, field: str, omitted: bool) -> tuple[str, str]:
     return "fitted" if field in record.fitted else evidence, text.removeprefix(f"{evidence}: ")
 
 
-def unpublished(study: Study, design: Sequence[int]) -> set[str]:
+def unpublished(study: Study, known: Iterable[Any], design: Sequence[int]) -> set[str]:
     """Return the inputs behind one design, a choice per axis, that nobody has published.
 
-    A record or the program assumes them, or they are omitted, and zero or unlimited for that
-    reason.  The host alone has those of records that are a choice.
+    A record or the program assumes them, of the `known` assumptions, or they are omitted, and zero
+    or unlimited for that reason.  The host alone has those of records that are a choice.
     """
     alone, point = min(design, default=0) < 0, np.array(design)[np.newaxis]
-    known = (one for one in assumptions_of(study, designs=False) if one.touched or not alone)
-    near = (one for one in known if one.concerns(point))
+    near = (one for one in known if one.concerns(point) and (one.touched or not alone))
     found = {one.name for one in near if source_of(study, one)[0] in (ASSUMED, DEFAULT)}
     names = [axis.name for axis in study.problem.space.axes]
     row = design[names.index(DEVICE)] if DEVICE in names else -int(alone)
@@ -94,5 +92,5 @@ def _unwritten(study: Study, row: int) -> set[str]:
     records = study.sureness.records.get("interface", ())[row : row + 1] if row >= 0 else ()
     columns = [f"interface_{name}" for record in records for name in record.assumptions]
     columns = [name for name in columns if _of_column(study, name, row)[0] == ASSUMED]
-    names = {column_path(name).partition(".")[2] for name in columns}
+    names = {field_path(name).partition(".")[2] for name in columns}
     return names.union(study.sureness.unspecified.get(row, ()))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dse.contract.evaluators import Measurement, key
-from dse.evaluators.function import FunctionEvaluator, source_of
+from dse.evaluators.function import FunctionEvaluator, code_identity
 
 
 def measured(returned: object) -> Measurement:
@@ -75,11 +75,11 @@ def test_what_a_function_raises_is_a_cause_but_for_too_little_memory(error: Base
 
 
 def test_a_function_is_known_by_its_name_and_text() -> None:
-    name, text = source_of(measured).split()
+    name, text = code_identity(measured).split()
     assert (name, len(text)) == (f"{__name__}.measured", 64)
-    assert source_of(Item()) == source_of(Item)  # type: ignore[arg-type]
-    assert source_of(Item()).startswith(f"{__name__}.Item ")  # type: ignore[arg-type]
-    assert source_of(len) == "builtins.len"
+    assert code_identity(Item()) == code_identity(Item)  # type: ignore[arg-type]
+    assert code_identity(Item()).startswith(f"{__name__}.Item ")  # type: ignore[arg-type]
+    assert code_identity(len) == "builtins.len"
 
 
 # Under which key a measurement is kept

@@ -192,4 +192,4 @@ def test_leakage_that_a_table_does_not_tell_is_assumed(header: str, tmp_path: Pa
     (tmp_path / "study.yaml").write_text(f"{text}objectives: {{power: minimise}}\n")
     prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
     axes = prepared.problem.space.axes
-    assert unpublished(prepared, [0] * len(axes)) == {"mine.leakage_power"}
+    assert unpublished(prepared, (), [0] * len(axes)) == {"mine.leakage_power"}

@@ -32,7 +32,7 @@ from dse.contract.evaluators import (
 )
 from dse.errors import UnitError, nearest, plural
 from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
-from dse.evaluators.function import FileFunction, FunctionEvaluator, require_function, source_of
+from dse.evaluators.function import FileFunction, FunctionEvaluator, code_identity, require_function
 from dse.evaluators.outputs import Declared
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
@@ -172,7 +172,7 @@ def evaluator_of(
     if function is None:
         return None
     _require_arguments(function, axis_units, reader)
-    known = _known(section, declared, reader, function=source_of(function))
+    known = _known(section, declared, reader, function=code_identity(function))
     return FunctionEvaluator(function=function, **known)
 
 
