@@ -283,8 +283,8 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
     ]
     regrets = [side.regret for side in entry.sides if side.flips_at is not None]
     return (
-        entry.label,
-        units.show(entry.nominal, entry.quantity),
+        entry.name,
+        f"{units.show(entry.nominal, entry.quantity)}\n{entry.evidence}",
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
         entry.change_text(entry.nearest()),
