@@ -32,6 +32,8 @@ class Station:
         Share of an offload that it takes in its first round, for which it waits.
     last_round_s
         From its first round to the last, where that is less than it is busy.
+    again_s
+        For how long it stays busy with an offload that has left.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Station:
     whole: bool = False
     first_round: float = 0.0
     last_round_s: float = math.inf
+    again_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Pipeline:
     def busy_s(self) -> Mapping[str, float]:
         """Time for which each part is busy with one offload, over its servers."""
         places = min(self.slots, self.cores) if self.sync else self.slots
-        found = {station.name: station.busy_s for station in self.stations}
+        found = {station.name: station.busy_s + station.again_s for station in self.stations}
         found["offload slots"] = self.alone_s / places
         if not self.sync:
             found["host cores"] = self.core_s / self.cores
@@ -107,7 +110,8 @@ def passed(
     free = last if last > free else free
     end = last if last > end else end
     end = (free if free < end else end) + fill
-    return end if station.whole else start + fill, end, free, begin + busy
+    first = end if station.whole else start + fill
+    return first, end, free + station.again_s, begin + busy
 
 
 @dataclass(frozen=True)
@@ -146,10 +150,19 @@ class Traffic:
         """Mean payload of an offload."""
         return self._mean([one.bits for one in self.pipelines])
 
+    @property
+    def sizes(self) -> int:
+        """How many sizes offloads have."""
+        return len({one.bits for one in self.pipelines})
+
     @cached_property
-    def size_cv2(self) -> float:
-        """Squared coefficient of variation of the sizes."""
-        return self._mean([(one.bits / self.bits - 1.0) ** 2 for one in self.pipelines])
+    def service_cv2(self) -> float:
+        """Squared coefficient of variation of the time for which a part is busy: the highest."""
+        each = [one.busy_s for one in self.pipelines]
+        means = [(name, mean) for name, mean in self.busy_s.items() if mean]
+        return max(
+            self._mean([(busy[name] / mean - 1.0) ** 2 for busy in each]) for name, mean in means
+        )
 
     @cached_property
     def busy_s(self) -> Mapping[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,8 +53,9 @@ DESCRIPTOR_BYTE, WORD_BYTE = 16, 4
 def wire_byte(columns: Mapping[str, float], size: float) -> tuple[float, float]:
     """Return the bytes to the device and to the host of an offload of so many bytes.
 
-    The device reads the offload and writes a result of the same size.  A batch shares a doorbell,
-    one fetch and one write-back of its descriptors, an interrupt, and the read of a head pointer.
+    The device reads the offload and, unless it is inline, writes a result of the same size.  A
+    batch shares a doorbell, one fetch and one write-back of its descriptors, an interrupt, and the
+    read of a head pointer.
 
     References
     ----------
@@ -76,10 +78,11 @@ def wire_byte(columns: Mapping[str, float], size: float) -> tuple[float, float]:
         return headers(byte, payload, ADDRESSED_BYTE) + byte
 
     batch, word = columns["interface_batch"], WORD_BYTE
+    result = 0.0 if _inline(columns) else written(size)
     ring = DESCRIPTOR_BYTE * columns["interface_descriptors"] * batch
     to_device = written(word) + answered(ring) + requests(word)
     to_host = requests(ring) + written(ring) + written(word) + answered(word)
-    return answered(size) + to_device / batch, requests(size) + written(size) + to_host / batch
+    return answered(size) + to_device / batch, requests(size) + result + to_host / batch
 
 
 Columns = Mapping[str, float]
@@ -103,8 +106,11 @@ STAGES = (
 FILLED = "filled"
 """Where the share of whole tasks that messages fill is kept among figures of stages."""
 
-PACKETS = "interface_packet_byte_per_s"
-"""Where the rate of packets on PCI Express is kept among columns."""
+PACKETS, AGAIN = "interface_packet_byte_per_s", "interface_reread_ratio"
+"""Where the rate of packets on PCI Express, and what is read again of a record, are kept."""
+
+RAREST = 1e-15
+"""Chance of what is sent again below which it is not looked at."""
 
 
 def traffic_of(prepared: Study, index: Index) -> Traffic:
@@ -131,9 +137,14 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
     stages[FILLED] = [float(filled_share(parts, {SIZE: size}, *end)[0]) for end in ends]
     mix = prepared.mix
     sizes, shares = ((columns[SIZE],), (1.0,)) if mix is None else (mix.sizes, mix.shares)
+    passed = [
+        (columns | {SIZE: size, AGAIN: again}, share * chance)
+        for size, share in zip(sizes, shares, strict=True)
+        for again, chance in _again(columns, size).items()
+    ]
     return Traffic(
-        pipelines=tuple(_pipeline(columns | {SIZE: size}, stages) for size in sizes),
-        shares=tuple(shares),
+        pipelines=tuple(_pipeline(one, stages) for one, _ in passed),
+        shares=tuple(share for _, share in passed),
         demand_bit_per_s=columns.get("workload_rate_bit_per_s", float("inf")),
         cv2=columns.get("workload_arrival_cv2", 0.0),
         draw=_draw(columns | {SIZE: max(sizes)}, stages),
@@ -199,27 +210,35 @@ def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station,
     in_s = out_s = link_s
     if columns.get("interface_pcie", 0.0):
         in_s, out_s = (max(link_s, byte / columns[PACKETS]) for byte in wire_byte(columns, size))
-    in_s, out_s = (_again(columns, size) * time for time in (in_s, out_s))
     stored = columns["interface_transfer"] == TRANSFERS.index("store_and_forward")
     memory = columns.get("budget_memory_byte_per_s", float("inf"))
     found = [Station("latency per byte", byte_s * size, whole=True)] if byte_s else []
-    found.append(Station("link in", in_s, whole=stored))
+    found.append(Station("link in", in_s, whole=stored, again_s=columns[AGAIN] * in_s))
     found.append(Station("memory", 8.0 * size * _moved_byte(stages) / memory))
     found += _fleet(stages, 8.0 * size)
-    found.append(Station("link out", out_s, whole=stored))
-    found.append(Station("last write", 0.0, columns.get("interface_round_trip_s", 0.0) / 2.0))
+    if not _inline(columns):
+        found.append(Station("link out", out_s, whole=stored))
+        found.append(Station("last write", 0.0, columns.get("interface_round_trip_s", 0.0) / 2.0))
     return tuple(one for one in found if one.busy_s or one.fill_s)
 
 
-def _again(columns: Columns, size: float) -> float:
-    """Return how often a payload crosses the link: again up to each segment that is sent again."""
-    share = columns.get("interface_retransmit_share", 0.0)
-    if not share or columns["interface_attachment"] != ATTACHMENTS.index("inline"):
-        return 1.0
-    segment = columns["interface_segment_byte"]
-    count = math.ceil(size / segment)
-    ends = (min(number * segment, size) for number in range(1, count + 1))
-    return 1.0 + share * math.fsum(ends) / size
+def _inline(columns: Columns) -> bool:
+    return columns.get("interface_attachment") == ATTACHMENTS.index("inline")
+
+
+def _again(columns: Columns, size: float) -> Mapping[float, float]:
+    """Return what is read again of a record, over its size, with the chance of each: up to each
+    segment that is sent again, whatever becomes of the others."""
+    share = columns.get("interface_retransmit_share", 0.0) * _inline(columns)
+    segment, chances, end = columns.get("interface_segment_byte", size), {0.0: 1.0}, 0.0
+    while share and end < size:
+        end = min(end + segment, size)
+        further: dict[float, float] = defaultdict(float)
+        for byte, chance in chances.items():
+            further[byte] += (1.0 - share) * chance
+            further[byte + end] += share * chance
+        chances = {byte: chance for byte, chance in further.items() if chance > RAREST}
+    return {byte / size: chance for byte, chance in chances.items()}
 
 
 def _fleet(stages: Stages, bits: float) -> list[Station]:
@@ -309,7 +328,7 @@ class Seen:
     error: float
 
 
-def enough(load: float, cv2: float, size_cv2: float) -> float:
+def enough(load: float, cv2: float, service_cv2: float) -> float:
     """Return how many offloads make the mean wait sure to `WANTED`.
 
     ``2 (c_a2 + c_s2) / (error (1 - load))^2``: neighbours wait for the same, the more so the fuller
@@ -319,7 +338,7 @@ def enough(load: float, cv2: float, size_cv2: float) -> float:
     ----------
     Whitt, "Planning queueing simulations", Management Science 35, 1989.
     """
-    return 2.0 * (cv2 + size_cv2) / (WANTED * max(1.0 - load, 1e-9)) ** 2
+    return 2.0 * (cv2 + service_cv2) / (WANTED * max(1.0 - load, 1e-9)) ** 2
 
 
 def measure(traffic: Traffic, passage: Passage) -> Mapping[str, Seen]:
@@ -475,7 +494,7 @@ class Simulation(Printable):
         rows = [tuple(_cells(entry)) for entry in self.compared]
         traffic = self.traffic
         arrivals = {0.0: "steady", 1.0: "Poisson"}.get(traffic.cv2, f"cv2 {traffic.cv2:g}")
-        sizes = len(traffic.pipelines)
+        sizes = traffic.sizes
         several = f" of {sizes} sizes" if sizes > 1 else ""
         loads = {name: busy * traffic.rate_hz for name, busy in traffic.busy_s.items()}
         shares = [f"{name} {percent(share)}" for name, share in loads.items() if share > 0]
@@ -512,7 +531,7 @@ class Simulation(Printable):
             "events": self.events,
             "cut": self.cut,
             "seed": self.seed,
-            "sizes": len(self.traffic.pipelines),
+            "sizes": self.traffic.sizes,
             "arrivals_cv2": self.traffic.cv2,
             "arrivals_hz": self.traffic.rate_hz,
             "quantities": quantities,
@@ -581,7 +600,7 @@ def simulated(
     """
     problem, traffic = prepared.problem, traffic_of(prepared, index)
     rate, cv2 = traffic.rate_hz, traffic.cv2
-    needed = enough(rate / traffic.most_hz, cv2, traffic.size_cv2)
+    needed = enough(rate / traffic.most_hz, cv2, traffic.service_cv2)
     count = offloads or math.ceil(min(max(needed, LEAST), MOST))
     times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=seed)
     passage = pass_through(
@@ -615,13 +634,13 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
     except UnitError as error:
         return Section("simulation", "Simulation", (f"Not simulated: {error.rule}.",), brief=())
     rate, cv2 = traffic.rate_hz, traffic.cv2
-    if not cv2 and not traffic.size_cv2:
+    if not cv2 and len(traffic.pipelines) == 1:
         return None
     kind = kinds(shares=traffic.shares, count=OFFLOADS, seed=0)
     times = arrivals(cv2=cv2, rate_hz=rate, count=OFFLOADS, seed=0)
     passage = one_after_the_other(traffic.pipelines, kind, times)
     load = rate / traffic.most_hz
-    needed = enough(load, cv2, traffic.size_cv2)
+    needed = enough(load, cv2, traffic.service_cv2)
     known = [
         one
         for one in both_sides(prepared.problem, index, traffic, passage)

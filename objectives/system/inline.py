@@ -1,47 +1,80 @@
-"""Engines on the way of the data: what a segment that is sent again makes them read again.
+"""Engines on the way of the data: results leave by the wire, segments sent again are read again.
 
 An engine inline in a network card takes no offload: overhead and latency are 0, and a record passes
-it once.  A segment that is sent again finds the state behind it gone, so the card reads the record
-again from its beginning to that segment.
+it once, of which nothing comes back to the host.  A segment that is sent again finds the state
+behind it gone, so the card reads the record again from its beginning to that segment.
+
+In the equations, a record of g bytes has n = ceil(g / s) segments of s bytes, the last one shorter,
+of which the share r is sent again, each whatever becomes of the others: segment i takes i s bytes,
+the last one g.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import ATTACHMENTS, Column, Rising, objective
+from dse.contract import ATTACHMENTS, Column, Falling, Rising, SizeColumn, objective
 
 FREEBSD = "Gallatin, FreeBSD review D30908 and commit 28d0a740dd9a, 2021"
 
 
-@objective(source=FREEBSD, over_sizes="mean")
-def reread_byte(
+def returns(interface_attachment: Column | float) -> Column:
+    """Return 1 where results come back to the host, 0 where they leave by the wire."""
+    return np.not_equal(interface_attachment, ATTACHMENTS.index("inline")) * 1.0
+
+
+def _taken(sizes: SizeColumn, segment: Column) -> tuple[Column, Column, Column]:
+    """Return the mean size, and the means of what all segments take, and of its squares."""
+    once, again, squares = (np.zeros(1),) * 3
+    for size, share in sizes if isinstance(sizes, tuple) else ((sizes, 1.0),):
+        count = np.ceil(size / segment)
+        before = segment * count * (count - 1.0) / 2.0
+        square = segment * before * (2.0 * count - 1.0) / 3.0
+        once, again = once + share * size, again + share * (before + size)
+        squares = squares + share * (square + size**2)
+    return once, again, squares
+
+
+@objective(source=FREEBSD, over_sizes="together")
+def reread_ratio(
     *,
-    workload_granularity_byte: Rising[Column],
+    workload_granularity_byte: SizeColumn,
     interface_attachment: Rising[Column],
     interface_retransmit_share: Rising[Column],
     interface_segment_byte: Column,
 ) -> Column:
-    """Bytes of a record that are read again for segments that are sent again.
+    """Bytes of a record that are read again for segments that are sent again, over its own.
 
-    ``r (s n (n - 1) / 2 + g)``, in B, with n = ceil(g / s) segments of s bytes in a record of g,
-    the last one shorter, and the share r of them that is sent again: segment i takes i s bytes,
-    the last one g.  Every segment is as likely as any other.  Only an engine inline reads again.
+    ``rho = r (s n (n - 1) / 2 + g) / g``, a number; a mix has the mean of both.  Only an engine
+    inline reads again.
 
     References
     ----------
     FreeBSD review D30908: above 10 times the data for the last segment of a record of 16 KiB.
     """
-    segments = np.ceil(workload_granularity_byte / interface_segment_byte)
-    before = interface_segment_byte * segments * (segments - 1.0) / 2.0
-    inline = np.equal(interface_attachment, ATTACHMENTS.index("inline"))
-    return inline * interface_retransmit_share * (before + workload_granularity_byte)
+    once, again, _ = _taken(workload_granularity_byte, interface_segment_byte)
+    inline = 1.0 - returns(interface_attachment)
+    return inline * interface_retransmit_share * (again / once)
 
 
-@objective(source=FREEBSD)
-def reread_ratio(*, reread_byte: Rising[Column], workload_granularity_byte: Column) -> Column:
-    """Bytes that are read again, per byte of payload.
+@objective(source="independent segments", over_sizes="together")
+def reread_cv2(
+    *,
+    workload_granularity_byte: SizeColumn,
+    reread_ratio: Falling[Column],
+    interface_attachment: Rising[Column],
+    interface_retransmit_share: Column,
+    interface_segment_byte: Column,
+) -> Column:
+    """Squared coefficient of variation of the bytes read of a record, beside that of the sizes.
 
-    ``reread / g``, a number; a mix has the mean of both.
+    ``r (1 - r) (s^2 n (n - 1) (2 n - 1) / 6 + g^2) / (g (1 + rho))^2``, a number; a mix has the
+    mean of what is divided, and of g.
+
+    References
+    ----------
+    As `reread_ratio`.
     """
-    return reread_byte / workload_granularity_byte
+    once, _, squares = _taken(workload_granularity_byte, interface_segment_byte)
+    inline, share = 1.0 - returns(interface_attachment), interface_retransmit_share
+    return inline * share * (1.0 - share) * squares / (once * (1.0 + reread_ratio)) ** 2

@@ -23,7 +23,7 @@ LEAST_LOAD = 1e-6
 LEAST_WAIT = 1e-12
 """In services: less is rounding of the time that it adds to, and counts as no wait."""
 
-Services = tuple[tuple[Column | float, float], ...]
+Services = tuple[tuple[Column | float, Column | float], ...]
 """Services of mean 1, each with its share of all."""
 
 ALIKE: Services = ((1.0, 1.0),)
@@ -276,18 +276,20 @@ def host_spread_s(
 @objective(source="the slower of link and PCI Express")
 def link_cv2(
     *,
-    workload_size_cv2: Rising[Column],
-    link_limit_bit_per_s: Column | float = np.inf,
+    link_limit_bit_per_s: Column,
+    workload_size_cv2: Rising[Column | float] = 0.0,
     pcie_cv2: Rising[Column | float] = 0.0,
     pcie_payload_bit_per_s: Column | float = np.inf,
+    reread_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
     """Squared coefficient of variation of the time for which an offload keeps the link busy.
 
-    That of the sizes, a number; of the packets where PCI Express is the limit.
+    That of the sizes, a number, or of the packets where PCI Express is the limit, and of what is
+    read again.
     """
     packets = np.isfinite(pcie_payload_bit_per_s)
     packets = packets & np.less_equal(pcie_payload_bit_per_s, link_limit_bit_per_s)
-    return np.where(packets, pcie_cv2, workload_size_cv2)
+    return np.where(packets, pcie_cv2, workload_size_cv2) + reread_cv2
 
 
 @objective(source="as `station_wait_s`, for what slots let in")
@@ -339,6 +341,15 @@ def size_wait_s(
     return np.where((longest > 0) & (room > 0), between, 0.0)
 
 
+def _reads(reread_ratio: Column, reread_cv2: Column | float) -> Services:
+    """Return bytes read of a record over their mean: once, or as much again as has both moments."""
+    again = reread_ratio / (1.0 + reread_ratio)
+    square = again**2 + reread_cv2
+    share = np.where(square > 0, again**2 / square, 0.0)
+    more = np.where(square > 0, square / again, 0.0)
+    return (1.0 - again, 1.0 - share), (1.0 - again + more, share)
+
+
 @objective(source="Abate, Choudhury & Whitt 1995", over_sizes="together")
 def wait_decay_hz(
     *,
@@ -354,37 +365,49 @@ def wait_decay_hz(
     workload_size_cv2: Falling[Column | float] = 0.0,
     link_cv2: Falling[Column | float] = 0.0,
     size_spread_s: Falling[Column | float] = 0.0,
+    reread_ratio: Column | None = None,
+    reread_cv2: Falling[Column | float] = 0.0,
 ) -> Column:
     """How fast long waits get rare: ``P(W > t)`` falls with ``exp(-eta t)``.
 
     ``eta = lambda min(x)`` over the stations, in Hz, with x of `decay_per_gap` for services
     ``1 + a z_i``: a is c for the fleet, the link's own, ``s / (o + L + s / c)`` for slots with the
-    spread s of T1, and 0 for host cores.  That of the busiest station for one size.  The time to
-    fill pipelines is no part of a slot's, which makes waits rather too long.
+    spread s of T1, and 0 for host cores.  That of the busiest station for one size.  Records that
+    the link reads again are read once, or as much more as has mean and variance of all.  The time
+    to fill pipelines is no part of a slot's, which makes waits rather too long.
 
     References
     ----------
     As `decay_per_gap`.
     """
     sizes = standardised(workload_granularity_byte)
-    loads = (fleet_load, link_load, slot_load, host_load)
     if len(sizes) == 1:
-        busiest = reduce(np.maximum, loads)
-        return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
-    of_sizes = np.sqrt(workload_size_cv2)
-    alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
-    of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
-    found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
-    stations: list[tuple[Column, Column]] = [
-        (fleet_load, of_sizes),
-        (link_load, np.sqrt(link_cv2)),
-        (slot_load, of_slots),
-    ]
-    if all(isinstance(column, np.ndarray) for pair in stations for column in pair):
-        parts = np.broadcast_arrays(*(column for pair in stations for column in pair))
-        stations = [(np.stack(parts[::2]), np.stack(parts[1::2]))]  # together: a trace cannot
-    for load, spread in stations:
-        services = tuple((1.0 + spread * size, share) for size, share in sizes)
-        each = decay_per_gap(load=load, arrival_cv2=offload_arrival_cv2, sizes=services)
-        found = np.minimum(found, each.min(axis=0) if np.ndim(each) > np.ndim(found) else each)
+        busiest = reduce(np.maximum, (fleet_load, link_load, slot_load, host_load))
+        found = decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
+    else:
+        of_sizes = np.sqrt(workload_size_cv2)
+        alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
+        of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
+        found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
+        stations: list[tuple[Column, Column]] = [
+            (fleet_load, of_sizes),
+            (link_load, np.sqrt(link_cv2)),
+            (slot_load, of_slots),
+        ]
+        if all(isinstance(column, np.ndarray) for pair in stations for column in pair):
+            parts = np.broadcast_arrays(*(column for pair in stations for column in pair))
+            stations = [(np.stack(parts[::2]), np.stack(parts[1::2]))]  # a trace cannot
+        for load, spread in stations:
+            services = tuple((1.0 + spread * size, share) for size, share in sizes)
+            each = decay_per_gap(load=load, arrival_cv2=offload_arrival_cv2, sizes=services)
+            found = np.minimum(found, each.min(axis=0) if np.ndim(each) > np.ndim(found) else each)
+    if reread_ratio is not None:
+        spread = np.sqrt(np.maximum(link_cv2 - reread_cv2, 0.0))
+        read = [
+            ((1.0 + spread * size) * bytes_read, share * part)
+            for size, share in sizes
+            for bytes_read, part in _reads(reread_ratio, reread_cv2)
+        ]
+        link = decay_per_gap(load=link_load, arrival_cv2=offload_arrival_cv2, sizes=tuple(read))
+        found = np.minimum(found, link)
     return arrival_rate_hz * found

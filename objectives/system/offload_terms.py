@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import TRANSFERS, WAIT_MODES, Alone, Column, Falling, Rising, objective
+from dse.objectives.system.inline import returns
 from dse.objectives.system.sources import LOGCA
 
 BIT_PER_BYTE = 8.0
@@ -259,13 +260,22 @@ def link_limit_bit_per_s(
 
 
 @objective(source="store and forward")
-def storing_s_per_byte(*, link_bit_per_s: Falling[Column], interface_transfer: Column) -> Column:
+def storing_s_per_byte(
+    *,
+    link_bit_per_s: Falling[Column],
+    interface_transfer: Column,
+    interface_attachment: Falling[Column | float] = 0.0,
+    reread_ratio: Falling[Column | float] = 0.0,
+) -> Column:
     """Time per byte to store an offload before it is computed, and its result before it returns.
 
-    ``2 * 8 / link`` where transfers are stored and forwarded, 0 where they cut through, in s/B.
+    ``2 * 8 / (link (1 + rho))`` where transfers are stored and forwarded, half of it inline, where
+    no result returns, 0 where they cut through, in s/B.  What is read again comes later.
     """
     stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
-    return np.where(stored, 2.0 * BIT_PER_BYTE / link_bit_per_s, 0.0)
+    crossings = 1.0 + returns(interface_attachment)
+    once = link_bit_per_s * (1.0 + reread_ratio)
+    return np.where(stored, crossings * BIT_PER_BYTE / once, 0.0)
 
 
 @objective(source="link and memory")
@@ -274,11 +284,13 @@ def passing_s_per_byte(
     link_bit_per_s: Falling[Column],
     interface_transfer: Column,
     memory_limit_bit_per_s: Falling[Column | float] = np.inf,
+    reread_ratio: Falling[Column | float] = 0.0,
 ) -> Column:
     """Time per byte to pass the link and the memory while the fleet computes.
 
-    ``8 / min(link, memory)``, in s/B; where transfers are stored and forwarded, the memory's alone.
+    ``8 / min(link (1 + rho), memory)``, in s/B; where transfers are stored and forwarded, the
+    memory's alone.  What is read again comes later.
     """
     stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
-    link = np.where(stored, np.inf, link_bit_per_s)
+    link = np.where(stored, np.inf, link_bit_per_s * (1.0 + reread_ratio))
     return BIT_PER_BYTE / np.minimum(link, memory_limit_bit_per_s)

@@ -1,6 +1,7 @@
 """PCI Express as the link of an interface: packets in both directions, and what they leave.
 
-One offload of g bytes: the device reads g bytes of host memory and writes g bytes of results.
+One offload of g bytes: the device reads g bytes of host memory and writes g bytes of results,
+which leave by the wire in its place where the attachment is inline.
 d descriptors of 16 B tell it where.  A batch of b offloads takes one doorbell (a write of 4 B by
 the host), one fetch of its descriptors, one write-back of as many bytes, one interrupt (a write of
 4 B) and one read of a 4 B head pointer by the host (the simple device of Neugebauer et al.).
@@ -23,6 +24,7 @@ import numpy as np
 
 from dse.contract import PCIE_LINKS, Column, Falling, Rising, SizeColumn, objective
 from dse.objectives.catalogue import read_catalogue
+from dse.objectives.system.inline import returns
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import PCIE
 
@@ -121,12 +123,13 @@ def pcie_to_host_byte(
     interface_max_read_request_byte: Falling[Column],
     interface_descriptors: Rising[Column],
     interface_batch: Column,
+    interface_attachment: Falling[Column | float] = 0.0,
 ) -> Column:
     """Bytes on the link from device to host for one offload, its share of a batch included.
 
     ``24 ceil(g / Q) + g + 24 ceil(g / P) + (24 ceil(16 d b / Q) + 16 d b + 24 ceil(16 d b / P) +
     28 + 24) / b``, in B: requests for the payload, the results, requests for descriptors, their
-    write-back, the interrupt, and the head pointer.
+    write-back, the interrupt, and the head pointer.  Without ``g + 24 ceil(g / P)`` where inline.
 
     References
     ----------
@@ -134,12 +137,13 @@ def pcie_to_host_byte(
     """
     block = DESCRIPTOR_BYTE * interface_descriptors * interface_batch
 
-    def moved(size: Column) -> Column:
+    def moved(size: Column, back: Column | float) -> Column:
         reading = REQUEST_BYTE * np.ceil(size / interface_max_read_request_byte)
-        return reading + _packets_byte(size, interface_max_payload_byte, REQUEST_BYTE)
+        return reading + back * _packets_byte(size, interface_max_payload_byte, REQUEST_BYTE)
 
     fixed = REQUEST_BYTE + POINTER_BYTE + COMPLETION_BYTE + POINTER_BYTE
-    return moved(workload_granularity_byte) + (moved(block) + fixed) / interface_batch
+    payload = moved(workload_granularity_byte, returns(interface_attachment))
+    return payload + (moved(block, 1.0) + fixed) / interface_batch
 
 
 @objective(source=PCIE)
@@ -164,20 +168,24 @@ def pcie_payload_bit_per_s(
 
 @objective(source=PCIE)
 def round_trips_s(
-    *, interface_round_trip_s: Rising[Column], interface_descriptors: Rising[Column | float] = 0.0
+    *,
+    interface_round_trip_s: Rising[Column],
+    interface_descriptors: Rising[Column | float] = 0.0,
+    interface_attachment: Falling[Column | float] = 0.0,
 ) -> Column:
     """Time of the reads and writes of an offload that wait for each other across the link.
 
     ``(2 + min(d, 1)) round trip``, in s: the doorbell and the last write cross once each, the
-    payload is read, and before it the descriptor where there is one.  A write is taken to cross in
-    half of the time of a read.  Measured round trips hold the time of 64 B on the link, which the
-    payload's passage counts again.
+    payload is read, and before it the descriptor where there is one; inline, where there is no last
+    write, 1.5 in place of 2.  A write is taken to cross in half of the time of a read.  Measured
+    round trips hold the time of 64 B on the link, which the payload's passage counts again.
 
     References
     ----------
     Neugebauer et al., SIGCOMM 2018, section 6.1, for the time of a read; the sum is ours.
     """
-    return (2.0 + np.minimum(interface_descriptors, 1.0)) * interface_round_trip_s
+    back = returns(interface_attachment) / 2.0
+    return (1.5 + back + np.minimum(interface_descriptors, 1.0)) * interface_round_trip_s
 
 
 @objective(
@@ -192,6 +200,7 @@ def pcie_cv2(
     interface_max_read_request_byte: Column,
     interface_descriptors: Column,
     interface_batch: Column,
+    interface_attachment: Column | float = 0.0,
 ) -> Column:
     """Squared coefficient of variation of the bytes on PCI Express for one offload.
 
@@ -212,7 +221,8 @@ def pcie_cv2(
     pairs = sizes if isinstance(sizes, tuple) else ((sizes, 1.0),)
     moments = []
     completion = {"interface_completion_byte": interface_completion_byte}
-    for function, besides in ((pcie_to_device_byte, completion), (pcie_to_host_byte, {})):
+    attached = {"interface_attachment": interface_attachment}
+    for function, besides in ((pcie_to_device_byte, completion), (pcie_to_host_byte, attached)):
         each = [
             (function(workload_granularity_byte=size, **given, **besides), share)
             for size, share in pairs

@@ -297,11 +297,13 @@ def offload_within_limits(
     power_limit_bit_per_s: Column | float = np.inf,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
+    reread_ratio: Column | float = 0.0,
 ) -> Column:
     """Return by what share 8 g / T1 exceeds the tightest limit that one offload meets."""
     rate = BIT_PER_BYTE * workload_granularity_byte / offload_latency_s
-    limits = (capacity_bit_per_s, power_limit_bit_per_s, link_limit_bit_per_s)
-    return _exceeds(rate, least(cast(Stages, (*limits, memory_limit_bit_per_s))))
+    link = link_limit_bit_per_s * (1.0 + reread_ratio)  # what is read again comes later
+    limits = (capacity_bit_per_s, power_limit_bit_per_s, link, memory_limit_bit_per_s)
+    return _exceeds(rate, least(cast(Stages, limits)))
 
 
 @guard(rule="an offload takes no longer than its work on one core of each stage")

@@ -15,7 +15,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Caution, Column, Falling, Rising, SizeColumn, objective
+from dse.contract import (
+    TRANSFERS,
+    WAIT_MODES,
+    Caution,
+    Column,
+    Falling,
+    Rising,
+    SizeColumn,
+    objective,
+)
 from dse.objectives.system.fleet import largest
 from dse.objectives.system.mixes import percentile_wait_s, standardised, station_wait_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
@@ -95,15 +104,17 @@ def link_load(
 def stored_load(
     *,
     throughput_bit_per_s: Rising[Column],
-    storing_s_per_byte: Rising[Column],
+    link_bit_per_s: Falling[Column],
+    interface_transfer: Column,
     workload_size_cv2: Rising[Column],
 ) -> Column:
     """Share of time for which each direction of a link that stores offloads of a mix is busy.
 
-    ``R / 8 s / 2``, a share, with s for both directions; 0 where transfers cut through.
+    ``R / link``, a share; 0 where transfers cut through.
     """
-    load = throughput_bit_per_s / BIT_PER_BYTE * storing_s_per_byte / 2.0
-    return np.where(np.greater(workload_size_cv2, 0), load, 0.0)
+    stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
+    stored = stored & np.greater(workload_size_cv2, 0)
+    return np.where(stored, throughput_bit_per_s / link_bit_per_s, 0.0)
 
 
 @objective(

@@ -1,4 +1,4 @@
-"""Engines on the way of the data: what is read again, segment by segment beside the closed form."""
+"""Engines on the way of the data: what is read again, and that no result comes back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.objectives.system.inline import reread_byte
+from dse.objectives.system.inline import reread_cv2, reread_ratio
 from dse.study import study
 
 STUDY = """
@@ -21,20 +21,28 @@ objectives: {throughput: maximise}
 
 def by_hand(record: int, segment: int, share: float) -> float:
     """Return the bytes that are read again: those up to the end of each segment that is resent."""
-    ends = [min(start + segment, record) for start in range(0, record, segment)]
-    return share * sum(ends)
+    return share * sum(ends(record, segment))
+
+
+def ends(record: int, segment: int) -> list[int]:
+    return [min(start + segment, record) for start in range(0, record, segment)]
 
 
 @pytest.mark.parametrize("record", [1, 1448, 1449, 4096, 16384])
 @pytest.mark.parametrize("segment", [536, 1448, 8960])
-def test_closed_form_is_the_sum_over_segments(record: int, segment: int) -> None:
-    found = reread_byte.function(
-        workload_granularity_byte=np.array([float(record)]),
-        interface_attachment=np.array([1.0]),
-        interface_retransmit_share=np.array([0.02]),
-        interface_segment_byte=np.array([float(segment)]),
-    )
-    assert found[0] == pytest.approx(by_hand(record, segment, 0.02), rel=1e-12)
+def test_closed_forms_are_the_sums_over_segments(record: int, segment: int) -> None:
+    given = {
+        "workload_granularity_byte": np.array([float(record)]),
+        "interface_attachment": np.array([1.0]),
+        "interface_retransmit_share": np.array([0.02]),
+        "interface_segment_byte": np.array([float(segment)]),
+    }
+    again = by_hand(record, segment, 0.02)
+    ratio = reread_ratio.function(**given)
+    assert ratio[0] == pytest.approx(again / record, rel=1e-12)
+    variance = 0.02 * 0.98 * sum(end**2 for end in ends(record, segment))
+    found = reread_cv2.function(**given, reread_ratio=ratio)
+    assert found[0] == pytest.approx(variance / (record + again) ** 2, rel=1e-12)
 
 
 def limit(write, text: str) -> float:

@@ -29,6 +29,7 @@ OTHERWISE = {
     "interface.buffer_area": "an area, and nothing that happens in time",
     "interface.attachment_area": "an area, and nothing that happens in time",
     "interface.acceleration": "of a whole accelerator without stages, which is not simulated",
+    "interface.max_read_request": "inline, requests have their direction to themselves",
     "interface.overhead_share": "a part of a sum that is not simulated",
 }
 
@@ -54,6 +55,20 @@ def test_a_field_is_simulated_or_refused(column: str) -> None:
         other = 1.0 if column in CHOICES else (1e-6 if today == 0.0 else 0.1)
     same = simulated(prepared, **{column: other}) == simulated(prepared)
     assert same == (PATHS[column] in OTHERWISE), "use it in dse/simulation, or say why not"
+
+
+def test_nothing_comes_back_from_an_engine_inline() -> None:
+    """The model and the simulation have one offload: a doorbell, a descriptor, one passage."""
+    prepared = study.ready(study.read_study(STUDY))
+    inline, beside = (simulated(prepared, interface_attachment=code) for code in (1.0, 0.0))
+    assert isinstance(inline, Traffic)
+    assert isinstance(beside, Traffic)
+    assert beside.busy_s.keys() - inline.busy_s.keys() == {"link out", "last write"}
+    told = prepared.problem.describe(first(prepared.problem))
+    (alone,) = {pipeline.alone_s for pipeline in inline.pipelines}
+    assert alone == pytest.approx(float(told["offload_latency_s"][0]), rel=1e-12)
+    assert told["round_trips_s"][0] == pytest.approx(2.5e-6)
+    assert told["link_cv2"][0] == told["reread_cv2"][0] == pytest.approx(inline.service_cv2)
 
 
 def test_segments_that_are_sent_again_cross_the_link_as_the_model_says() -> None:
