@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -138,13 +137,14 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
     mix = prepared.mix
     sizes, shares = ((columns[SIZE],), (1.0,)) if mix is None else (mix.sizes, mix.shares)
     passed = [
-        (columns | {SIZE: size, AGAIN: again}, share * chance)
+        (_pipeline(columns | {SIZE: size, AGAIN: again}, stages), share * chance)
         for size, share in zip(sizes, shares, strict=True)
         for again, chance in _again(columns, size).items()
     ]
+    pipelines, chances = zip(*passed, strict=True)
     return Traffic(
-        pipelines=tuple(_pipeline(one, stages) for one, _ in passed),
-        shares=tuple(share for _, share in passed),
+        pipelines=pipelines,
+        shares=chances,
         demand_bit_per_s=columns.get("workload_rate_bit_per_s", float("inf")),
         cv2=columns.get("workload_arrival_cv2", 0.0),
         draw=_draw(columns | {SIZE: max(sizes)}, stages),
@@ -233,11 +233,10 @@ def _again(columns: Columns, size: float) -> Mapping[float, float]:
     segment, chances, end = columns.get("interface_segment_byte", size), {0.0: 1.0}, 0.0
     while share and end < size:
         end = min(end + segment, size)
-        further: dict[float, float] = defaultdict(float)
-        for byte, chance in chances.items():
-            further[byte] += (1.0 - share) * chance
-            further[byte + end] += share * chance
-        chances = {byte: chance for byte, chance in further.items() if chance > RAREST}
+        for byte, chance in sorted(chances.items(), reverse=True):
+            chances[byte] = (1.0 - share) * chance
+            chances[byte + end] = chances.get(byte + end, 0.0) + share * chance
+        chances = {byte: chance for byte, chance in chances.items() if chance > RAREST}
     return {byte / size: chance for byte, chance in chances.items()}
 
 
@@ -248,23 +247,18 @@ def _fleet(stages: Stages, bits: float) -> list[Station]:
     for number, rate in enumerate(rates):
         of = {name: stages[name][number] for name in (*STAGES, FILLED)}
         name = f"stage {number + 1}" if len(rates) > 1 else "fleet"
-        capacity, round_bit, round_s = (
-            of["stage_capacity_bit_per_s"],
-            of["stage_round_bit"],
-            of["stage_round_s"],
+        round_bit, end, payload = (
+            of[f"stage_{one}_bit"] for one in ("round", "message_end", "payload")
         )
-        before = max(
-            float(whole_tasks(bits / 8.0, round_bit, of["stage_message_end_bit"])) - 1.0, 0.0
+        slower = of["stage_capacity_bit_per_s"] / rate
+        before = max(float(whole_tasks(bits / 8.0, round_bit, end)) - 1.0, 0.0)
+        busy = float(whole_tasks(bits / 8.0, payload, end)) * payload * of[FILLED] / rate
+        first, last = (
+            max(1.0 - before * round_bit / bits, 0.0),
+            before * of["stage_round_s"] * slower,
         )
-        tasks = float(whole_tasks(bits / 8.0, of["stage_payload_bit"], of["stage_message_end_bit"]))
-        station = Station(
-            name,
-            tasks * of["stage_payload_bit"] * of[FILLED] / rate,
-            of["stage_latency_s"] * (capacity / rate),
-            first_round=max(1.0 - before * round_bit / bits, 0.0),
-            last_round_s=before * round_s * (capacity / rate),
-        )
-        found.append(station)
+        filling = of["stage_latency_s"] * slower
+        found.append(Station(name, busy, filling, first_round=first, last_round_s=last))
     return found
 
 

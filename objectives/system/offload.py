@@ -139,11 +139,8 @@ def break_even_byte(
     if len(stage_round_bit) > 1:
         return found
     payload = stage_round_bit[0] / BIT_PER_BYTE
-    passed, interval, capacity = (
-        passing_s_per_byte * payload,
-        stage_round_s[0],
-        stage_capacity_bit_per_s[0],
-    )
+    passed = passing_s_per_byte * payload
+    interval, capacity = stage_round_s[0], stage_capacity_bit_per_s[0]
     own = np.maximum(interval - passed, 0.0)
     own = own + interval * np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
     shared = np.maximum(interval * (capacity / stream_rate_bit_per_s) - passed, 0.0)

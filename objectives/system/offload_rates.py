@@ -79,15 +79,8 @@ def own_rounds_s(
     ``sum_j min((n_j - 1) I_j, S_j / c_j)``: with p a faster link could make the bound longer.
     """
 
-    def waits(
-        bit: Column,
-        s: Column,
-        end: Column,
-        filled: Column,
-        capacity: Column,
-        common: Column,
-        alone: Column,
-    ) -> Column:
+    def waits(*stage: Column) -> Column:
+        bit, s, end, filled, capacity, common, alone = stage
         passing = np.where(np.greater(alone, 0), passing_s_per_byte / BIT_PER_BYTE, 0.0)
         rounds = rounds_before(workload_granularity_byte, bit, end)
         streamed = _streamed(workload_granularity_byte, filled, end, 1.0 / capacity, passing)
@@ -117,9 +110,8 @@ def throttled_rounds_s(
     clocks, in s.
     """
 
-    def longer(
-        bit: Column, s: Column, end: Column, filled: Column, capacity: Column, common: Column
-    ) -> Column:
+    def longer(*stage: Column) -> Column:
+        bit, s, end, filled, capacity, common = stage
         payload = _streamed(workload_granularity_byte, filled, end)
         rounds = rounds_before(workload_granularity_byte, bit, end)
         inverse = 1.0 / power_limit_bit_per_s
@@ -151,9 +143,8 @@ def common_rounds_bit(
     is the time.
     """
 
-    def carried(
-        bit: Column, s: Column, end: Column, filled: Column, capacity: Column, common: Column
-    ) -> Column:
+    def carried(*stage: Column) -> Column:
+        bit, s, end, filled, capacity, common = stage
         rounds = rounds_before(workload_granularity_byte, bit, end)
         payload = _streamed(workload_granularity_byte, filled, end)
         most = np.minimum(rounds * s * capacity, payload)
