@@ -66,12 +66,6 @@ def test_smaller_records_are_read_again_for_less(write) -> None:
     assert len(dse.run(write(small)).front) == 1
 
 
-@pytest.mark.parametrize(("share", "carried"), [("4 %", True), ("4.2 %", False)])
-def test_what_the_page_says_of_100_gbit_per_s(share: str, carried: bool, write) -> None:
-    """(128 / 100 - 1) / 6.83 is 4.1 %."""
-    assert (limit(write, STUDY.replace("10 %", share)) > 100e9) == carried
-
-
 def test_a_mix_has_the_mean_of_what_is_read_again(write) -> None:
     mixed = STUDY.replace("granularity: 16 KiB", "granularity: {1448 B: 1/2, 16384 B: 1/2}")
     again = (by_hand(1448, 1448, 0.1) + by_hand(16384, 1448, 0.1)) / (1448 + 16384)
