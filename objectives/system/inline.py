@@ -62,7 +62,7 @@ def reread_cv2(
     *,
     workload_granularity_byte: SizeColumn,
     reread_ratio: Falling[Column],
-    interface_attachment: Rising[Column],
+    interface_attachment: Column,
     interface_retransmit_share: Column,
     interface_segment_byte: Column,
 ) -> Column:
@@ -76,5 +76,6 @@ def reread_cv2(
     As `reread_ratio`.
     """
     once, _, squares = _taken(workload_granularity_byte, interface_segment_byte)
-    inline, share = 1.0 - returns(interface_attachment), interface_retransmit_share
-    return inline * share * (1.0 - share) * squares / (once * (1.0 + reread_ratio)) ** 2
+    share = (1.0 - returns(interface_attachment)) * interface_retransmit_share
+    varied = share * np.maximum(1.0 - share, 0.0) * squares
+    return varied / (once * (1.0 + reread_ratio)) ** 2

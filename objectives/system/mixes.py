@@ -366,7 +366,7 @@ def wait_decay_hz(
     link_cv2: Falling[Column | float] = 0.0,
     size_spread_s: Falling[Column | float] = 0.0,
     reread_ratio: Column | None = None,
-    reread_cv2: Falling[Column | float] = 0.0,
+    reread_cv2: Column | float = 0.0,
 ) -> Column:
     """How fast long waits get rare: ``P(W > t)`` falls with ``exp(-eta t)``.
 
