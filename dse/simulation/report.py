@@ -109,7 +109,7 @@ PACKETS, AGAIN = "interface_packet_byte_per_s", "interface_reread_ratio"
 """Where the rate of packets on PCI Express, and what is read again of a record, are kept."""
 
 RAREST = 1e-15
-"""Chance of what is sent again below which it is not looked at."""
+"""The least chance of a number of bytes read again that is simulated."""
 
 
 def traffic_of(prepared: Study, index: Index) -> Traffic:
