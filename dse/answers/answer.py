@@ -57,6 +57,9 @@ Callback = Callable[[Sequence[Section]], None]
 MOST_CHOICES = 60
 """Choices by name of one axis beyond this number are not tried one by one."""
 
+ROUGH = 100.0
+"""Factors above it have no three digits: what they compare are figures of unlike evidence."""
+
 MOST_ROWS = 15
 """Rows of a table of alternatives; the cheapest stand first."""
 
@@ -207,6 +210,7 @@ def host_sections(
     value = design.quantities[name]
     low, high = spread.get(name, 2 * (answer.quantities[name],))
     by = " to ".join(dict.fromkeys(change(value, one) for one in (high, low)))
+    by = "over 100x" if value > ROUGH * high else by
     line = f"The host alone: {in_words(name)} {units.show(value, name)}{f' ({by})' if by else ''}"
     differences = answer.differences(design, [goal.name for goal in problem.goals])
     facts = design.to_dict() | {"feasible": not len(rules), "differences": differences}
