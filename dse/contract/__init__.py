@@ -206,12 +206,15 @@ class Sureness:
     unspecified
         Fields that a record does not give, or its sources do not publish; neutral values stand
         for them.
+    zeros
+        Fields that a record gives as zero, where that is no neutral value that stands for them.
     """
 
     assumptions: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
     uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
     unspecified: tuple[str, ...] = ()
+    zeros: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

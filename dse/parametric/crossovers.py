@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.parametric.flips import NOTHING_FITS, SEARCHED_AT_POINTS
+from dse.parametric.breakpoints import EVERY, proofs_text
+from dse.parametric.flips import NOTHING_FITS
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, in_words, table_text, unit_suffix
 from dse.study.assumptions import Assumption
@@ -24,7 +25,7 @@ class AnswerInterval:
     """Where the same designs answer: from `low` to `high`, in SI, as far as was found.
 
     `designs` are in words, one unless the whole front is followed, none when nothing fits;
-    `complete` says whether every design was compared in between; `limited` is why nothing is known
+    `proof` says what was compared in between; `limited` is why nothing is known
     beyond `high`, if it is not the range's end; `first` and `last` are the objectives of the answer
     at both ends, empty for none, or where nobody asks.
     """
@@ -32,10 +33,15 @@ class AnswerInterval:
     low: float
     high: float
     designs: tuple[str, ...]
-    complete: bool
+    proof: str
     limited: str = ""
     first: tuple[float, ...] = ()
     last: tuple[float, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether no design wins between two values that were compared."""
+        return self.proof == EVERY
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +124,7 @@ class Crossovers(Printable):
                     "designs": list(interval.designs),
                     "at_from": dict(zip(goals, interval.first, strict=False)),
                     "at_to": dict(zip(goals, interval.last, strict=False)),
-                    "every_design_compared": interval.complete,
+                    "proof": interval.proof,
                 }
                 for interval in self.intervals
             ],
@@ -168,8 +174,7 @@ def _distinct(values: Sequence[float], quantity: str) -> list[str]:
 
 def _notes(crossovers: Crossovers) -> list[str]:
     notes = []
-    if not all(interval.complete for interval in crossovers.intervals):
-        notes.append(SEARCHED_AT_POINTS)
+    notes.append(f"Compared in each interval: {proofs_text(crossovers.intervals)}.")
     last = crossovers.intervals[-1]
     if last.limited:
         reached = units.show(last.high, crossovers.assumption.quantity)

@@ -1,7 +1,8 @@
 """Which answer is best where, over two numbers: rows of exact crossovers, more where they differ.
 
-Each row is a sweep of the first number at one value of the second.  Rows are halved where
-neighbours have other answers, the widest pair first, until they are close or the budget is over.
+Each row is a sweep of the first number at one value of the second.  Between neighbours with other
+answers or boundaries that are apart a row is added, the widest pair first, until the boundaries are
+within a hundredth of the range, the rows are, or the budget is over.
 """
 
 from __future__ import annotations
@@ -14,25 +15,23 @@ from typing import Any
 
 from dse.errors import TooLargeError, UnitError
 from dse.files.document import Document
+from dse.parametric.breakpoints import Line, proofs_text
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
-from dse.parametric.scale import LogScale, log_distance
-from dse.parametric.sweep_search import axis_of, intervals_of, read_range
-from dse.parametric.track import Track
-from dse.parametric.tracked_answer import TrackedAnswer
+from dse.parametric.question import Question
+from dse.parametric.scale import Scale, floor_of
+from dse.parametric.sweep_search import axis_of, intervals_of, objectives_at, read_range
 from dse.reports.text import Printable, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.study import Study
 
-FIRST_HALVINGS = 3
-"""How often the range of the second number is halved before rows are compared."""
+FIRST, MOST_ROWS = 9, 257
+"""Rows before any two are compared, and most rows."""
 
-CLOSE = 0.02
-"""Rows this near, as the natural logarithm of their ratio, are not halved."""
-
-MOST_ROWS = 129
+PIXEL = 0.01
+"""Boundaries of neighbouring rows differ by less of the range, or the rows are this near."""
 
 Ends = tuple[float, float]
 
@@ -82,10 +81,11 @@ class DecisionMap(Printable):
     def shares(self) -> dict[str, float]:
         """Each answer's share of the map, on both logarithmic scales, the largest first."""
         found: dict[str, float] = {}
+        heights, widths = (math.log(high / low) for low, high in reversed(self.ranges))
         for (low, high), row in zip(self.bands(), self.rows, strict=True):
-            height = log_distance(low, high) / log_distance(*self.ranges[1])
+            height = math.log(high / low) / heights
             for name, one in zip(row.names, row.intervals, strict=True):
-                width = log_distance(one.low, one.high) / log_distance(*self.ranges[0])
+                width = math.log(one.high / one.low) / widths
                 found[name] = found.get(name, 0.0) + height * width
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
@@ -95,6 +95,12 @@ class DecisionMap(Printable):
         middles = [math.sqrt(one * other) for one, other in pairwise(values)]
         return list(pairwise([self.ranges[1][0], *middles, self.ranges[1][1]]))
 
+    @property
+    def unknown(self) -> list[tuple[MapRow, MapRow]]:
+        """The neighbouring rows between which boundaries are not known."""
+        pairs = pairwise(self.rows)
+        return [pair for pair in pairs if not alike(*pair, self.ranges[0])]
+
     def text(self) -> str:
         """Return each answer's share, and how the map was made."""
         ends = [
@@ -102,11 +108,13 @@ class DecisionMap(Printable):
             for entry, (low, high) in zip((self.first, self.second), self.ranges, strict=True)
         ]
         rows = [(f"{100 * share:.3g} %", name) for name, share in self.shares.items()]
-        complete = all(one.complete for row in self.rows for one in row.intervals)
+        proofs = proofs_text(one for row in self.rows for one in row.intervals)
+        unknown = "; between two rows nothing was compared"
+        if not self.unfinished and self.unknown:
+            unknown += f": {len(self.unknown)} bands, where other answers begin, are hatched"
         note = (
-            f"{plural(len(self.rows), 'row')} of {self.second.name}, each "
-            f"{'proven' if complete else 'searched exactly'} along {self.first.name}; between two "
-            f"rows nothing was compared"
+            f"{plural(len(self.rows), 'row')} of {self.second.name}, compared in the intervals "
+            f"along {self.first.name}: {proofs}{unknown}"
         )
         parts = [f"{self.followed}, {ends[0]} and {ends[1]}"]
         parts += [table_text(rows, ("share", "answer")), note]
@@ -127,7 +135,7 @@ class DecisionMap(Printable):
                             f"from{units_[0]}": one.low,
                             f"to{units_[0]}": one.high,
                             "answer": name,
-                            "every_design_compared": one.complete,
+                            "proof": one.proof,
                         }
                         for name, one in zip(row.names, row.intervals, strict=True)
                     ],
@@ -165,14 +173,14 @@ def find_map(
     study, second, bottom, top = read_range(study.document, ranges[1])
     if first.name == second.name:
         raise UnitError(f"both ranges are of {first.name}", "give ranges of two numbers")
-    tracked = TrackedAnswer(
+    question = Question(
         study.preferring(prefer),
         counts=counts,
         by=tuple(axis_of(study.problem, name) for name in by),
     )
     budget = (budget or Budget()).within(study.settings)
-    scale = LogScale(second.integer, second.among)
-    pending = list(dict.fromkeys(scale.cut(bottom, top, CLOSE, FIRST_HALVINGS)))
+    scale = Scale(floor_of(bottom, top), second.integer, second.among)
+    pending = scale.values(bottom, top, FIRST)
     ends = ((low, high), (bottom, top))
     rows = {} if known is None else {row.value: row for row in known.rows}
     unfinished = ""
@@ -180,16 +188,16 @@ def find_map(
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
             while pending and len(rows) < MOST_ROWS:
                 for value in [value for value in pending if value not in rows]:
-                    rows[value] = _row(study, first.name, second, value, (low, high), tracked)
+                    rows[value] = _row(study, first.name, second, value, (low, high), question)
                     if progress is not None:
                         progress(len(rows), len(rows) + len(pending))
-                pending = _between(rows, scale)[: MOST_ROWS - len(rows)]
+                pending = _between(rows, scale, (low, high))[: MOST_ROWS - len(rows)]
     except EffortError as error:
         if not rows:
             raise TooLargeError(f"{error}: not even the first row is known") from error
         unfinished = f"{work.ended or error}: rows are further apart than elsewhere"
     ordered = tuple(rows[value] for value in sorted(rows))
-    text = tracked.preference.text
+    text = question.preference.text
     return DecisionMap(study, first, second, ends, text, ordered, unfinished)
 
 
@@ -199,21 +207,41 @@ def _row(
     second: Assumption,
     value: float,
     ends: tuple[float, float],
-    tracked: TrackedAnswer,
+    question: Question,
 ) -> MapRow:
     """Return the answers along the number called `name` at a value of the second."""
     at = replace(study, problem=second.at(value))
     first = next(entry for entry in assumptions_of(at) if entry.name == name)
-    track = Track(first, tracked, study.settings, ends)
-    return MapRow(value, tuple(interval for interval, _ in intervals_of(track, *ends)))
+    line = Line(first, question, study.settings, ends)
+    found: list[AnswerInterval] = []
+    for interval, answer in intervals_of(line):
+        inside = objectives_at(line, answer, [interval.low, interval.high])
+        one = replace(interval, first=inside[0], last=inside[1])
+        if found and found[-1].designs == one.designs and found[-1].proof == one.proof:
+            found[-1] = replace(found[-1], high=one.high, last=one.last, limited=one.limited)
+        else:
+            found.append(one)
+    return MapRow(value, tuple(found))
 
 
-def _between(rows: dict[float, MapRow], scale: LogScale) -> list[float]:
-    """Return values between rows of which the answers differ, the widest apart first."""
-    pairs = [
-        pair
+def _between(rows: dict[float, MapRow], scale: Scale, ends: Ends) -> list[float]:
+    """Return values between rows whose boundaries are apart, the widest pair first."""
+    first, last = scale.place(min(rows)), scale.place(max(rows))
+    apart = {
+        pair: scale.place(pair[1]) - scale.place(pair[0])
         for pair in pairwise(sorted(rows))
-        if rows[pair[0]].names != rows[pair[1]].names and not scale.is_close(*pair, CLOSE)
-    ]
-    pairs.sort(key=lambda pair: -log_distance(*pair))
-    return [scale.middle(*pair) for pair in pairs]
+        if not alike(rows[pair[0]], rows[pair[1]], ends)
+    }
+    wide = [pair for pair, distance in apart.items() if distance > PIXEL * (last - first)]
+    wide.sort(key=lambda pair: -apart[pair])
+    middles = [(scale.middle(*pair), pair) for pair in wide]
+    return [middle for middle, pair in middles if middle not in pair]
+
+
+def alike(one: MapRow, other: MapRow, ends: Ends) -> bool:
+    """Whether two rows have the same answers, with boundaries within a share of the range."""
+    if one.names != other.names:
+        return False
+    most = PIXEL * math.log(ends[1] / ends[0])
+    pairs = zip(one.intervals, other.intervals, strict=True)
+    return all(abs(math.log(a.high / b.high)) <= most for a, b in pairs)

@@ -13,6 +13,7 @@ import numpy as np
 from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
+from dse.parametric.breakpoints import Breakpoint, Line, breakpoints, compared
 from dse.parametric.flips import (
     FACTOR,
     HARDLY,
@@ -27,22 +28,18 @@ from dse.parametric.perturbed import (
     PerturbedPart,
     compare_together,
     ends_of,
-    same_space,
     widest,
 )
-from dse.parametric.proven import EFFORT, breakpoints_of, screened_answers
+from dse.parametric.question import Answer, Question
 from dse.parametric.repairs.required import require_feasible
-from dse.parametric.scale import NARROW, LogScale, limits_of
-from dse.parametric.screen import Screen, composes, screened
-from dse.parametric.track import Track, in_step, in_steps
-from dse.parametric.tracked_answer import Breakpoint, TrackedAnswer, answer_among
+from dse.parametric.scale import limits_of
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.runs.solved import Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
-from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
+from dse.study.assumptions import Assumption, choose_assumptions, figures_of, most_of
 from dse.study.demand import RATE, SIZE
 from dse.study.evidence import source_of
 from dse.study.study import Study
@@ -53,13 +50,10 @@ FIRST = (RATE, SIZE, "budget_power_cap_w")
 """What is checked before all else, and the bounds of constraints."""
 
 TOGETHER, SPACE = 128, 200_000
-"""Assumptions that are ruled out together, and in spaces of how many designs; fewer in larger."""
-
-IN_STEP = 16
-"""Assumptions that are tracked at the same time: when the time is over, none of these is known."""
+"""Assumptions that are followed together, and in spaces of how many designs; fewer in larger."""
 
 BEYOND = 1.1
-"""How far beyond a flip its regret is: a tenth."""
+"""How far beyond a flip a saving is compared: a tenth."""
 
 STEP = 1.01
 """By how much each assumption moves to find what the answer depends on most."""
@@ -94,14 +88,14 @@ def find_flips(
     budget
         What it may take; assumptions that are left then are named.
     """
-    chosen = every = assumptions_of(study, zero=True)
+    chosen = every = figures_of(study)
     if only:
         wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
     budget = budget or Budget()
     front = proven_front(study, budget) if known is None else known
-    tracked = TrackedAnswer(preference or study.preference)
-    searched = _FlipSearch(study, tracked, front, factor)
+    question = Question(preference or study.preference)
+    searched = _FlipSearch(study, question, front, factor)
     found: dict[str, Stability] = {}
     first = [entry.name for entry in chosen if is_first(entry)]
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
@@ -113,14 +107,14 @@ def find_flips(
     unchecked = [entry.name for entry in chosen if entry.name not in found]
     return Flips(
         study,
-        tracked.preference.text,
+        question.preference.text,
         parts(study.problem, searched.answer.rows)[0],
         tuple(ranked),
         factor,
         budget.seconds,
         tuple(sorted(unchecked, key=lambda name: name not in first)),
         tuple(first),
-        max(HARDLY, tracked.preference.tolerance),
+        max(HARDLY, question.preference.tolerance),
     )
 
 
@@ -141,13 +135,6 @@ def proven_front(study: Study, budget: Budget) -> Index:
     return answer.outcome.front_index
 
 
-def _in_turn(tracks: Sequence[Track]) -> Iterator[list[Track]]:
-    """Yield tracks that are followed together: those that matter first by themselves."""
-    for _, alike in itertools.groupby(tracks, lambda track: is_first(track.entry)):
-        every = [*alike]
-        yield from (every[first : first + IN_STEP] for first in range(0, len(every), IN_STEP))
-
-
 def is_first(entry: Assumption) -> bool:
     """Whether an assumption is checked before others."""
     return entry.quantity in FIRST or entry.bound is not None
@@ -156,42 +143,37 @@ def is_first(entry: Assumption) -> bool:
 class _FlipSearch:
     """Checks assumptions of a study of which the exact front (n, d) is known."""
 
-    def __init__(self, study: Study, tracked: TrackedAnswer, front: Index, factor: float) -> None:
+    def __init__(self, study: Study, question: Question, front: Index, factor: float) -> None:
         self.study = study
-        self.tracked = tracked
+        self.question = question
         self.front = front
         self.factor = factor
-        self.answer = answer_among(study.problem, front, tracked)
+        self.answer = Answer(frozenset(), question.preference.first(study.problem, front))
 
     def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
-        """Yield how far the answer holds: first those together that change nothing."""
+        """Yield how far the answer holds along assumptions, some of which are followed together."""
         most = max(1, min(TOGETHER, TOGETHER * SPACE // self.study.problem.size))
-        for at in range(0, len(entries), most):
-            group = entries[at : at + most]
-            still, rivals = self.unmoved(group)
-            yield from still
-            names = {entry.name for entry in still}
-            tracks = [self._track(entry) for entry in group if entry.name not in names]
-            proven = screened_answers(tracks, self.answer, rivals)
-            for some in _in_turn(tracks):
-                asking = [breakpoints_of(t, self.answer, proven.get(t.entry.name)) for t in some]
-                for track, found in in_step(some, asking):
-                    yield self._stability(track.entry, [self._end(track, end) for end in found])
+        for _, alike in itertools.groupby(entries, is_first):
+            every = [*alike]
+            for at in range(0, len(every), most):
+                lines = [self._line(entry) for entry in every[at : at + most]]
+                seen = lines[0].compare(self.answer.rows, [lines[0].entry.value])
+                self.answer = self.question.answer(self.study.problem, seen)
+                found = breakpoints(lines, [self.answer] * len(lines))
+                sides = iter(self._worded(lines, found))
+                for line in lines:
+                    yield _stability(self.study, line.entry, [next(sides), next(sides)])
 
-    def _stability(self, entry: Assumption, ends: Sequence[Breakpoint]) -> Stability:
-        evidence, _ = source_of(self.study, entry)
-        return Stability(entry.name, entry.quantity, entry.value, ends[0], ends[1], evidence)
-
-    def _track(self, entry: Assumption) -> Track:
-        ends = self._limits(entry)
-        scale_of = abs(entry.value) or max(map(abs, ends))
-        track = Track(entry, self.tracked, self.study.settings, ends, scale_of)
-        track.know(entry.value, self.front, self.answer)
-        return track
+    def _line(self, entry: Assumption) -> Line:
+        line = Line(entry, self.question, self.study.settings, self._limits(entry))
+        line.learn(self.front)
+        return line
 
     def _limits(self, entry: Assumption) -> tuple[float, float]:
         size = 0.0
-        if entry.value <= 0.0 and entry.bound is not None:
+        if entry.value == 0.0 and entry.bound is None:
+            size = most_of(entry)
+        elif entry.value <= 0.0 and entry.bound is not None:
             values = self.study.problem.describe(self.front).get(entry.quantity, np.zeros(1))
             size = float(np.abs(values).max())
         return limits_of(entry, self.factor, size)
@@ -216,86 +198,65 @@ class _FlipSearch:
         ends = [end for one in wanted for end in ends_of(one.entry, one.values)]
         return compare_together(self.study.problem, widest(self.study.problem, ends), wanted)
 
-    def unmoved(self, entries: Sequence[Assumption]) -> tuple[list[Stability], dict[str, Index]]:
-        """Return what no design can change the answer of, in the whole range, screened together.
+    def _worded(
+        self, lines: Sequence[Line], found: Sequence[Sequence[Breakpoint]]
+    ) -> Iterator[Breakpoint]:
+        """Yield all ends with the answer beyond in words, and how much less that takes."""
+        own = self.answer.rows[:1]
+        asks = {
+            id(end): (
+                line,
+                np.vstack([own, end.beyond.rows[:1]]),
+                [_beyond(line.entry, end.flips_at)],
+            )
+            for line, both in zip(lines, found, strict=True)
+            for end in both
+            if end.flips_at is not None and end.beyond is not None
+        }
+        seen = dict(zip(asks, compared([*asks.values()]), strict=True))
+        for line, both in zip(lines, found, strict=True):
+            for end in both:
+                if end.beyond is None or end.flips_at is None:
+                    yield end
+                    continue
+                words = parts(line.at(end.flips_at), end.beyond.rows[:1])
+                saving = self._saving(line, end.flips_at, seen[id(end)])
+                yield replace(end, becomes=next(iter(words), (NOTHING_FITS,)), saving=saving)
 
-        Where one loss decides; and for others, by name, the designs that may.  Spaces that are
-        composed are screened for one assumption after the other anyway.
+    def _saving(self, line: Line, flips_at: float, seen: Compared | DseError) -> float | None:
+        """Return how much less the design beyond a flip takes than the answer, a tenth beyond.
+
+        Infinite where the answer is infeasible, or needs more instances than it has; None where no
+        one number is compared, or fewer instances would do.
         """
-        problem, own = self.study.problem, self.answer.rows
-        column = self.tracked.column(problem)
-        alone = len(entries) == 1 or composes(problem)
-        if alone or column is None or len(own) != 1 or problem.tolerant:
-            return [], {}
-        try:
-            ends = [self._limits(entry) for entry in entries]
-            wanted, questions = [], []
-            for entry, (low, high) in zip(entries, ends, strict=True):
-                cut = LogScale(entry.integer, entry.among, abs(entry.value)).cut
-                sides = [*cut(low, entry.value, NARROW), *cut(entry.value, high, NARROW)]
-                wanted.append(PerturbedPart(entry, sides, own))
-            for ask, seen in zip(wanted, self._compared(wanted), strict=True):
-                if seen.feasible.all() and (seen.counts == seen.counts[0]).all():
-                    loss, low, high = seen.loss[:, 0], ask.values[0], ask.values[-1]
-                    touched = ask.entry.touched if (loss == loss[0]).all() else None
-                    worst = loss.max(axis=0)[np.newaxis]
-                    questions.append(Screen(ask.entry, low, high, worst, touched, EFFORT))
-            found = screened(problem, questions, column)
-        except EffortError:
-            raise
-        except DseError:  # then each is checked alone
-            return [], {}
-        still, rivals = [], {}
-        for question, rows in zip(questions, found, strict=True):
-            sampled = in_steps(question.entry.quantity)  # between its ends, too
-            if rows is not None and (rows == own).all() and not sampled:
-                held = [Breakpoint(holds_to=end) for end in (question.low, question.high)]
-                still.append(self._stability(question.entry, held))
-            elif rows is not None:
-                rivals[question.entry.name] = rows
-        return still, rivals
-
-    def _end(self, track: Track, found: Breakpoint) -> Breakpoint:
-        """Return an end with the answer beyond in words, and what it costs to stay."""
-        if found.flips_at is None or found.beyond is None:
-            return found
-        words = parts(track.at(found.flips_at), found.beyond.rows)
-        becomes = next(iter(words), (NOTHING_FITS,))
-        return replace(found, becomes=becomes, regret=self._regret(track, found.flips_at))
-
-    def _regret(self, track: Track, flips_at: float) -> float | None:
-        """Return how much worse the answer is than the best design known a tenth beyond a flip.
-
-        Infinite where it is infeasible, or needs more instances than it has; None where no one
-        number is compared, or fewer instances would do.
-        """
-        preference = self.tracked.preference
-        if not preference.is_quantity:
+        preference, problem = self.question.preference, line.entry.problem
+        if isinstance(seen, DseError) or not preference.is_quantity:
             return None
-        value = _beyond(track.entry, flips_at)
-        with suppress(DseError):
-            own = self.answer.rows[:1]
-            more = track.least_counts(own, value) - track.least_counts(own, track.entry.value)
-            if more.any():
-                return math.inf if (more > 0).any() else None
-            # a lower rate opens fewer counts, and today's are still there to stay with
-            problem, _ = same_space(track.at(value), track.entry.problem)
-            rows = np.vstack([own, track.rows])
-            rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
-            found = problem.evaluate(rows)
-            if not found.feasible[0]:
-                return math.inf
-            merit = preference.merit(problem, rows, found.loss)
-            best = float(merit[found.feasible].min())
-            return (float(merit[0]) - best) / abs(best) if best else None
-        return None
+        (key,) = self.answer.keys
+        more = seen.counts[0, 0] - key[len(key) - seen.counts.shape[2] :]
+        if more.any():
+            return math.inf if (more > 0).any() else None
+        if not seen.feasible[0, 0]:
+            return math.inf
+        if not seen.feasible[0].all() or len(seen.rows) < 2:
+            return None
+        if line.column is None:
+            problem = line.at(_beyond(line.entry, flips_at))
+        own, other = preference.merit(problem, seen.rows, seen.loss[0]).tolist()
+        return (own - other) / abs(own) if own else None
+
+
+def _stability(study: Study, entry: Assumption, ends: Sequence[Breakpoint]) -> Stability:
+    low, high = ends
+    evidence, _ = source_of(study, entry)
+    return Stability(entry.name, entry.quantity, entry.value, low, high, evidence)
 
 
 def _beyond(entry: Assumption, flips_at: float) -> float:
     """Return the value a tenth beyond a flip, seen from the nominal value."""
     if entry.among:
         return flips_at
-    if entry.value * flips_at > 0:
+    if entry.value * flips_at > 0 or entry.value == 0.0:
         up = abs(flips_at) > abs(entry.value)
         value = flips_at * BEYOND if up else flips_at / BEYOND
     else:

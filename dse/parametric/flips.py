@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dse.algebra import units
-from dse.parametric.tracked_answer import Breakpoint
+from dse.parametric.breakpoints import Breakpoint, proofs_text
 from dse.reports.designs import difference
 from dse.reports.sections import Section, html, sections_text
 from dse.reports.text import (
@@ -35,20 +35,19 @@ NEAREST = 2
 """Flips that one screen shows."""
 
 HARDLY = 0.01
-"""Flips whose regret is less, or than the tolerance, hardly matter."""
+"""Flips whose saving is less, or than the tolerance, hardly matter."""
 
 SECTION = ("flips", "What would change it")
 """Key and title of the section of an answer."""
 
-HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond", "regret")
+HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond", "saving")
 NOTHING_FITS = "no feasible design"
-REGRET = (
-    "Regret: by how much the answer is worse than the best known design a tenth beyond the flip."
+SAVING = (
+    "Saving: how much less the design beyond a flip takes than the one it replaces, a tenth beyond."
 )
 
 NAMED = 12
 """Names that a text lists."""
-SEARCHED_AT_POINTS = "It was searched at points: a narrow window between them can hide."
 
 
 @dataclass(frozen=True)
@@ -78,13 +77,13 @@ class Stability:
         return any(side.flips_at is not None for side in self.sides)
 
     def nearest(self, hardly: float = 0.0) -> Breakpoint:
-        """Return the end with the nearest flip, of those with a regret that matters."""
+        """Return the end with the nearest flip, of those with a saving that matters."""
         return min(self.mattering(hardly) or self.sides, key=self.distance_to)
 
     def mattering(self, hardly: float) -> tuple[Breakpoint, ...]:
-        """Return the ends with flips whose regret is not less, or not known."""
+        """Return the ends with flips whose saving is not less, or not known."""
         flips = (side for side in self.sides if side.flips_at is not None)
-        return tuple(s for s in flips if s.regret is None or s.regret >= hardly)
+        return tuple(s for s in flips if s.saving is None or s.saving >= hardly)
 
     @property
     def is_limited(self) -> bool:
@@ -129,7 +128,7 @@ class Flips(Printable):
     """The answer to a study and what would change it, the least change first.
 
     `unchecked` are assumptions for which the CPU time, `seconds`, did not suffice; `first` what
-    matters most.  Flips with a regret below `hardly` hardly matter.
+    matters most.  Flips with a saving below `hardly` hardly matter.
     """
 
     study: Study
@@ -151,11 +150,6 @@ class Flips(Printable):
     def mattering(self) -> tuple[Stability, ...]:
         """Those of which staying with the answer costs something."""
         return tuple(entry for entry in self.moving if entry.mattering(self.hardly))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every design was compared for every assumption."""
-        return all(side.complete for entry in self.found for side in entry.sides)
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -191,10 +185,10 @@ class Flips(Printable):
         if shown:
             lines.append(
                 "The answer holds while a value stays in its interval; any: no flip up to the "
-                f"factor tried. {REGRET}"
+                f"factor tried. {SAVING}"
             )
-        if not self.is_complete:
-            lines.append(SEARCHED_AT_POINTS)
+            sides = [side for entry in self.found for side in entry.sides]
+            lines.append(f"Compared up to the ends: {proofs_text(sides)}.")
         remarks = list(_hardly(self))
         if len(moving) > len(shown):
             counts["not_shown"] = len(moving) - len(shown)
@@ -221,7 +215,7 @@ class Flips(Printable):
         """Yield the nearest flips, and what was not checked."""
         nearest = [(entry, entry.nearest(self.hardly)) for entry in self.mattering]
         for entry, side in sorted(nearest, key=lambda pair: pair[0].distance_to(pair[1]))[:NEAREST]:
-            beyond = _beyond(difference(side.becomes, self.answer), side.regret)
+            beyond = _beyond(difference(side.becomes, self.answer), side.saving)
             yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
         unchecked = plural(len(self.unchecked), "assumption")
         missing = [name for name in self.unchecked if name in self.first]
@@ -254,20 +248,20 @@ class Flips(Printable):
         }
 
 
-def _beyond(becomes: str, regret: float | None) -> str:
+def _beyond(becomes: str, saving: float | None) -> str:
     """Return what is beyond a flip, and what it costs to stay, in words."""
-    if becomes == NOTHING_FITS or regret is None:
+    if becomes == NOTHING_FITS or saving is None:
         return becomes
-    if math.isinf(regret):
-        return f"infeasible, then {becomes}"
-    return f"then {becomes} is {percent(regret)} better"
+    if math.isinf(saving):
+        return f"infeasible, then {becomes} takes over"
+    return f"then {becomes} takes over, {percent(saving)} less a tenth beyond"
 
 
 def _hardly(flips: Flips) -> Iterator[str]:
     few = [entry.label for entry in flips.moving if entry not in flips.mattering]
     if few:
         names = ", ".join(few[:NAMED]) + (f" and {len(few) - NAMED} more" * (len(few) > NAMED))
-        yield f"Flips that hardly matter (regret below {100 * flips.hardly:g} %): {names}."
+        yield f"Flips that hardly matter (saving below {100 * flips.hardly:g} %): {names}."
 
 
 def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
@@ -281,7 +275,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         for word, side in (("below", entry.low), ("above", entry.high))
         if side.flips_at is not None
     ]
-    regrets = [side.regret for side in entry.sides if side.flips_at is not None]
+    savings = [side.saving for side in entry.sides if side.flips_at is not None]
     return (
         entry.name,
         f"{units.show(entry.nominal, entry.quantity)}\n{entry.evidence}",
@@ -289,16 +283,16 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
         entry.change_text(entry.nearest()),
         "; ".join(beyond),
-        "; ".join(_regret_text(regret, flips.hardly) for regret in regrets),
+        "; ".join(_saving_text(saving, flips.hardly) for saving in savings),
     )
 
 
-def _regret_text(regret: float | None, hardly: float) -> str:
-    if regret is None:
+def _saving_text(saving: float | None, hardly: float) -> str:
+    if saving is None:
         return "unknown"
-    if regret < hardly:
+    if saving < hardly:
         return "hardly"
-    return "not met" if math.isinf(regret) else percent(regret)
+    return "not met" if math.isinf(saving) else percent(saving)
 
 
 def _unmoved(flips: Flips) -> Iterator[str]:
@@ -338,9 +332,9 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
                 "relative_change": entry.change(side),
                 "becomes": ", ".join(side.becomes) or None,
                 "differs": difference(side.becomes, flips.answer) or None,
-                "regret": side.regret if math.isfinite(side.regret or 0.0) else None,
-                "infeasible_beyond": side.regret == math.inf,
-                "every_design_compared": side.complete,
+                "saving": side.saving if math.isfinite(side.saving or 0.0) else None,
+                "infeasible_beyond": side.saving == math.inf,
+                "proof": side.proof,
                 "range_limited": bool(side.limited),
                 "range_ends_where": side.limited or None,
             }

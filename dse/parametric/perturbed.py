@@ -174,12 +174,13 @@ class PerturbedDesigns:
 
 @dataclass(frozen=True)
 class Compared:
-    """Losses (v, n, m) at each value, violations (v, n, k), and least instances (v, n, s).
+    """Designs (n, d) at v values: losses (v, n, m), violations (v, n, k), instances (v, n, s).
 
     `lacking`, (v, n), are those that the space lacks at a value; what they would do there is known
     as well, as they may be feasible between two values and at neither.
     """
 
+    rows: Index
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
     counts: NDArray[np.float64]
@@ -208,10 +209,26 @@ def compare_together(
         lacking: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
         least = np.min([end.sizes for end in ends_of(ask.entry, ask.values)], axis=0)
         if (ask.rows >= least).any():
-            sizes = np.array([ask.entry.at(value).sizes for value in ask.values])[:, np.newaxis]
-            lacking = np.asarray((ask.rows >= sizes).any(axis=2))
-        found.append(Compared(loss, violation, counts, lacking))
+            order = np.argsort(ask.values)
+            sizes = np.empty((len(order), ask.rows.shape[1]), dtype=np.int64)
+            _fill_sizes(ask, order, sizes)
+            lacking = np.asarray((ask.rows >= sizes[:, np.newaxis]).any(axis=2))
+        found.append(Compared(ask.rows, loss, violation, counts, lacking))
     return found
+
+
+def _fill_sizes(ask: PerturbedPart, order: NDArray[np.intp], sizes: Index) -> None:
+    """Fill in how many choices each axis has at values in order: more of all, or fewer of all."""
+    if not len(order):
+        return
+    for end in order[[0, -1]].tolist():
+        sizes[end] = ask.entry.at(ask.values[end]).sizes
+    if (sizes[order[0]] == sizes[order[-1]]).all():
+        sizes[order] = sizes[order[0]]
+        return
+    middle = len(order) // 2
+    _fill_sizes(ask, order[1:middle], sizes)
+    _fill_sizes(ask, order[middle:-1], sizes)
 
 
 def ends_of(entry: Assumption, values: Sequence[float]) -> list[Problem]:

@@ -15,13 +15,11 @@ from dse.files.csv import is_number
 from dse.files.document import Document
 from dse.model.evaluation import distinct
 from dse.model.problem import Problem
+from dse.parametric.breakpoints import Line, intervals
 from dse.parametric.crossovers import FRONT, AnswerInterval, Crossovers
-from dse.parametric.proven import breakpoint_of
-from dse.parametric.scale import NARROW
-from dse.parametric.track import Track
-from dse.parametric.tracked_answer import AnswerDesigns, TrackedAnswer, answer_among, counting_as
+from dse.parametric.question import Answer, Question
 from dse.reports.designs import objective_values, parts
-from dse.search.exact.work import CALL, EffortError, limited, spend
+from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
@@ -30,8 +28,8 @@ from dse.study.overrides import override, sweep_of
 from dse.study.study import Study
 from dse.study.workload_interface_budget import DECLARED, FIELDS
 
-KNOTS = 4
-"""How often each interval is halved for the points of a curve."""
+KNOTS = 17
+"""Points of a curve in each interval."""
 
 T = TypeVar("T")
 
@@ -138,19 +136,19 @@ def find_crossovers(
     """
     prepared, assumption, low, high = read_range(found, written)
     budget = (budget or Budget()).within(prepared.settings)
-    tracked = TrackedAnswer(
+    question = Question(
         prepared.preferring(prefer),
         front=front,
         counts=counts,
         by=tuple(axis_of(prepared.problem, name) for name in by),
     )
-    track = Track(assumption, tracked, prepared.settings, (low, high))
+    line = Line(assumption, question, prepared.settings, (low, high))
     intervals: list[AnswerInterval] = []
     curve: list[tuple[float, ...]] = []
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
-            for interval, answer in intervals_of(track, low, high):
-                points = [] if front else _points(track, answer, interval)
+            for interval, answer in intervals_of(line):
+                points = [] if front else _points(line, answer, interval)
                 intervals.append(interval)
                 if points:
                     first, last = points[0][1:], points[-1][1:]
@@ -170,7 +168,7 @@ def find_crossovers(
         assumption,
         low,
         high,
-        FRONT if front else tracked.preference.text,
+        FRONT if front else question.preference.text,
         tuple(intervals),
         np.array(padded).reshape(-1, width),
     )
@@ -185,48 +183,34 @@ def axis_of(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def intervals_of(
-    track: Track, low: float, high: float
-) -> Iterator[tuple[AnswerInterval, AnswerDesigns]]:
-    """Yield the intervals of a range, one after the other, and what answers there."""
-    tracked = track.tracked
-    start: float | None = low
-    answer = track.pick(low)
-    while start is not None:
-        found = breakpoint_of(track, answer, start, high)
-        texts = parts(track.at(start), answer.rows, counts=tracked.counts, by=tracked.by)
+def intervals_of(line: Line) -> Iterator[tuple[AnswerInterval, Answer]]:
+    """Yield the intervals of a line, one after the other, and what answers there."""
+    question = line.question
+    for start, found, answer in intervals(line):
+        texts = parts(line.at(start), answer.rows, counts=question.counts, by=question.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
-        ends = (start, found.holds_to)
-        yield AnswerInterval(*ends, designs, found.complete, found.limited), answer
-        start, answer = found.flips_at, found.beyond or answer
+        yield AnswerInterval(start, found.holds_to, designs, found.proof, found.limited), answer
 
 
-def objectives_at(
-    track: Track, answer: AnswerDesigns, values: Sequence[float]
-) -> list[tuple[float, ...]]:
-    """Return the objectives of an answer at values."""
-    if len(answer.rows) == 1 and not track.tracked.by:
-        losses = track.compare(answer.rows, values).loss[:, 0]
-        return [tuple(objective_values(track.entry.problem, loss).values()) for loss in losses]
-    return [_objectives_among(track, answer, value) for value in values]
+def objectives_at(line: Line, answer: Answer, values: Sequence[float]) -> list[tuple[float, ...]]:
+    """Return the objectives of an answer at values, of its best design where several count as it.
+
+    None of them where no design is feasible.
+    """
+    rows = distinct(np.vstack([answer.rows, line.pool])) if line.question.by else answer.rows[:1]
+    seen = line.compare(rows, values)
+    own, column, found = line.question.own(answer, seen) & seen.feasible, line.column, []
+    for at in range(len(values)):
+        fit = np.flatnonzero(own[at])
+        loss = seen.loss[at, fit]
+        best = loss[[] if not len(fit) else [loss[:, column or 0].argmin()]]
+        goals = [tuple(objective_values(line.entry.problem, one).values()) for one in best]
+        found.append(goals[0] if goals else ())
+    return found
 
 
-def _objectives_among(track: Track, answer: AnswerDesigns, value: float) -> tuple[float, ...]:
-    """Return the objectives of the best design that counts as the answer at a value."""
-    problem = track.at(value)
-    rows = distinct(np.vstack([answer.rows, track.rows]))
-    rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
-    spend(CALL + len(rows))
-    rows = rows[counting_as(answer, problem, rows, track.tracked)]
-    for loss in problem.evaluate(answer_among(problem, rows, track.tracked).rows[:1]).loss:
-        return tuple(objective_values(problem, loss).values())
-    return ()
-
-
-def _points(
-    track: Track, answer: AnswerDesigns, interval: AnswerInterval
-) -> list[tuple[float, ...]]:
+def _points(line: Line, answer: Answer, interval: AnswerInterval) -> list[tuple[float, ...]]:
     """Return values from one end of an interval to the other, each with the objectives there."""
-    values = track.scale.cut(interval.low, interval.high, NARROW, KNOTS)
-    found = objectives_at(track, answer, values)
+    values = line.scale.values(interval.low, interval.high, KNOTS)
+    found = objectives_at(line, answer, values)
     return [(value, *there) for value, there in zip(values, found, strict=True)]

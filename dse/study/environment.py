@@ -153,6 +153,8 @@ def _override(section: StudySection, scenario: Scenario) -> None:
     """Let the fields of a section replace what a record set, all columns of the field."""
     for unit, given in given_fields(section):
         scenario.override(neutral(unit) | {given.column: given.value})
+        if given.value == 0.0:
+            scenario.sureness.zeros.add(("", 0, given.column))
     for name in type(section).model_fields:
         declared, chosen = declared_of(type(section), name), getattr(section, name)
         if isinstance(declared, Coded) and chosen is not None:

@@ -35,6 +35,8 @@ class RecordSureness:
         Interfaces, kernels and platforms by how their columns begin.
     designs
         By stage and design: evidence, node and source of its figures.
+    zeros
+        Axis, position of the record and column of what a record or the study gives as zero.
     unspecified
         By position of an interface: the fields that neither it nor the study gives.
     unleaking
@@ -45,6 +47,7 @@ class RecordSureness:
     records: dict[str, Sequence[Any]] = field(default_factory=dict)
     designs: dict[str, dict[str, tuple[str, str, str]]] = field(default_factory=dict)
     unspecified: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    zeros: set[tuple[str, int, str]] = field(default_factory=set)
     unleaking: list[str] = field(default_factory=list)
 
     def keep(
@@ -69,6 +72,8 @@ class RecordSureness:
                 kept = [name for name in names if _column(record, name) not in replaced]
                 text = ", ".join(dict.fromkeys(_with_share(name, record) for name in kept))
                 groups.setdefault((start, text), []).append(record.name)
+            zeros = {_column(record, name) for name in record.zeros} - replaced
+            self.zeros |= {(axis, row, column) for column in zeros}
         return [
             f"{start} for {', '.join(names)}: {text}"
             for (start, text), names in groups.items()

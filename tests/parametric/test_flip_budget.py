@@ -15,16 +15,16 @@ from dse.cli.app import application
 from dse.errors import ContractError, TooLargeError, UnitError
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
-from dse.parametric import flip_search, sweep_search
+from dse.parametric import breakpoints, flip_search
+from dse.parametric.breakpoints import Line, compared
 from dse.parametric.flip_search import find_flips
 from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
+from dse.parametric.question import Question
 from dse.parametric.sweep_search import find_crossovers
-from dse.parametric.track import Track, in_step
-from dse.parametric.tracked_answer import TrackedAnswer
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study
-from dse.study.assumptions import assumptions_of
+from dse.study.assumptions import assumptions_of, figures_of
 from tests.conftest import STUDIES
 from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED, prepared
 
@@ -52,43 +52,16 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
     assert np.array_equal(together.feasible, np.concatenate([one.feasible for one in alone]))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(MIXED, id="mixed"),
-        pytest.param(BEHIND_INTERFACES, id="interfaces", marks=pytest.mark.slow),
-    ],
-)
-def test_ends_are_those_of_searches_at_points(text, write, monkeypatch) -> None:
-    """Proven intervals, against cutting planes on exact searches."""
-    found = prepared(text, write, 11)
-    proven = find_flips(found, factor=2.0).to_dict()["assumptions"]
-    monkeypatch.setattr(Track, "proves", lambda *_: False)
-    monkeypatch.setattr(flip_search._FlipSearch, "unmoved", lambda *_: ([], {}))
-    at_points = find_flips(found, factor=2.0).to_dict()["assumptions"]
-    assert len(proven) == len(at_points) > 10
-    by_name = {entry["assumption"]: entry for entry in at_points}
-    for entry in proven:
-        other = by_name[entry["assumption"]]
-        for side in ("below", "above"):
-            assert entry[side]["every_design_compared"] > other[side]["every_design_compared"]
-            assert entry[side]["becomes"] == other[side]["becomes"], entry["assumption"]
-            for key in entry[side].keys() - {"regret", "relative_change", "every_design_compared"}:
-                if isinstance(value := entry[side][key], float):
-                    assert value == pytest.approx(other[side][key], rel=3e-7), key
-
-
 @pytest.mark.parametrize("size", [1, 3])
 def test_nothing_depends_on_what_is_looked_at_together(size, write, monkeypatch) -> None:
     found = prepared(BEHIND_INTERFACES, write, 11)
     together = find_flips(found, factor=100.0)
     monkeypatch.setattr(flip_search, "TOGETHER", size)
-    monkeypatch.setattr(flip_search, "IN_STEP", size)
     assert find_flips(found, factor=100.0) == together
 
 
 def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
-    """84 assumptions of the crypto study: under 200 evaluations, no search of the space.
+    """83 assumptions of the crypto study: under 200 evaluations, no search of the space.
 
     Tracked one after the other they took 7100 evaluations, 15 searches and 2458 problems.
     """
@@ -117,7 +90,7 @@ def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
     monkeypatch.setattr("dse.parametric.perturbed.with_hosts", alone)
     monkeypatch.setattr("dse.search.run_search", refuse)
     flips = find_flips(found, factor=2.0, known=front)
-    assert len(flips.found) == 84
+    assert len(flips.found) == 83
     assert calls["evaluate"] < 200
     assert calls["built"] < 450
     assert calls["rows"] < 4 * found.problem.size  # two ends of each would be 176 times it
@@ -205,8 +178,8 @@ def test_what_matters_comes_first_and_no_flip_is_said_without_it() -> None:
     found = study.prepare(study.read_study(path))
     front = search.run_search(found.problem, found.settings).front_index
     find_flips(found, factor=1.001, known=front, progress=lambda name, *_: seen.append(name))
-    assert len(seen) == len(assumptions_of(found))
-    first = {entry.name for entry in assumptions_of(found) if flip_search.is_first(entry)}
+    assert len(seen) == len(figures_of(found))
+    first = {entry.name for entry in figures_of(found) if flip_search.is_first(entry)}
     assert "workload.rate" in first
     some = find_flips(found, factor=1.001, budget=Budget(seconds=1e-9), known=front)
     assert not some.found
@@ -233,7 +206,7 @@ def test_a_budget_is_a_time(written: str, told: str) -> None:
 
 def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
     """The time is over after two intervals."""
-    end_of, calls = sweep_search.breakpoint_of, iter(range(9))
+    end_of, calls = breakpoints.follow, iter(range(9))
     document = study.read_study(SETTOP)
     whole = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
 
@@ -242,7 +215,7 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
             return end_of(*given)
         raise EffortError("the limit of 1e+06 s of CPU time was reached (search.effort, --time)")
 
-    monkeypatch.setattr(sweep_search, "breakpoint_of", end)
+    monkeypatch.setattr(breakpoints, "follow", end)
     some = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
     last = some.intervals[-1]
     assert len(some.intervals) == 2
@@ -259,28 +232,18 @@ def test_a_sweep_without_time_is_refused() -> None:
         find_crossovers(document, "rate=0.1..60Gbps", budget=Budget(seconds=1e-9))
 
 
-def test_what_cannot_be_evaluated_disturbs_nothing_in_step_with_it(write, monkeypatch) -> None:
+def test_what_cannot_be_evaluated_disturbs_nothing_that_is_evaluated_with_it(write, monkeypatch):
     found = prepared(MIXED, write, 11)
+    question, settings = Question(found.preference), search.SearchSettings()
     moved = assumptions_of(found)[0]
-    settings = search.SearchSettings()
-    one, other = (
-        Track(moved, TrackedAnswer(found.preference), settings, (1e9, k)) for k in (2e9, 3e9)
-    )
+    one, other = (Line(moved, question, settings, (1e9, k)) for k in (2e9, 3e9))
 
-    def compared(problem, space, asks):
+    def together(problem, space, asks):
         if any(3e9 in ask.values for ask in asks):
-            raise ContractError("it overflows")
+            raise ContractError("it fails")
         return [ask.values for ask in asks]
 
-    def asking(track):
-        found = []
-        for value in (1e9, track.limits[1], 1e9):
-            try:
-                found += yield track.ask(track.rows, [value])
-            except ContractError as error:
-                found.append(str(error))
-        return found
-
-    monkeypatch.setattr("dse.parametric.track.compare_together", compared)
-    found = dict(in_step([one, other], [asking(one), asking(other)]))
-    assert found == {one: [1e9, 2e9, 1e9], other: [1e9, "it overflows", 1e9]}
+    monkeypatch.setattr("dse.parametric.breakpoints.compare_together", together)
+    seen, failed = compared([(line, line.pool, line.limits) for line in (one, other)])
+    assert seen == (1e9, 2e9)
+    assert str(failed) == "it fails"

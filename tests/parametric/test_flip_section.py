@@ -14,9 +14,9 @@ from dse import search
 from dse.cli.app import application
 from dse.model.preference import prefer
 from dse.parametric.flip_search import find_flips
-from dse.parametric.screen import Screen, screened
+from dse.parametric.question import Question
+from dse.parametric.rivals import Span, rivals_of
 from dse.parametric.sweep_search import find_crossovers
-from dse.parametric.tracked_answer import TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
 from tests.parametric.test_flips import MIXED, prepared
@@ -50,9 +50,9 @@ def test_the_answer_says_what_would_change_it() -> None:
     assert "What would change it" not in dse.answer(SETTOP, flips=False).text(all=True)
 
 
-def _regrets(entry: dict) -> list[float]:
+def _savings(entry: dict) -> list[float]:
     sides = [entry[side] for side in ("below", "above") if entry[side]["becomes"]]
-    return [math.inf if side["infeasible_beyond"] else side["regret"] for side in sides]
+    return [math.inf if side["infeasible_beyond"] else side["saving"] for side in sides]
 
 
 def test_what_is_left_out_is_named() -> None:
@@ -60,14 +60,14 @@ def test_what_is_left_out_is_named() -> None:
     answer = dse.answer(DES, overrides=few)
     facts = answer.to_dict()["flips"]
     moving = [entry for entry in facts["assumptions"] if entry["least_factor"]]
-    hardly = [entry for entry in moving if max(_regrets(entry)) < 0.01]
+    hardly = [entry for entry in moving if max(_savings(entry)) < 0.01]
     left = [entry for entry in moving if entry not in hardly][facts["shown"] :]
     assert facts["shown"] == 8
     assert len(left) == facts["not_shown"] > 0
     told = " ".join(answer.text(all=True).split())
     assert "Less sensitive: " + ", ".join(e["assumption"] for e in left) in told
     names = ", ".join(entry["assumption"] for entry in hardly)
-    assert f"Flips that hardly matter (regret below 1 %): {names}" in told
+    assert f"Flips that hardly matter (saving below 1 %): {names}" in told
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,14 @@ def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize("written", ["power", None])
 def test_every_rival_is_found(written, composed, write, monkeypatch) -> None:
     """Whatever wins at a random value between two was among the rivals of the nominal answer."""
-    monkeypatch.setattr("dse.parametric.screen.ENOUGH", 0 if composed else 10**9)
+    monkeypatch.setattr("dse.parametric.rivals.ENOUGH", 0 if composed else 10**9)
     found = prepared(MIXED, write, 7)
-    tracked = TrackedAnswer(prefer(found.problem, "power"), front=written is None)
-    column = tracked.column(found.problem)
+    question = Question(prefer(found.problem, "power"), front=written is None)
+    column = question.column(found.problem)
     front = search.run_search(found.problem, search.SearchSettings()).front_index
     incumbents = front
     if column is not None:
-        incumbents = front[tracked.preference.order(found.problem, front)[:1]]
+        incumbents = front[question.preference.order(found.problem, front)[:1]]
     random = np.random.default_rng(7)
     met = 0
     for entry in assumptions.assumptions_of(found):
@@ -138,8 +138,8 @@ def test_every_rival_is_found(written, composed, write, monkeypatch) -> None:
             if not end.evaluate(incumbents).feasible.all():
                 continue
             worst = np.maximum(*(p.evaluate(incumbents).loss for p in (found.problem, end)))
-            asked = Screen(entry, entry.value, entry.value * factor, worst, None, 10**9)
-            (rows,) = screened(found.problem, [asked], column)
+            span = Span(entry, entry.value, entry.value * factor, worst, None)
+            (rows,) = rivals_of([span], column)
             known = {row.tobytes() for row in np.vstack([rows, incumbents])}
             for share in random.uniform(0, 1, 6).tolist():
                 designs = everything(entry.at(entry.value * factor**share))

@@ -13,8 +13,8 @@ import pytest
 import dse
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
-from dse.parametric import proven
-from dse.parametric.flip_search import _FlipSearch, find_flips
+from dse.parametric import breakpoints
+from dse.parametric.flip_search import find_flips
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
 from dse.study.overrides import override
@@ -115,18 +115,14 @@ def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
 
 @pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
 @pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["few", "all"])
-def test_a_space_too_large_to_ask_has_the_same_flips_as_one_that_is_not(
+def test_a_space_too_large_for_bounds_has_the_same_flips_as_one_that_is_not(
     step, text, write, monkeypatch
 ) -> None:
-    """Searches at values `SHORTEST` apart find what bounds prove, but for that distance."""
+    """Exact searches at some values find what bounds prove."""
     found = prepared(text, write, 0)
     proven = find_flips(found, factor=3.0).found[::step]
     assert proven[0].low.flips_at
-    monkeypatch.setattr(
-        "dse.parametric.proven.screened", lambda _, asked, __: [None for _ in asked]
-    )
-    monkeypatch.setattr("dse.parametric.proven.SHORTEST", 0.02)
-    monkeypatch.setattr(_FlipSearch, "unmoved", lambda *_: ([], {}))
+    monkeypatch.setattr(breakpoints, "rivals_of", lambda spans, _: [None for _ in spans])
     names = [entry.name for entry in proven]
     searched = find_flips(found, factor=3.0, only=names).found
     assert {entry.name for entry in searched} == {*names}
@@ -134,7 +130,8 @@ def test_a_space_too_large_to_ask_has_the_same_flips_as_one_that_is_not(
         (other,) = (one for one in searched if one.name == entry.name)
         for ours, theirs in ((entry.low, other.low), (entry.high, other.high)):
             assert theirs.becomes == ours.becomes, entry.name
-            assert theirs.holds_to == pytest.approx(ours.holds_to, rel=0.02), entry.name
+            assert theirs.holds_to == pytest.approx(ours.holds_to, rel=1e-6), entry.name
+            assert theirs.proof == breakpoints.ENDS
 
 
 def test_the_host_alone_flips_answers_among_assumptions_that_are_checked_together() -> None:
@@ -160,7 +157,7 @@ objectives: {area: minimise, power: minimise}
     found = prepared(text, write)
     (rate,) = find_flips(found, only=["workload.rate"], factor=1000.0).found
     assert rate.high.flips_at is not None
-    assert rate.high.regret == math.inf
+    assert rate.high.saving == math.inf
 
 
 def test_a_fleet_that_a_faster_clock_makes_enough_wins_though_it_is_not_offered_further_on(
@@ -508,13 +505,12 @@ objectives: {speedup: maximise, area: minimise}
 def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     """The host takes 15 ns * 2 ** (12 * exponent): no float from 1024 / 12 on."""
     chosen = prepared(OVERFLOWING, write)
-    result = find_flips(chosen, preference=chosen.preferring("speedup"), only=["exponent"])
-    (exponent,) = result.found
-    assert exponent.high.limited == proven.OVERFLOW
-    assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
-    assert exponent.low.limited == ""
-    assert "Some ranges stop early: a quantity overflows" in result.text()
-    assert "kernel.exponent from 0.0012 to 8" in result.text()
-    at = result.study.document
-    sweep = find_crossovers(at, "kernel.exponent=1..400", prefer="speedup")
+    with pytest.raises(UnitError, match="no assumption named 'exponent'"):
+        find_flips(chosen, only=["exponent"])
+    sweep = find_crossovers(chosen.document, "kernel.exponent=1..400", prefer="speedup")
+    assert sweep.intervals[-1].high == pytest.approx(1024 / 12, rel=1e-3)
     assert "above it a quantity overflows" in sweep.text()
+    (size,) = find_flips(
+        chosen, preference=chosen.preferring("speedup"), only=["granularity"], factor=1e300
+    ).found
+    assert size.high.limited == breakpoints.OVERFLOW

@@ -15,8 +15,8 @@ from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError, UnitError
+from dse.parametric.breakpoints import TOO_MANY
 from dse.parametric.flip_search import find_flips
-from dse.parametric.proven import TOO_MANY
 from dse.search.exact import closing, compose, enumeration, partial, work
 from dse.search.settings import budget_of
 from dse.study import study
