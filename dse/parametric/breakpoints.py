@@ -26,9 +26,9 @@ from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
 from dse.parametric.perturbed import Compared, PerturbedPart, compare_together, ends_of, widest
-from dse.parametric.question import Answer, Question
+from dse.parametric.question import AnswerDesigns, Question
 from dse.parametric.rivals import Span, rivals_of
-from dse.parametric.scale import Scale, floor_of
+from dse.parametric.scale import NumberScale, logarithmic_from
 from dse.reports.text import listed
 from dse.search.exact.work import LOOK, EffortError, spend
 from dse.study.assumptions import Assumption
@@ -87,7 +87,7 @@ class Breakpoint:
 
     holds_to: float
     flips_at: float | None = None
-    beyond: Answer | None = None
+    beyond: AnswerDesigns | None = None
     proof: str = EVERY
     limited: str = ""
     becomes: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Line:
         self.entry = entry
         self.question = question
         self.limits = limits
-        self.scale = Scale(floor_of(*limits), entry.integer, entry.among)
+        self.scale = NumberScale(logarithmic_from(*limits), entry.integer, entry.among)
         self.column = question.column(entry.problem)
         self.sampled = self.column is None and not question.front
         self.steps = entry.quantity in IN_STEPS or entry.quantity.endswith(".clock")
@@ -144,12 +144,14 @@ class Line:
 
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
         """Return how designs (n, d) do at values."""
-        (found,) = compared([(self, rows, values)])
+        (found,) = compare_lines([(self, rows, values)])
         if isinstance(found, DseError):
             raise found
         return found
 
-    def holds(self, answer: Answer, seen: Compared, values: Sequence[float]) -> NDArray[np.bool_]:
+    def holds(
+        self, answer: AnswerDesigns, seen: Compared, values: Sequence[float]
+    ) -> NDArray[np.bool_]:
         """Return at which values an answer holds among designs that were compared there."""
         today = self.entry.problem
         described = self.sampled and self.question.preference.expression is not None
@@ -161,7 +163,7 @@ class Line:
         spans = (rows for low, high, rows in self.spans if low <= value <= high)
         return next(spans, None)
 
-    def bound(self, answer: Answer) -> Index:
+    def bound(self, answer: AnswerDesigns) -> Index:
         """Return the designs by which others are bounded where an answer holds."""
         return answer.rows if self.column is not None else self.pool
 
@@ -183,11 +185,11 @@ class Line:
         spend(LOOK)  # a search that was cut short proves nothing, whatever it says
         return self.learn(found if self.column is None else found[:TIED])
 
-    def answer(self, value: float, instead: Answer | None = None) -> Answer:
+    def answer(self, value: float, instead: AnswerDesigns | None = None) -> AnswerDesigns:
         """Return the exact answer at a value, `instead` of one that holds there no longer."""
         rows = self.known(value)
         if rows is None:
-            prove([(self, value, value, self.pool)])
+            find_rivals([(self, value, value, self.pool)])
             rows = self.known(value)
         if rows is None:
             self.search(value)
@@ -199,16 +201,16 @@ class Line:
 
     def defined_to(self, rows: Index, start: float, limit: float) -> float:
         """Return a limit nearer to `start`, where designs can be evaluated up to it."""
-        if not isinstance(compared([(self, rows, [limit])])[0], DseError):
+        if not isinstance(compare_lines([(self, rows, [limit])])[0], DseError):
             middle = self.scale.middle(start, limit)
             return start if self.scale.is_close(start, middle, 1e-3) else middle
         while not self.scale.is_close(start, limit, 1e-3):
             middle = self.scale.middle(start, limit)
-            failed = isinstance(compared([(self, rows, [middle])])[0], DseError)
+            failed = isinstance(compare_lines([(self, rows, [middle])])[0], DseError)
             start, limit = (start, middle) if failed else (middle, limit)
         return start
 
-    def closest(self, answer: Answer, limit: float, start: float) -> Index:
+    def closest(self, answer: AnswerDesigns, limit: float, start: float) -> Index:
         """Return designs that nearly fit and are nearly as good at some values, closest first."""
         space = widest(self.entry.problem, self.ends)
         rows = self.pool
@@ -226,7 +228,7 @@ class Line:
         return best
 
 
-def compared(asks: Sequence[Ask]) -> list[Compared | DseError]:
+def compare_lines(asks: Sequence[Ask]) -> list[Compared | DseError]:
     """Return how designs do along lines, evaluated together; errors where that is impossible."""
     if not asks:
         return []
@@ -238,10 +240,10 @@ def compared(asks: Sequence[Ask]) -> list[Compared | DseError]:
     except EffortError:
         raise
     except DseError as error:
-        return [error] if len(asks) == 1 else [one for ask in asks for one in compared([ask])]
+        return [error] if len(asks) == 1 else [one for ask in asks for one in compare_lines([ask])]
 
 
-def prove(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
+def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
     """Find all designs that may win between two values of each line, where these are few.
 
     The last of each are designs, by the best of which others are bounded that are feasible.
@@ -251,7 +253,7 @@ def prove(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
         (line, rows, line.scale.values(low, high, PARTS + 1)) for line, low, high, rows in wanted
     ]
     spans, lines = [], []
-    for (line, low, high, _), seen in zip(wanted, compared(asks), strict=True):
+    for (line, low, high, _), seen in zip(wanted, compare_lines(asks), strict=True):
         if isinstance(seen, DseError):
             continue
         fits = seen.feasible.all(axis=0)
@@ -288,7 +290,9 @@ class Bracket:
     From `start` to `limit`, which may turn out to be nearer: `limited` says why.
     """
 
-    def __init__(self, line: Line, answer: Answer, rows: Index, start: float, limit: float) -> None:
+    def __init__(
+        self, line: Line, answer: AnswerDesigns, rows: Index, start: float, limit: float
+    ) -> None:
         """Begin with a grid."""
         self.line, self.answer, self.start, self.limit = line, answer, start, limit
         self.rows = distinct(np.vstack([rows, answer.rows]))
@@ -353,14 +357,17 @@ class Bracket:
                 self.values = sorted(every, reverse=self.limit < self.start)
                 self._level += 1
                 return True
-        fits = (seen.violation <= 0).all(axis=2)
-        steady = not line.steps or bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
-        steady &= not line.steps or bool(self.answer.keys)
-        if line.sampled or not steady or may[: first - 1].any():
+        if line.sampled or not self._is_steady(seen) or may[: first - 1].any():
             self.proof = f"every design at {self._count:,} values"
         if not line.sampled and first < len(values):
             self.rows = seen.rows[may[first - 1] | mine]
         return False
+
+    def _is_steady(self, seen: Compared) -> bool:
+        """Whether no design fits again and again along what moves in steps."""
+        fits = (seen.violation <= 0).all(axis=2)
+        once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
+        return not self.line.steps or (once and bool(self.answer.keys))
 
     def ended(self) -> Breakpoint:
         """Return how far the answer holds, and what answers beyond."""
@@ -375,12 +382,12 @@ class Bracket:
 
     def _fail(self, error: DseError) -> None:
         """End the range where designs can be evaluated."""
-        self.limited = reason(error)
+        self.limited = early_end(error)
         self.limit = self.line.defined_to(self.rows, self.start, self.limit)
         self._begin()
 
 
-def reason(error: DseError) -> str:
+def early_end(error: DseError) -> str:
     """Return why a range ends early, in words."""
     if isinstance(error, NotFiniteError):
         return OVERFLOW
@@ -392,41 +399,31 @@ def advance(brackets: Iterable[Bracket]) -> None:
     pending = [one for one in brackets if one.values]
     while pending:
         asks = [(one.line, one.rows, one.values) for one in pending]
-        for one, seen in zip(pending, compared(asks), strict=True):
+        for one, seen in zip(pending, compare_lines(asks), strict=True):
             one.take(seen)
         pending = [one for one in pending if one.values]
 
 
-def breakpoints(lines: Sequence[Line], answers: Sequence[Answer]) -> list[list[Breakpoint]]:
-    """Return for each line how far today's answer holds down and up, within its limits."""
+def breakpoints(lines: Sequence[Line], answers: Sequence[AnswerDesigns]) -> list[Breakpoint]:
+    """Return for each line how far today's answer holds down, and up, within its limits."""
     alone = [
-        [Bracket(line, answer, answer.rows, line.entry.value, limit) for limit in line.limits]
+        Bracket(line, answer, answer.rows, line.entry.value, limit)
         for line, answer in zip(lines, answers, strict=True)
+        for limit in line.limits
     ]
-    advance(one for both in alone for one in both)
-    prove([(a.line, a.inside, b.inside, a.line.bound(a.answer)) for a, b in alone])
-    for one in (one for both in alone for one in both if not one.line.spans):
+    advance(alone)
+    pairs = zip(alone[::2], alone[1::2], strict=True)
+    find_rivals([(a.line, a.inside, b.inside, a.line.bound(a.answer)) for a, b in pairs])
+    for one in [one for one in alone if not one.line.spans]:
         low, high = sorted((one.start, one.inside))
-        prove([(one.line, low, high, one.line.bound(one.answer))])
-    sides = [one for both in alone for one in both]
-    among = [_among_rivals(one) for one in sides]
-    advance(one for one in among if one is not None)
-    ends = [
-        one if other is None else _earlier(one, other)
-        for one, other in zip(sides, among, strict=True)
-    ]
-    prove(
-        [
-            (one.line, one.outside, one.outside, one.line.pool)
-            for one in ends
-            if one.outside is not None and one.line.known(one.outside) is None
-        ]
-    )
-    found = [
-        _followed(one) if one.line.sampled or one.line.known(one.inside) is None else one.ended()
-        for one in ends
-    ]
-    return [found[at : at + 2] for at in range(0, len(found), 2)]
+        find_rivals([(one.line, low, high, one.line.bound(one.answer))])
+    among = [_among_rivals(one) for one in alone]
+    advance(filter(None, among))
+    ends = [_earlier(one, other) for one, other in zip(alone, among, strict=True)]
+    flips = [(one.line, one.outside) for one in ends if one.outside is not None]
+    asks = [(li, at, at, li.pool) for li, at in flips if li.known(at) is None]
+    find_rivals(asks)
+    return [_followed(one) for one in ends]
 
 
 def _among_rivals(one: Bracket) -> Bracket | None:
@@ -441,8 +438,10 @@ def _among_rivals(one: Bracket) -> Bracket | None:
     return Bracket(one.line, one.answer, rows, one.start, one.inside)
 
 
-def _earlier(alone: Bracket, among: Bracket) -> Bracket:
+def _earlier(alone: Bracket, among: Bracket | None) -> Bracket:
     """Return how far an answer holds among rivals; beyond these it holds no longer alone."""
+    if among is None:
+        return alone
     if among.outside is None and not among.limited:
         among.outside, among.limited = alone.outside, alone.limited
     if alone.proof != EVERY:
@@ -451,7 +450,9 @@ def _earlier(alone: Bracket, among: Bracket) -> Bracket:
 
 
 def _followed(one: Bracket) -> Breakpoint:
-    """Return how far an answer holds that bounds do not prove."""
+    """Return how far an answer holds, searched at values where bounds do not prove it."""
+    if not one.line.sampled and one.line.known(one.inside) is not None:
+        return one.ended()
     found = follow(one.line, one.answer, one.start, one.inside)
     if found.flips_at is not None or found.limited or one.outside is None:
         limited = found.limited or ("" if found.flips_at else one.limited)
@@ -459,7 +460,7 @@ def _followed(one: Bracket) -> Breakpoint:
     return replace(one.ended(), proof=ENDS)
 
 
-def follow(line: Line, answer: Answer, start: float, limit: float) -> Breakpoint:
+def follow(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
     """Return how far an answer that holds at a value holds up to a limit."""
     proof, at = EVERY, start
     while True:
@@ -480,7 +481,7 @@ def follow(line: Line, answer: Answer, start: float, limit: float) -> Breakpoint
             return one.ended()
 
 
-def searched(line: Line, answer: Answer, start: float, limit: float) -> Bracket:
+def searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bracket:
     """Return how far an answer holds by exact searches at some values."""
     limited = ""
     while True:
@@ -493,7 +494,7 @@ def searched(line: Line, answer: Answer, start: float, limit: float) -> Bracket:
         except EffortError:
             raise
         except (ContractError, TooLargeError, UnitError) as error:
-            limited, limit = reason(error), line.defined_to(line.pool, start, limit)
+            limited, limit = early_end(error), line.defined_to(line.pool, start, limit)
             if limit == start:
                 break
     while True:
@@ -509,7 +510,7 @@ def searched(line: Line, answer: Answer, start: float, limit: float) -> Bracket:
             return one
 
 
-def intervals(line: Line) -> Iterator[tuple[float, Breakpoint, Answer]]:
+def intervals(line: Line) -> Iterator[tuple[float, Breakpoint, AnswerDesigns]]:
     """Yield where each interval of a line begins, how far it reaches and what answers there."""
     start, limit = line.limits
     answer = line.answer(start)
@@ -527,7 +528,7 @@ def _cover(line: Line, low: float, high: float, halvings: int) -> None:
     """Find every design that may win between two values, of halves where they are too many."""
     with suppress(ContractError, UnitError):
         line.answer(high)
-        prove([(line, low, high, line.pool)])
+        find_rivals([(line, low, high, line.pool)])
         middle = line.scale.middle(low, high)
         if line.known(middle) is None and halvings and middle not in (low, high):
             _cover(line, low, middle, halvings - 1)

@@ -19,7 +19,7 @@ from dse.parametric.breakpoints import Line, proofs_text
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.question import Question
-from dse.parametric.scale import Scale, floor_of
+from dse.parametric.scale import NumberScale, logarithmic_from
 from dse.parametric.sweep_search import axis_of, intervals_of, objectives_at, read_range
 from dse.reports.text import Printable, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
@@ -179,7 +179,7 @@ def find_map(
         by=tuple(axis_of(study.problem, name) for name in by),
     )
     budget = (budget or Budget()).within(study.settings)
-    scale = Scale(floor_of(bottom, top), second.integer, second.among)
+    scale = NumberScale(logarithmic_from(bottom, top), second.integer, second.among)
     pending = scale.values(bottom, top, FIRST)
     ends = ((low, high), (bottom, top))
     rows = {} if known is None else {row.value: row for row in known.rows}
@@ -224,7 +224,7 @@ def _row(
     return MapRow(value, tuple(found))
 
 
-def _between(rows: dict[float, MapRow], scale: Scale, ends: Ends) -> list[float]:
+def _between(rows: dict[float, MapRow], scale: NumberScale, ends: Ends) -> list[float]:
     """Return values between rows whose boundaries are apart, the widest pair first."""
     first, last = scale.place(min(rows)), scale.place(max(rows))
     apart = {

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from dse.algebra import units
 from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
-from dse.parametric.breakpoints import Breakpoint, Line, breakpoints, compared
+from dse.parametric.breakpoints import Breakpoint, Line, breakpoints, compare_lines
 from dse.parametric.flips import (
     FACTOR,
     HARDLY,
@@ -30,7 +31,7 @@ from dse.parametric.perturbed import (
     ends_of,
     widest,
 )
-from dse.parametric.question import Answer, Question
+from dse.parametric.question import AnswerDesigns, Question
 from dse.parametric.repairs.required import require_feasible
 from dse.parametric.scale import limits_of
 from dse.reports.designs import parts
@@ -39,10 +40,17 @@ from dse.runs import runner
 from dse.runs.solved import Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
-from dse.study.assumptions import Assumption, choose_assumptions, figures_of, most_of
+from dse.study.assumptions import (
+    Assumption,
+    assumptions_of,
+    choose_assumptions,
+    column_path,
+    modelled_axes,
+)
 from dse.study.demand import RATE, SIZE
 from dse.study.evidence import source_of
 from dse.study.study import Study
+from dse.study.workload_interface_budget import FREE
 
 Progress = Callable[[str, int, int], None]
 
@@ -51,6 +59,17 @@ FIRST = (RATE, SIZE, "budget_power_cap_w")
 
 TOGETHER, SPACE = 128, 200_000
 """Assumptions that are followed together, and in spaces of how many designs; fewer in larger."""
+
+CHOSEN = FREE - {"workload.granularity"}
+"""Fields that say how something is used, which nobody is wrong about."""
+
+LARGEST = {"w": 1e3, "s": 1e-2, "m2": 1e-3, "cycles": 1e6, "byte": 1e6} | {
+    "j_per_byte": 1e-6,
+    "s_per_byte": 1e-6,
+    "m2_per_bit": 1e-9,
+    "w_per_bit": 1e-3,
+}
+"""How large a number could be that is zero, by its unit in SI."""
 
 BEYOND = 1.1
 """How far beyond a flip a saving is compared: a tenth."""
@@ -148,7 +167,7 @@ class _FlipSearch:
         self.question = question
         self.front = front
         self.factor = factor
-        self.answer = Answer(frozenset(), question.preference.first(study.problem, front))
+        self.answer = AnswerDesigns(frozenset(), question.preference.first(study.problem, front))
 
     def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
         """Yield how far the answer holds along assumptions, some of which are followed together."""
@@ -198,30 +217,27 @@ class _FlipSearch:
         ends = [end for one in wanted for end in ends_of(one.entry, one.values)]
         return compare_together(self.study.problem, widest(self.study.problem, ends), wanted)
 
-    def _worded(
-        self, lines: Sequence[Line], found: Sequence[Sequence[Breakpoint]]
-    ) -> Iterator[Breakpoint]:
+    def _worded(self, lines: Sequence[Line], found: Sequence[Breakpoint]) -> Iterator[Breakpoint]:
         """Yield all ends with the answer beyond in words, and how much less that takes."""
         own = self.answer.rows[:1]
+        ends = [(lines[at // 2], end) for at, end in enumerate(found)]
         asks = {
             id(end): (
                 line,
                 np.vstack([own, end.beyond.rows[:1]]),
                 [_beyond(line.entry, end.flips_at)],
             )
-            for line, both in zip(lines, found, strict=True)
-            for end in both
+            for line, end in ends
             if end.flips_at is not None and end.beyond is not None
         }
-        seen = dict(zip(asks, compared([*asks.values()]), strict=True))
-        for line, both in zip(lines, found, strict=True):
-            for end in both:
-                if end.beyond is None or end.flips_at is None:
-                    yield end
-                    continue
-                words = parts(line.at(end.flips_at), end.beyond.rows[:1])
-                saving = self._saving(line, end.flips_at, seen[id(end)])
-                yield replace(end, becomes=next(iter(words), (NOTHING_FITS,)), saving=saving)
+        seen = dict(zip(asks, compare_lines([*asks.values()]), strict=True))
+        for line, end in ends:
+            if end.beyond is None or end.flips_at is None:
+                yield end
+                continue
+            words = parts(line.at(end.flips_at), end.beyond.rows[:1])
+            saving = self._saving(line, end.flips_at, seen[id(end)])
+            yield replace(end, becomes=next(iter(words), (NOTHING_FITS,)), saving=saving)
 
     def _saving(self, line: Line, flips_at: float, seen: Compared | DseError) -> float | None:
         """Return how much less the design beyond a flip takes than the answer, a tenth beyond.
@@ -310,3 +326,49 @@ def flips_section(
 def without_flips(reason: str) -> Section:
     """Return the section of an answer whose flips are not searched."""
     return Section(*SECTION, (reason,), facts={"reason": reason}, brief=(reason,))
+
+
+def figures_of(study: Study) -> tuple[Assumption, ...]:
+    """Return the assumptions that somebody could be wrong about.
+
+    Neither exponents, nor choices of the study, nor what a constraint equals; but numbers with a
+    unit that a record gives as zero.
+    """
+    rules = study.problem.constraints
+    found = [
+        entry
+        for entry in assumptions_of(study, zero=True)
+        if not (entry.bound is None and column_path(entry.quantity) in CHOSEN)
+        and not units.stem(entry.quantity).endswith("exponent")
+        and not (entry.bound is not None and "==" in rules[entry.bound[0]].text)
+    ]
+    return (*found, *_zeros(study))
+
+
+def most_of(entry: Assumption) -> float:
+    """Return up to where a number is moved that is zero: ten times the largest of a catalogue.
+
+    Where that has none, as much as its unit says.
+    """
+    columns = [axis.columns.get(entry.quantity) for axis in entry.problem.space.axes]
+    known = [np.nan_to_num(one, posinf=0.0).max() for one in columns if one is not None]
+    largest = 10 * float(max(known, default=0.0))
+    return max(largest, LARGEST.get(units.suffix(entry.quantity), 0.0)) or 1.0
+
+
+def _zeros(study: Study) -> Iterator[Assumption]:
+    """Yield what a record or the study gives as zero, of which a unit says how large it could be.
+
+    A zero of another unit than the one that is given stands for nothing.
+    """
+    problem = study.problem
+    places = {axis.name: place for place, axis in modelled_axes(problem)}
+    for name, row, column in sorted(study.sureness.zeros):
+        path, place = column_path(column), places.get(name)
+        if not units.suffix(column):
+            continue
+        if place is not None and column in problem.space.axes[place].columns:
+            label = f"{problem.space.axes[place].labels[row]}.{path.partition('.')[2]}"
+            yield Assumption(label, column, 0.0, False, problem, (place, row))
+        elif not name and column in problem.space.constants:
+            yield Assumption(path, column, 0.0, False, problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -244,6 +245,7 @@ class Flips(Printable):
             "range_factor": self.factor,
             "hardly_below": self.hardly,
             "not_checked": list(self.unchecked),
+            "proofs": Counter(side.proof for entry in self.found for side in entry.sides),
             "assumptions": [_facts(self, entry) for entry in self.found],
         }
 

@@ -1,4 +1,4 @@
-"""What is asked at each value of a number: which designs answer, and where they still do."""
+"""The question at each value of a number: which designs answer, and where they still do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Losses = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerDesigns:
     """The designs that answer: their identities, by which they are compared, and rows (n, d)."""
 
     keys: frozenset[tuple[float, ...]]
@@ -54,7 +54,9 @@ class Question:
             return None
         return self.preference.column(problem)
 
-    def answer(self, problem: Problem, seen: Compared, instead: Answer | None = None) -> Answer:
+    def answer(
+        self, problem: Problem, seen: Compared, instead: AnswerDesigns | None = None
+    ) -> AnswerDesigns:
         """Return which of some designs, compared at one value of which `problem` is, answer.
 
         `instead` is an answer that holds no longer: where two tie in what decides, rounding may
@@ -67,7 +69,7 @@ class Question:
             if len(others) and self.own(instead, seen)[0, best].any():
                 best = self._best(problem, seen, others)
         keys = self._identities(seen)[0, best]
-        return Answer(frozenset(map(tuple, keys.tolist())), seen.rows[best])
+        return AnswerDesigns(frozenset(map(tuple, keys.tolist())), seen.rows[best])
 
     def _best(self, problem: Problem, seen: Compared, fit: NDArray[np.intp]) -> NDArray[np.intp]:
         column, loss = self.column(problem), seen.loss[0]
@@ -88,7 +90,7 @@ class Question:
         counts = seen.counts if self.counts else seen.counts[..., :0]
         return np.concatenate([rows, counts], axis=2)
 
-    def own(self, answer: Answer, seen: Compared) -> Bool:
+    def own(self, answer: AnswerDesigns, seen: Compared) -> Bool:
         """Return which designs, at each value, count as one of an answer, (v, n)."""
         identities = self._identities(seen)
         own = np.zeros(identities.shape[:2], dtype=bool)
@@ -96,7 +98,7 @@ class Question:
             own |= (identities == np.array(key)).all(axis=2)
         return own
 
-    def holds(self, problems: list[Problem], answer: Answer, seen: Compared) -> Bool:
+    def holds(self, problems: list[Problem], answer: AnswerDesigns, seen: Compared) -> Bool:
         """Return at which values an answer holds among designs, (v,); in a tie it does.
 
         `problems` are those at the values where more than losses decides, else today's.
@@ -120,7 +122,7 @@ class Question:
         every = enumerate(problems)
         return np.array([self._is_best(problem, own[at], seen, at) for at, problem in every])
 
-    def _is_front(self, answer: Answer, seen: Compared, identities: Losses, at: int) -> bool:
+    def _is_front(self, answer: AnswerDesigns, seen: Compared, identities: Losses, at: int) -> bool:
         fit = np.flatnonzero(seen.feasible[at])
         fit = fit[nondominated(seen.loss[at, fit])] if len(fit) else fit
         return {*map(tuple, identities[at, fit].tolist())} == answer.keys
@@ -138,7 +140,7 @@ class Question:
         return not _beaten(keys[np.newaxis], own[np.newaxis, fit])[0]
 
     def may_win(
-        self, problem: Problem, answer: Answer, seen: Compared, places: NDArray[np.float64]
+        self, problem: Problem, answer: AnswerDesigns, seen: Compared, places: NDArray[np.float64]
     ) -> Bool:
         """Return which designs may replace an answer between two neighbouring values, (v - 1, n).
 
@@ -161,11 +163,11 @@ class Question:
         first = np.asarray(mine[..., column].argmin(axis=1))
         best = np.take_along_axis(mine, first[:, np.newaxis, np.newaxis], axis=1)
         worst = np.maximum(best[1:], best[:-1])
-        may &= may_beat(low, worst, column) & ~(own[1:] & own[:-1])
+        may &= may_replace(low, worst, column) & ~(own[1:] & own[:-1])
         return may & ~_stay_behind(seen.loss[..., column], best[:, 0, column], places)
 
 
-def may_beat(lowest: Losses, worst: Losses, column: int) -> Bool:
+def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
     """Return which designs may beat others: losses (..., m) against those of a design each.
 
     They are no worse in the loss that decides, and better in one, by more than a tie.

@@ -28,8 +28,7 @@ from dse.parametric.perturbed import (
     same_space,
     widest,
 )
-from dse.parametric.question import EQUAL, Bool, Losses
-from dse.parametric.question import may_beat as better_than
+from dse.parametric.question import EQUAL, Bool, Losses, may_replace
 from dse.search.exact.enumeration import CHUNK, composable
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH
@@ -159,7 +158,7 @@ def _may_win(losses: Losses, violations: Losses, worst: Losses, column: int | No
     """
     lowest, possible = np.fmin.reduce(losses), (violations.min(axis=0) <= 0).all(axis=1)
     if column is not None and len(worst):
-        return np.asarray(possible & better_than(lowest, worst[0], column))
+        return np.asarray(possible & may_replace(lowest, worst[0], column))
     for row in worst:
         possible &= ~dominated_by_point(lowest, row)
     return np.asarray(possible)
@@ -256,7 +255,7 @@ class _Descent:
         violated = np.fmin(violation[:half], violation[half:])
         possible = ~(violated > 0).any(axis=1)
         if single:
-            possible &= better_than(lowest, worst, self._column)
+            possible &= may_replace(lowest, worst, self._column)
         else:
             possible &= ~(lowest[:, 0] > worst[:, 0] + EQUAL * np.abs(worst[:, 0]))
         result = np.zeros(len(rows), dtype=bool)

@@ -18,7 +18,7 @@ ZERO = 1e-12
 
 
 @dataclass(frozen=True)
-class Scale:
+class NumberScale:
     """The scale of a number: logarithmic, linear within its `floor` where it passes zero.
 
     It may take whole values only, or only those `among` some.
@@ -62,7 +62,7 @@ class Scale:
         return near or len(self.values(one, other, 3)) < 3
 
 
-def floor_of(low: float, high: float) -> float:
+def logarithmic_from(low: float, high: float) -> float:
     """Return from which size on a number between two values is logarithmic."""
     least = min(abs(low), abs(high))
     same = (low > 0) == (high > 0) and least > 0

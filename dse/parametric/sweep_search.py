@@ -17,7 +17,7 @@ from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.parametric.breakpoints import Line, intervals
 from dse.parametric.crossovers import FRONT, AnswerInterval, Crossovers
-from dse.parametric.question import Answer, Question
+from dse.parametric.question import AnswerDesigns, Question
 from dse.reports.designs import objective_values, parts
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
@@ -183,7 +183,7 @@ def axis_of(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def intervals_of(line: Line) -> Iterator[tuple[AnswerInterval, Answer]]:
+def intervals_of(line: Line) -> Iterator[tuple[AnswerInterval, AnswerDesigns]]:
     """Yield the intervals of a line, one after the other, and what answers there."""
     question = line.question
     for start, found, answer in intervals(line):
@@ -192,7 +192,9 @@ def intervals_of(line: Line) -> Iterator[tuple[AnswerInterval, Answer]]:
         yield AnswerInterval(start, found.holds_to, designs, found.proof, found.limited), answer
 
 
-def objectives_at(line: Line, answer: Answer, values: Sequence[float]) -> list[tuple[float, ...]]:
+def objectives_at(
+    line: Line, answer: AnswerDesigns, values: Sequence[float]
+) -> list[tuple[float, ...]]:
     """Return the objectives of an answer at values, of its best design where several count as it.
 
     None of them where no design is feasible.
@@ -209,7 +211,7 @@ def objectives_at(line: Line, answer: Answer, values: Sequence[float]) -> list[t
     return found
 
 
-def _points(line: Line, answer: Answer, interval: AnswerInterval) -> list[tuple[float, ...]]:
+def _points(line: Line, answer: AnswerDesigns, interval: AnswerInterval) -> list[tuple[float, ...]]:
     """Return values from one end of an interval to the other, each with the objectives there."""
     values = line.scale.values(interval.low, interval.high, KNOTS)
     found = objectives_at(line, answer, values)

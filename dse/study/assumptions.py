@@ -39,18 +39,6 @@ OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
 """What a policy sets, which moves sizes from the host to accelerators one by one: a choice."""
 
 
-CHOSEN = workload_interface_budget.FREE - {"workload.granularity"}
-"""Fields that say how something is used, which nobody is wrong about."""
-
-LARGEST = {"w": 1e3, "s": 1e-2, "m2": 1e-3, "cycles": 1e6, "byte": 1e6} | {
-    "j_per_byte": 1e-6,
-    "s_per_byte": 1e-6,
-    "m2_per_bit": 1e-9,
-    "w_per_bit": 1e-3,
-}
-"""How large a number could be that is zero, by its unit in SI."""
-
-
 @dataclass(frozen=True)
 class Assumption:
     """One scalar of a study.
@@ -170,52 +158,6 @@ def assumptions_of(
     )
 
 
-def figures_of(study: Study) -> tuple[Assumption, ...]:
-    """Return the assumptions that somebody could be wrong about.
-
-    Neither exponents, nor choices of the study, nor what a constraint equals; but numbers with a
-    unit that a record gives as zero.
-    """
-    rules = study.problem.constraints
-    found = [
-        entry
-        for entry in assumptions_of(study, zero=True)
-        if not (entry.bound is None and column_path(entry.quantity) in CHOSEN)
-        and not units.stem(entry.quantity).endswith("exponent")
-        and not (entry.bound is not None and "==" in rules[entry.bound[0]].text)
-    ]
-    return (*found, *_zeros(study))
-
-
-def most_of(entry: Assumption) -> float:
-    """Return up to where a number is moved that is zero: ten times the largest of a catalogue.
-
-    Where that has none, as much as its unit says.
-    """
-    columns = [axis.columns.get(entry.quantity) for axis in entry.problem.space.axes]
-    known = [np.nan_to_num(one, posinf=0.0).max() for one in columns if one is not None]
-    largest = 10 * float(max(known, default=0.0))
-    return max(largest, LARGEST.get(units.suffix(entry.quantity), 0.0)) or 1.0
-
-
-def _zeros(study: Study) -> Iterator[Assumption]:
-    """Yield what a record or the study gives as zero, of which a unit says how large it could be.
-
-    A zero of another unit than the one that is given stands for nothing.
-    """
-    problem = study.problem
-    places = {axis.name: place for place, axis in _modelled_axes(problem)}
-    for name, row, column in sorted(study.sureness.zeros):
-        path, place = column_path(column), places.get(name)
-        if not units.suffix(column):
-            continue
-        if place is not None and column in problem.space.axes[place].columns:
-            label = f"{problem.space.axes[place].labels[row]}.{path.partition('.')[2]}"
-            yield Assumption(label, column, 0.0, False, problem, (place, row))
-        elif not name and column in problem.space.constants:
-            yield Assumption(path, column, 0.0, False, problem)
-
-
 def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
     """Return the assumptions called `wanted`, or whose dotted name begins or ends with it.
 
@@ -237,7 +179,7 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
 
 def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     """Columns with one value for all designs, from the study or from a record."""
-    left = (axis for _, axis in _modelled_axes(problem) if axis.size == 1)
+    left = (axis for _, axis in modelled_axes(problem) if axis.size == 1)
     # what says nothing has lost its column
     axes = {
         axis.unit_name: axis for axis in left if axis.unit_name in {*axis.columns} - {*OFFLOADED}
@@ -252,7 +194,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
         yield _field(problem, column, float(axis.columns[column][0]), growing)
 
 
-def _modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
+def modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
     """Axes of the scenario that models know, each with its place; not those of measurements."""
     measured = () if problem.measured is None else problem.measured.axes
     for place, axis in enumerate(problem.space.axes):
@@ -283,7 +225,7 @@ def _records(problem: Problem) -> Iterator[Assumption]:
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
     choices = {*workload_interface_budget.CHOICES, *(name for name in names if known[name].labels)}
-    for place, axis in _modelled_axes(problem):
+    for place, axis in modelled_axes(problem):
         if axis.unit_name:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}

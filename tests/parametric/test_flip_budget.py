@@ -16,15 +16,15 @@ from dse.errors import ContractError, TooLargeError, UnitError
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
 from dse.parametric import breakpoints, flip_search
-from dse.parametric.breakpoints import Line, compared
-from dse.parametric.flip_search import find_flips
+from dse.parametric.breakpoints import Line, compare_lines
+from dse.parametric.flip_search import figures_of, find_flips
 from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
 from dse.parametric.question import Question
 from dse.parametric.sweep_search import find_crossovers
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study
-from dse.study.assumptions import assumptions_of, figures_of
+from dse.study.assumptions import assumptions_of
 from tests.conftest import STUDIES
 from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED, prepared
 
@@ -244,6 +244,6 @@ def test_what_cannot_be_evaluated_disturbs_nothing_that_is_evaluated_with_it(wri
         return [ask.values for ask in asks]
 
     monkeypatch.setattr("dse.parametric.breakpoints.compare_together", together)
-    seen, failed = compared([(line, line.pool, line.limits) for line in (one, other)])
+    seen, failed = compare_lines([(line, line.pool, line.limits) for line in (one, other)])
     assert seen == (1e9, 2e9)
     assert str(failed) == "it fails"

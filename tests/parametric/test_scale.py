@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.parametric.scale import Scale, floor_of
+from dse.parametric.scale import NumberScale, logarithmic_from
 
 ENDS = st.sampled_from([-1e308, -7.5, -1e-300, -5e-324, 0.0, 5e-324, 1e-9, 3.0, 1e308])
 NUMBERS = ENDS | st.floats(-1e9, 1e9, allow_nan=False)
@@ -16,7 +16,7 @@ NUMBERS = ENDS | st.floats(-1e9, 1e9, allow_nan=False)
 @given(NUMBERS, NUMBERS, st.floats(0, 1))
 def test_sections_find_a_threshold_whatever_the_signs(one: float, other: float, share) -> None:
     threshold = one * (1 - share) + other * share
-    scale, (inside, outside) = Scale(floor_of(one, other)), (one, other)
+    scale, (inside, outside) = NumberScale(logarithmic_from(one, other)), (one, other)
     sign = 1 if other > one else -1
     while not scale.is_close(inside, outside):
         values = scale.values(inside, outside, 65)

@@ -32,7 +32,7 @@ from dse.model.messages import DECIDING
 from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index, blocks, constant
-from dse.parametric.scale import Scale
+from dse.parametric.scale import NumberScale
 from dse.reports.designs import described
 from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
 from dse.search.conflicts import any_design
@@ -706,7 +706,7 @@ def _further(infeasible: Study, field: Field, value: float) -> float | None:
     near = value
     for far in (field.moved(value, share) for share in FURTHER):
         if has_design(far):
-            scale = Scale(1e-3 * min(near, far), field.unit.integer)
+            scale = NumberScale(1e-3 * min(near, far), field.unit.integer)
             while not scale.is_close(near, far, 1e-4):
                 middle = scale.middle(near, far)
                 near, far = (near, middle) if has_design(middle) else (middle, far)
