@@ -1,10 +1,9 @@
 """The exact answer as a function of a number: where it changes, how far it holds, what it takes.
 
-One primitive, a breakpoint along `Assumption.at`, and what is made of it:
+One primitive, `breakpoints`, and what is made of it:
 
-* along one number: `scale` has its values, `perturbed` designs at many of them, `screen` which
-  designs may win between two, `tracked_answer` and `track` what the answer is, `proven` how far it
-  holds.
+* along one number: `scale` has its values, `perturbed` designs at many of them, `rivals` which
+  designs may win between two, `question` what the answer is, `breakpoints` how far it holds.
 * questions to a feasible study: `flip_search` (`flips` says it), `sweep_search` over a range
   (`crossovers`), `decision_map` over two, `ranges` of good values; `plots` draws them.
 * of an infeasible one: `repair` has the least change of a number, which `attempt` tries and says;

@@ -349,7 +349,7 @@ class Bracket:
         doubtful = np.flatnonzero(may[:first].any(axis=1)).tolist()
         if not line.sampled and self._level < LEVELS - 1 and doubtful:
             finer = [line.scale.values(*pairs[at], PARTS + 1) for at in doubtful]
-            self._open = {pair for part in finer for pair in pairwise(part)}
+            self._open = {*chain.from_iterable(map(pairwise, finer))}
             if len(self._open) > len(doubtful):
                 ends = values[max(first - 1, 0) : first + 1]  # where it holds, and does not
                 self.rows = seen.rows[may[:first].any(axis=0) | mine]

@@ -210,7 +210,7 @@ def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any
         "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
         "fitted": tuple(columns.get(name, name) for name in written.fitted),
         "uncertainty": shares,
-        "zeros": tuple(columns[name] for name in columns if getattr(written, name).value == 0.0),
+        "zeros": tuple(one for one, value in written.givens().items() if value == 0.0),
     }
 
 

@@ -72,8 +72,7 @@ class RecordSureness:
                 kept = [name for name in names if _column(record, name) not in replaced]
                 text = ", ".join(dict.fromkeys(_with_share(name, record) for name in kept))
                 groups.setdefault((start, text), []).append(record.name)
-            zeros = {_column(record, name) for name in record.zeros} - replaced
-            self.zeros |= {(axis, row, column) for column in zeros}
+            self.zeros |= {(axis, row, name) for name in {*record.zeros} - replaced}
         return [
             f"{start} for {', '.join(names)}: {text}"
             for (start, text), names in groups.items()

@@ -514,3 +514,16 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
         chosen, preference=chosen.preferring("speedup"), only=["granularity"], factor=1e300
     ).found
     assert size.high.limited == breakpoints.OVERFLOW
+
+
+def test_a_zero_that_a_record_gives_is_moved_upward() -> None:
+    """The card on the die wins from 158.9 mW; below, and of zeros nobody wrote, nothing is said."""
+    path = STUDIES / "tls_100gbps.yaml"
+    found = find_flips(study.prepare(study.read_study(path)), only=["nic_inline"], factor=2.0)
+    entries = {entry.name: entry for entry in found.found}
+    idle = entries["nic_inline.idle_power"]
+    assert idle.high.flips_at == pytest.approx(0.15895, rel=1e-3)
+    assert "dsa_batch" in idle.high.becomes
+    assert 0 < idle.high.saving < 0.5
+    assert (idle.low.flips_at, idle.nominal) == (None, 0.0)
+    assert not entries.keys() & {"nic_inline.latency", "nic_inline.batch", "kernel.exponent"}
