@@ -110,8 +110,10 @@ class DecisionMap(Printable):
         rows = [(f"{100 * share:.3g} %", name) for name, share in self.shares.items()]
         proofs = proofs_text(one for row in self.rows for one in row.intervals)
         unknown = "; between two rows nothing was compared"
-        if not self.unfinished and self.unknown:
-            unknown += f": {len(self.unknown)} bands, where other answers begin, are hatched"
+        if self.unknown:
+            unknown += (
+                f": {len(self.unknown)} bands, where boundaries are further apart, are not known"
+            )
         note = (
             f"{plural(len(self.rows), 'row')} of {self.second.name}, compared in the intervals "
             f"along {self.first.name}: {proofs}{unknown}"
