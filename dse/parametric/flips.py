@@ -33,7 +33,7 @@ SHOWN = 8
 """Flips that an answer shows, unless every flip is shown."""
 
 NEAREST = 2
-"""Flips that one screen shows."""
+"""Flips that one screen shows, and one more of a number written as zero."""
 
 HARDLY = 0.01
 """Flips whose saving is less, or than the tolerance, hardly matter."""
@@ -215,7 +215,9 @@ class Flips(Printable):
     def _brief(self, span: str) -> Iterator[str]:
         """Yield the nearest flips, and what was not checked."""
         nearest = [(entry, entry.nearest(self.hardly)) for entry in self.mattering]
-        for entry, side in sorted(nearest, key=lambda pair: pair[0].distance_to(pair[1]))[:NEAREST]:
+        nearest.sort(key=lambda pair: pair[0].distance_to(pair[1]))
+        zeros = [pair for pair in nearest[NEAREST:] if pair[0].nominal == 0.0]
+        for entry, side in [*nearest[:NEAREST], *zeros[:1]]:
             beyond = _beyond(difference(side.becomes, self.answer), side.saving)
             yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
         unchecked = plural(len(self.unchecked), "assumption")

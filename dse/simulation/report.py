@@ -649,7 +649,7 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
     if settled and not apart:
         lines.insert(0, f"A simulation of {OFFLOADS:,} offloads agrees with the model.")
     named = _named(prepared.problem)
-    notes += [_roughly(one, needed) for one in rest if one.quantity in named and _differs(one)]
+    notes += [_roughly(one) for one in rest if one.quantity in named and _differs(one)]
     quantities = {one.quantity: one.to_dict() for one in settled}
     facts = {"offloads": OFFLOADS, "load": load, "quantities": quantities, "unsettled": unsettled}
     return Section("simulation", "Simulation", tuple(lines), facts=facts, brief=tuple(notes))
@@ -671,15 +671,11 @@ def _unsettled(names: Sequence[str], load: float) -> Iterator[str]:
         )
 
 
-def _roughly(one: BothSides, needed: float) -> str:
+def _roughly(one: BothSides) -> str:
     """Return the value of a quantity of which too few offloads were simulated, in a sentence."""
     seen, model = (units.show(value, one.quantity) for value in (one.simulated.value, one.model))
     name = in_words(one.quantity)
-    return (
-        f"{name[0].upper()}{name[1:]} is known no better than by simulation: about {seen} in "
-        f"{OFFLOADS:,} offloads, {model} by the model; `dse simulate --offloads "
-        f"{math.ceil(needed):,}`."
-    )
+    return f"{name[0].upper()}{name[1:]} is about {seen} by simulation ({model} by the model)."
 
 
 def _is_apart(one: BothSides) -> bool:
