@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dse.algebra import units
+from dse.model.designs import PACED
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -18,9 +19,6 @@ from dse.study.scenario import field_path
 
 NARROW = 1e-3
 """A range is shown when its ends differ by more than this share."""
-
-PACED = ("clock_hz", "cycles_per_task", "payload_bit")
-"""Figures of the rate, which a range leaves as they are."""
 
 _KINDS = {"m2": ("m2",), "w": ("w", "j"), "j": ("w", "j")}
 """First letters of the units of what a quantity in a unit sums."""

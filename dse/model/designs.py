@@ -120,6 +120,9 @@ BLOCKS = ("block_rams", "multipliers")
 POWERS = ("dynamic_power_w", "leakage_power_w")
 """Metrics of power; a core has figures of both or of none."""
 
+PACED = ("clock_hz", "cycles_per_task", "payload_bit")
+"""Metrics of how much an instance carries, and so of how many may be needed."""
+
 _POSITIVE = (*AREAS, "clock_hz", "cycles_per_task", "payload_bit")
 
 

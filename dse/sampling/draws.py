@@ -18,6 +18,7 @@ from dse import search
 from dse.contract import Column
 from dse.errors import TooLargeError, UnitError
 from dse.model import tables
+from dse.model.designs import PACED
 from dse.model.evaluation import Evaluation
 from dse.model.front import bend, nondominated
 from dse.model.preference import Preference, finite
@@ -30,9 +31,6 @@ from dse.search import SearchSettings
 from dse.study.assumptions import growing_stages, regrown
 from dse.study.demand import followers
 from dse.study.study import Study
-
-PACED = ("clock_hz", "cycles_per_task", "payload_bit")
-"""Metrics that say how much an instance carries, and so how many may be needed."""
 
 MOST_NUMBERS = 100_000_000
 

@@ -243,18 +243,14 @@ def energy_times_rate_is_power(
 def total_power_is_its_parts(
     *,
     total_power_w: Column,
-    dynamic_power_w: Column,
-    leakage_power_w: Column,
+    power_w: Column,
     host_power_w: Column | float = 0.0,
     memory_power_w: Column | float = 0.0,
     attachment_power_w: Column | float = 0.0,
     budget_constant_power_w: Column | float = 0.0,
-    interface_buffer_j_per_bit: Column | float = 0.0,
-    throughput_bit_per_s: Column,
 ) -> Column:
     """Return by how much total power differs from everything that draws power."""
-    parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
-    parts = parts + ACCESSES * throughput_bit_per_s * interface_buffer_j_per_bit
+    parts = power_w + host_power_w + memory_power_w
     return _apart(total_power_w, parts + attachment_power_w + budget_constant_power_w)
 
 
