@@ -375,7 +375,7 @@ def recommend(
     return Answer(
         question=solved.study.question,
         preference=preference.text,
-        sections=(*parts, *compared, _notes_section(study, ranked[0])),
+        sections=(*parts, *compared, _notes_section(study, ranked[0], chosen)),
         pick=chosen,
         runner_up=second,
         best={goal.name: found for goal, found in best.items()},
@@ -412,7 +412,7 @@ def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:
         yield Section("plausible", lines=(line,), facts=facts, brief=(line,))
 
 
-def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:
+def _notes_section(study: Study, design: NDArray[np.int64], chosen: Pick) -> Section:
     axes = study.problem.space.axes
     notes = [
         *boundary_notes(study, design),
@@ -427,7 +427,10 @@ def _notes_section(study: Study, design: NDArray[np.int64]) -> Section:
     ]
     rest = ("the runner-up", "what any other choice costs")
     few = len(unpublished(study, assumptions_of(study, designs=False), [*design]))
-    return sections.notes_section(notes, few, rest, study.unchecked)
+    stages = [name.partition(".") for name in chosen.counts]
+    known = [study.sureness.designs.get(stage, {}).get(name) for stage, _, name in stages]
+    evidence = listed([*dict.fromkeys(one[0] for one in known if one and one[0])])
+    return sections.notes_section(notes, few, rest, study.unchecked, evidence)
 
 
 def _unknown(prepared: Study) -> list[str]:

@@ -342,19 +342,22 @@ def notes_section(
     unpublished: int = 0,
     rest: Sequence[str] = (),
     unchecked: Sequence[str] = (),
+    evidence: str = "",
 ) -> Section:
     """Return the notes on the numbers, of which so many are `unpublished`.
 
-    `rest` is what else one screen omits.
+    `rest` is what else one screen omits, `evidence` that for the figures of the cores.
 
     Of the notes, one screen shows those that are `unchecked` rules.
     """
     notes = list(found)
     brief = [f"note: {note}" for note in unchecked]
+    known = [f"Cores: {evidence}"] * bool(evidence)
     if unpublished:
         few = plural(unpublished, "input")
         are = "is an assumption" if unpublished == 1 else "are assumptions"
-        brief.append(f"{few} {are}, not published.")
+        known.append(f"{few} {are}, not published")
+    brief += [f"{'; '.join(known)}."] * bool(known)
     rest = [*rest, *[plural(len(notes), "note")] * bool(notes)]
     brief.append(f"More with --all: {listed(rest)}.")
     lines = tuple(f"note: {note}" for note in notes)
