@@ -16,7 +16,7 @@ from dse import contract
 from dse.algebra import units
 from dse.answers import sections
 from dse.answers.design import Pick, amount, bought_section, pick, telling_columns
-from dse.answers.ranges import Ranges, ranges, ranges_section
+from dse.answers.ranges import Ranges, spread_of, spread_section
 from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import (
     Shortfall,
@@ -210,7 +210,7 @@ def host_sections(
     value = design.quantities[name]
     low, high = spread.get(name, 2 * (answer.quantities[name],))
     by = " to ".join(dict.fromkeys(change(value, one) for one in (high, low)))
-    by = "over 100x" if value > ROUGH * high else by
+    by = "over a hundred times" if value > ROUGH * high else by
     line = f"The host alone: {in_words(name)} {units.show(value, name)}{f' ({by})' if by else ''}"
     differences = answer.differences(design, [goal.name for goal in problem.goals])
     facts = design.to_dict() | {"feasible": not len(rules), "differences": differences}
@@ -344,11 +344,11 @@ def recommend(
     least = front[problem.evaluate(front).loss.argmin(axis=0)]
     best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
     loss = problem.evaluate(ranked).loss
-    spread = ranges(problem, ranked[:1], [goal.name for goal in goals])
+    spread = spread_of(problem, ranked[:1], [goal.name for goal in goals])
     tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
     parts = [
         sections.recommendation_section(solved, preference, chosen, ranked[tied], spread),
-        ranges_section(problem, ranked[:1], spread),
+        spread_section(problem, ranked[:1], spread),
         *filter(None, [undemanded_section(solved, chosen, best, preference)]),
         *_implausible(study, ranked[0]),
         sections.limits_section(chosen),

@@ -26,7 +26,7 @@ _KINDS = {"m2": ("m2",), "w": ("w", "j"), "j": ("w", "j")}
 Ranges = Mapping[str, tuple[float, float]]
 
 
-def ranges(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
+def spread_of(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
     """Return the lowest and highest value of quantities of the design at `point`, (1, d).
 
     With all uncertain figures of its cores at their 10th percentiles, and at their 90th, at the
@@ -69,7 +69,7 @@ def range_text(found: Ranges, name: str) -> str:
     return f" ({number if high.endswith(f' {unit}') else low} to {high}, cores only)"
 
 
-def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
+def spread_section(problem: Problem, point: Index, found: Ranges) -> Section:
     """Return the meaning of an answer's ranges, and the terms that its sums omit."""
     lines = []
     if found:
@@ -85,8 +85,8 @@ def ranges_section(problem: Problem, point: Index, found: Ranges) -> Section:
         for term in dict.fromkeys(term for of in gaps.values() for term in of):
             name, _, kind = term.rpartition(" ")
             kinds["area" if kind == "area" else "power"].append(name)
-        told = [f"{listed(names)} {kind}" for kind, names in kinds.items() if names]
-        brief.append(f"Not counted: {'; '.join(told)}.")
+        parts = [f"{listed(names)} {kind}" for kind, names in kinds.items() if names]
+        brief.append(f"Not counted: {'; '.join(parts)}.")
     facts = {"ranges": {name: list(ends) for name, ends in found.items()}, "omitted": gaps}
     return Section("ranges", "Ranges", tuple(lines + brief), facts=facts, brief=tuple(brief))
 

@@ -53,7 +53,7 @@ def routed_over_unplaced(kit: str = "other") -> Mapping[str, NDArray[np.float64]
     return found
 
 
-def placed(metrics: CoreMetrics, kit: str) -> CoreMetrics:
+def routed(metrics: CoreMetrics, kit: str) -> CoreMetrics:
     """Return figures of mapped gates times the medians of routed runs.
 
     Runs before and after placement have one clock: power follows the slower clock.
@@ -78,7 +78,7 @@ def placed_range(kit: str) -> Mapping[str, NDArray[np.float64]]:
 
 @cache
 def placed_uncertainty(kit: str) -> Mapping[str, float]:
-    """Return the relative standard uncertainty of metrics of designs as `placed`.
+    """Return the relative standard uncertainty of metrics of designs as `routed`.
 
     That of a log-normal factor with the two outer percentiles of `routed_over_unplaced`.
     """

@@ -174,8 +174,9 @@ class _FlipSearch:
         most = max(1, min(TOGETHER, TOGETHER * SPACE // self.study.problem.size))
         for _, alike in itertools.groupby(entries, is_first):
             every = [*alike]
-            for at in range(0, len(every), most):
-                lines = [self._line(entry) for entry in every[at : at + most]]
+            together = 1 if is_first(every[0]) else most  # so that few are lost when time ends
+            for at in range(0, len(every), together):
+                lines = [self._line(entry) for entry in every[at : at + together]]
                 seen = lines[0].compare(self.answer.rows, [lines[0].entry.value])
                 self.answer = self.question.answer(self.study.problem, seen)
                 found = breakpoints(lines, [self.answer] * len(lines))

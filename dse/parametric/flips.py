@@ -223,10 +223,8 @@ class Flips(Printable):
         unchecked = plural(len(self.unchecked), "assumption")
         missing = [name for name in self.unchecked if name in self.first]
         if missing:
-            others = f" and {len(self.unchecked) - len(missing)} others" * (
-                len(self.unchecked) > len(missing)
-            )
-            unchecked = f"{listed(missing)}{others}"
+            others = [f"{len(self.unchecked) - 1} more"] * (len(self.unchecked) > 1)
+            unchecked = listed([missing[0], *others])
         if self.found and not self.mattering and not missing:
             flip = "flip that matters" if self.moving else "flip"
             yield (
@@ -236,8 +234,7 @@ class Flips(Printable):
         if not self.mattering:  # else --all tells them
             yield from _hardly(self)
         if self.unchecked:
-            why = f"{self.seconds:g} s of CPU time used; raise --time"
-            yield f"Not checked ({why}): {unchecked}."
+            yield f"Not checked in {self.seconds:g} s of CPU time (--time): {unchecked}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -281,8 +278,8 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
     ]
     savings = [side.saving for side in entry.sides if side.flips_at is not None]
     return (
-        entry.name,
-        f"{units.show(entry.nominal, entry.quantity)}\n{entry.evidence}",
+        f"{entry.name}\n{entry.evidence}",
+        units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
         entry.change_text(entry.nearest()),

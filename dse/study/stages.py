@@ -429,7 +429,7 @@ def _core_designs(
     values = _parameters(model, written, reader)
     if len(reader.faults) > before:
         return None
-    designs = designs_of_model(core, model, values, written, reader)
+    designs = designs_of_model(core, model, values, written.figures, written.uncertainty, reader)
     source = core.evidence, core.node, model.source
     scenario.sureness.keep_designs(written, designs.names, source)
     if "latency_cycles" in model.assumed and scenario.chained:
@@ -438,7 +438,7 @@ def _core_designs(
         if is_record(str(written.core)):
             remedy = "add core.laws.latency to the record, or core.laws.tasks_in_flight"
         reader.fault(("core",), rule, remedy)
-    note_placed({core.name: model.kit}, written, reader)
+    note_placed({core.name: model.kit}, written.figures, reader)
     if model.assumed:
         words = ", ".join(units.stem(name).replace("_", " ") for name in model.assumed)
         reader.notes.append(f"core {core.name}: assumed for every design: {words}")

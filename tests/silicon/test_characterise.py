@@ -557,7 +557,7 @@ WRONG = {
         {"clock_port": "clock"},
         "hash.v:2:8: clock: 'clock'; the clock is an input of one bit",
     ),
-    "unit": ({"clock": "2 ns"}, "clock: '2 ns'; a value in Hz is needed, not one in s"),
+    "unit": ({"clock": "2 W"}, "clock: '2 W'; a value in Hz is needed, not one in W"),
     "payload": (
         {"payload": "16 * WIDTH bit"},
         "payload: '16 * WIDTH bit'; there is no quantity 'WIDTH'",

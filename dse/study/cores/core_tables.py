@@ -303,8 +303,10 @@ def table_designs(
         reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
     if figures.unleaking:
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
-    designs = models.as_placed(Designs(names, metrics, shares), kit, written, reader)
-    models.note_placed({FilePath(file).name: kit}, written, reader)
+    designs = models.as_placed(
+        Designs(names, metrics, shares), kit, written.figures, written.uncertainty, reader
+    )
+    models.note_placed({FilePath(file).name: kit}, written.figures, reader)
     evidence = "synthesis" if kit else ""
     scenario.sureness.keep_designs(written, names, (evidence, "", f"the table {file}"))
     return designs.take(np.flatnonzero(kept))

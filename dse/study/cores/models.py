@@ -13,11 +13,10 @@ import numpy as np
 from dse import contract
 from dse.algebra import units
 from dse.contract import Model
-from dse.contract.placement import placed, placed_range, placed_uncertainty, placement_text
+from dse.contract.placement import placed_range, placed_uncertainty, placement_text, routed
 from dse.errors import FOREIGN, ContractError, UnitError, nearest
 from dse.model.designs import AREAS, Designs, check_metrics
 from dse.study.reader import Reader
-from dse.study.schema import StageSection
 
 NINETY_FIVE = 1.96
 """Standard deviations to either side that hold 95 % of a normal distribution."""
@@ -77,39 +76,38 @@ def stated(written: Mapping[str, Any], reader: Reader) -> dict[str, float]:
     return found
 
 
-def as_placed(designs: Designs, kit: str, written: StageSection, reader: Reader) -> Designs:
+def as_placed(
+    designs: Designs, kit: str, figures: str, uncertainty: Mapping[str, Any], reader: Reader
+) -> Designs:
     """Return designs as a stage takes them: their figures and how sure these are.
 
     Those of gates mapped in a `kit` are scaled to placed designs, whose spread adds in squares to
     their uncertainty, unless the stage has ``as: synthesised``.  What the study states counts.
     """
-    scaled = bool(kit) and written.figures == "placed"
-    own = {
-        name: np.full(len(designs.names), u)
-        for name, u in stated(written.uncertainty, reader).items()
-    }
+    scaled = bool(kit) and figures == "placed"
+    own = {name: np.full(len(designs.names), u) for name, u in stated(uncertainty, reader).items()}
     shares, percentiles = dict(designs.uncertainty), {}
     for name, share in placed_uncertainty(kit).items() if scaled else ():
         if name not in {*shares, *own}:
             percentiles[name] = np.tile(placed_range(kit)[name], (len(designs.names), 1))
         shares[name] = np.hypot(shares.get(name, 0.0), np.full(len(designs.names), share))
-    metrics = placed(designs.metrics, kit) if scaled else designs.metrics
+    metrics = routed(designs.metrics, kit) if scaled else designs.metrics
     return replace(designs, metrics=metrics, uncertainty=shares | own, percentiles=percentiles)
 
 
-def note_placed(kits: Mapping[str, str], written: StageSection, reader: Reader) -> None:
+def note_placed(kits: Mapping[str, str], figures: str, reader: Reader) -> None:
     """Note which figures of cores and tables, by name, are of mapped gates, and their factors."""
     mapped = {name: kit for name, kit in kits.items() if kit}
     for kit in dict.fromkeys(mapped.values()):
         names = ", ".join(name for name, of in mapped.items() if of == kit)
-        if written.figures == "synthesised":
+        if figures == "synthesised":
             said = "of mapped gates, without wires and clock tree"
         else:
             said = f"of mapped gates, scaled to placed designs by {placement_text(kit)}"
         reader.notes.append(f"{names}: figures {said}")
 
 
-def uncertainty_of(model: Model) -> dict[str, float]:
+def stated_by_model(model: Model) -> dict[str, float]:
     """Return the relative standard uncertainty of metrics that a model states.
 
     That of a law adds in squares to how far it is off the table that it describes: the root mean
@@ -144,7 +142,8 @@ def designs_of_model(
     core: contract.Core,
     model: contract.Model,
     values: Mapping[str, list[float]],
-    written: StageSection,
+    figures: str,
+    uncertainty: Mapping[str, Any],
     reader: Reader,
 ) -> Designs:
     """Return the designs of a model at values of its parameters, as sure as the study says.
@@ -164,8 +163,8 @@ def designs_of_model(
             f"model {key!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error
     check_metrics(core.name, names, metrics)
-    shares = {name: np.full(len(names), u) for name, u in uncertainty_of(model).items()}
-    return as_placed(Designs(names, metrics, shares), model.kit, written, reader)
+    shares = {name: np.full(len(names), u) for name, u in stated_by_model(model).items()}
+    return as_placed(Designs(names, metrics, shares), model.kit, figures, uncertainty, reader)
 
 
 @lru_cache(maxsize=FEW)

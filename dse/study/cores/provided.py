@@ -199,7 +199,7 @@ def provided_designs(
     if written.scale_to is not None:
         designs = _scaled(designs, taken, written.scale_to, reader)
     note_taken(wanted, taken, refused, written, scenario, reader)
-    note_placed({one.core.name: one.kit for one in taken}, written, reader)
+    note_placed({one.core.name: one.kit for one in taken}, written.figures, reader)
     return designs
 
 
@@ -265,7 +265,9 @@ def _taken(
         elif scenario.chained and "latency_cycles" in model.assumed:
             refused[core.name] = "its latency is assumed, and decides the rate in a chained mode"
         else:
-            designs = designs_of_model(core, model, values, written, reader)
+            designs = designs_of_model(
+                core, model, values, written.figures, written.uncertainty, reader
+            )
             names = tuple(f"{core.name}_{name}" for name in designs.names)
             source = core.evidence, core.node, model.source
             scenario.sureness.keep_designs(written, names, source)
