@@ -145,7 +145,7 @@ def _screenshots(folder: Path, place: Path) -> None:
     (place / "answer.html").write_text(TERMINAL.format(shown), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=8000"]
     for name, size, page in (
-        ("answer", "960,420", "answer.html"),
+        ("answer", "960,470", "answer.html"),
         ("page", "1280,1200", "runs/page/report.html"),
     ):
         shot = [f"--window-size={size}", f"--screenshot={place / name}.png", str(place / page)]
