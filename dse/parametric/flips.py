@@ -214,17 +214,17 @@ class Flips(Printable):
 
     def _brief(self, span: str) -> Iterator[str]:
         """Yield the nearest flips, and what was not checked."""
-        nearest = [(entry, entry.nearest(self.hardly)) for entry in self.mattering]
-        nearest.sort(key=lambda pair: pair[0].distance_to(pair[1]))
-        zeros = [pair for pair in nearest[NEAREST:] if pair[0].nominal == 0.0]
-        for entry, side in [*nearest[:NEAREST], *zeros[:1]]:
+        pairs = ((entry, entry.nearest(self.hardly)) for entry in self.mattering)
+        nearest = sorted(pairs, key=lambda pair: pair[0].distance_to(pair[1]))
+        missing = [name for name in self.unchecked if name in self.first]
+        most = NEAREST - bool(missing)  # one of those may be nearer
+        zeros = [pair for pair in nearest[most:] if pair[0].nominal == 0.0]
+        for entry, side in [*nearest[:most], *zeros[:1]]:
             beyond = _beyond(difference(side.becomes, self.answer), side.saving)
             yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
-        unchecked = plural(len(self.unchecked), "assumption")
-        missing = [name for name in self.unchecked if name in self.first]
-        if missing:
-            others = [f"{len(self.unchecked) - 1} more"] * (len(self.unchecked) > 1)
-            unchecked = listed([missing[0], *others])
+        more = len(self.unchecked) - 1
+        named = listed([*missing[:1], *[f"{more} more"] * bool(more)])
+        unchecked = named if missing else plural(more + 1, "assumption")
         if self.found and not self.mattering and not missing:
             flip = "flip that matters" if self.moving else "flip"
             yield (
