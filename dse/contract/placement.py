@@ -97,6 +97,6 @@ def placement_text(kit: str) -> str:
     ]
     whose = "all kits" if kit == "other" else kit
     return (
-        f"routed over unplaced designs of {whose} in OpenROAD-flow-scripts, median and 10th to "
-        f"90th percentile: {', '.join(shown)}"
+        f"medians (10th to 90th percentile) of routed over unplaced designs of {whose} in "
+        f"OpenROAD-flow-scripts: {', '.join(shown)}"
     )

@@ -76,13 +76,9 @@ class Designs:
         metrics = replace(self.metrics, clock_hz=clock, dynamic_power_w=power)
         known = self.uncertainty.get("clock_hz")
         sure = {} if known is None else {"clock_hz": np.where(slower < 1.0, 0.0, known)}
+        uncertainty = {**self.uncertainty, **sure}
         spread = {name: of for name, of in self.percentiles.items() if name != "clock_hz"}
-        return replace(
-            self,
-            metrics=metrics,
-            uncertainty={**self.uncertainty, **sure},
-            percentiles=spread,
-        )
+        return replace(self, metrics=metrics, uncertainty=uncertainty, percentiles=spread)
 
     @property
     def bandwidth_bit_per_s(self) -> Column:

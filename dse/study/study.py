@@ -46,6 +46,7 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.reader import MISSING, Path, Reader, lookup, validate_as
+from dse.study.records import record_of
 from dse.study.scenario import RecordSureness, Scenario
 from dse.study.schema import StudyFile
 from dse.study.search_section import (
@@ -406,7 +407,7 @@ def _every_fault(document: Document, found: StudyError) -> StudyError:
         name = lookup(reader.document.data, path)
         if isinstance(name, str) and not is_record(name):
             with reader.at(path):
-                registry.get(kind, name)
+                record_of(kind, name, reader)
     _check_readable(reader)
     _check_words(reader)
     return StudyError(reader.faults)

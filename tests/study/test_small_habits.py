@@ -66,6 +66,8 @@ def test_a_value_of_a_field_is_no_device_and_names_its_field(
 ) -> None:
     (fault,) = faults(write(STUDY.replace("overhead: 100 ns", f"device: {written}")))
     assert fault.endswith(f"{written!r} is not a known interface; did you mean {meant!r}?")
+    beside = f"device: {written}, overhed: 100 ns"
+    assert fault in faults(write(STUDY.replace("overhead: 100 ns", beside)))
 
 
 def test_one_design_is_one(write: Write) -> None:

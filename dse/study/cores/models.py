@@ -100,11 +100,10 @@ def note_placed(kits: Mapping[str, str], figures: str, reader: Reader) -> None:
     mapped = {name: kit for name, kit in kits.items() if kit}
     for kit in dict.fromkeys(mapped.values()):
         names = ", ".join(name for name, of in mapped.items() if of == kit)
-        if figures == "synthesised":
-            said = "of mapped gates, without wires and clock tree"
-        else:
-            said = f"of mapped gates, scaled to placed designs by {placement_text(kit)}"
-        reader.notes.append(f"{names}: figures {said}")
+        said = "figures of mapped gates, without wires and clock tree"
+        if figures == "placed":
+            said = f"assumed for every design: figures of mapped gates times {placement_text(kit)}"
+        reader.notes.append(f"{names}: {said}")
 
 
 def stated_by_model(model: Model) -> dict[str, float]:
