@@ -42,11 +42,11 @@ def known_fronts(
     if isinstance(base, Run):
         return _of_run(base)
     if isinstance(base, Finished) and base.rows:
-        counts = {key: base.manifest[key] for key in COUNTS if key in base.manifest}
-        if why := (base.manifest.get("certificate") or {}).get(UNFINISHED):
+        counts = {key: base.manifest[key] for key in COUNTS}
+        if why := base.manifest["certificate"][UNFINISHED]:
             counts[UNFINISHED] = why
         points = tuple(KnownFront(study, index, counts) for study, index in base.points())
-        method, seed = str(base.manifest["method"]), int(base.manifest["seed"])
+        method, seed = base.manifest["method"], base.manifest["seed"]
         return KnownFronts(points, base.sweep, Options(method=method, seed=seed))
     found = base if isinstance(base, Document) else base.document
     if rate is not None and not found.stages:

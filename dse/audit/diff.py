@@ -265,7 +265,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
         first_side, second_side = map(_side, runs, choices)
         value = sweep.values[choices[0]] if sweep else None
         points.append(_compared(first_side, second_side, value))
-    before, after = (run.manifest.get("versions", {}) for run in runs)
+    before, after = (run.manifest["versions"] for run in runs)
     versions = {
         name: (str(before.get(name, "none")), str(after.get(name, "none")))
         for name in {**before, **after}
@@ -303,7 +303,7 @@ def _heuristics(runs: tuple[Finished, Finished]) -> Iterator[str]:
     for run in runs:
         ledger = ledger_of(run.manifest)
         if not ledger.exact:
-            what = ledger.but or f"a heuristic's ({run.manifest.get('method')})"
+            what = ledger.but or f"a heuristic's ({run.manifest['method']})"
             yield f"the front of {run.folder} is {what}"
 
 

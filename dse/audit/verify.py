@@ -33,7 +33,6 @@ from dse.runs.run_files import evaluations_file, read_evaluations
 from dse.runs.runner import measure_front
 from dse.search import Progress
 from dse.study import study
-from dse.study.reader import MISSING, lookup
 from dse.study.study import Study
 
 ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
@@ -95,19 +94,17 @@ def written_fronts(run: Finished) -> Iterator[WrittenFront]:
 
 def check_accounting(run: Finished, every: Points) -> Check:
     """Check that the counts of the manifest add up, and are those of its study and rows."""
-    certificate = run.manifest.get("certificate")
-    if not isinstance(certificate, dict):
-        return check_of("accounting", ["the manifest has no certificate; run the study again"], "")
+    certificate = run.manifest["certificate"]
     designs = sum(point.problem.whole_size for point in every)
-    evaluated, *pruned = (_whole_count(certificate, name) for name in ACCOUNTS)
+    evaluated, *pruned = (certificate[name] for name in ACCOUNTS)
     accounted = evaluated + sum(pruned)
     shown = (
         f"{evaluated:,} evaluated + {pruned[0]:,} pruned as dominated "
         f"+ {pruned[1]:,} pruned as infeasible"
     )
     wrong = _miscounted(run, certificate, every)
-    exact = bool(run.manifest.get("exact"))
-    if min(evaluated, *pruned) < 0 or exact != (accounted == designs) or accounted > designs:
+    exact = run.manifest["exact"]
+    if exact != (accounted == designs) or accounted > designs:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
     wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
@@ -121,7 +118,7 @@ def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> 
     failed = sum(_failed(point.problem) for point in every)
     right = said.failed == failed if said.settled else said.failed <= failed
     open_ended = any(point.problem.continuous for point in every)
-    right &= said.exact == bool(run.manifest.get("exact"))
+    right &= said.exact == run.manifest["exact"]
     whole = said.known + said.failed + said.unknown + said.pruned
     right &= (said.known, said.pruned) == (evaluated, pruned) and (open_ended or whole == designs)
     return [] if right else [f"{ENTRY} of the manifest is not what follows from its counts"]
@@ -141,35 +138,24 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
     counts = [
         ("certificate.designs", certificate, sum(point.problem.whole_size for point in every)),
         ("certificate.ties", certificate, ties),
-        ("evaluated", run.manifest, _whole_count(certificate, "evaluated")),
+        ("evaluated", run.manifest, certificate["evaluated"]),
     ]
     return [
         f"{name} of the manifest is {said:,}, and should be {right:,}"
         for name, holder, right in counts
-        if (said := _whole_count(holder, name.rpartition(".")[2])) != right
+        if (said := holder[name.rpartition(".")[2]]) != right
     ]
 
 
 def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
     """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
-    manifest, feasible = run.manifest, _whole_count(run.manifest, "feasible")
-    if "feasible_in_space" not in manifest:
-        return ["feasible_in_space is missing from the manifest"]
+    feasible, known = run.manifest["feasible"], run.manifest["feasible_in_space"]
     if not len(run.rows) <= feasible <= evaluated:
         return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
-    if manifest["feasible_in_space"] is None:
-        return []
-    known = _whole_count(manifest, "feasible_in_space")
-    if known == feasible + dominated and every:
+    if known is None or (known == feasible + dominated and every):
         return []
     right = f"{feasible:,} feasible + {dominated:,} pruned as dominated"
     return [f"feasible_in_space of the manifest is {known:,}, and should be {right}"]
-
-
-def _whole_count(counts: Mapping[str, Any], name: str) -> int:
-    """Return a count, -1 when it is missing or no whole number."""
-    value = counts.get(name)
-    return value if isinstance(value, int) else -1
 
 
 def check_designs(run: Finished, every: Points) -> Check:
@@ -237,7 +223,7 @@ def check_mutual(every: Points) -> Check:
 def check_evaluations(run: Finished, every: Points) -> Check:
     """Check that every row is a design of the study, once, with the numbers of the model."""
     try:
-        table = read_evaluations(run.folder, run.manifest.get("evaluations_stored"))
+        table = read_evaluations(run.folder, run.manifest["evaluations_stored"])
         wrong = list(_wrong(run, every, table))
     except OutputError as error:
         return check_of("evaluations", [str(error)], "")
@@ -253,7 +239,7 @@ def _length(table: Table) -> int:
 
 
 def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
-    said, file = run.manifest.get("evaluations_stored"), evaluations_file(run.folder).name
+    said, file = run.manifest["evaluations_stored"], evaluations_file(run.folder).name
     if said != _length(table):
         shown = plural(_length(table), "row")
         yield f"{file} has {shown}, and evaluations_stored of the manifest is {said}"
@@ -364,7 +350,7 @@ def verify_run(
             raise
         return Verification(folder, ledger, (*written, check_of("study", [str(error)], "")))
     facts, said = study_facts(run.document, [one.study for one in points]), run.manifest
-    text = f"the manifest's text, sha256 {str(said.get('study_sha256'))[:12]}"
+    text = f"the manifest's text, sha256 {said['study_sha256'][:12]}"
     found = (
         *written,
         _compared("study", run, facts, text),
@@ -376,7 +362,7 @@ def verify_run(
         check_summary(run, points),
         check_evaluations(run, points),
     )
-    known = run.manifest.get("feasible_in_space")
+    known = run.manifest["feasible_in_space"]
     verified = Verification(folder, ledger, found)
     return _challenged(verified, points, trials, seed, known, progress)
 
@@ -487,12 +473,10 @@ def _challenge(
 
 def check_summary(run: Finished, every: Points) -> Check:
     """Check what the manifest says of the front: how good it is, notes, what is recommended."""
-    evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
-    interrupted = run.manifest.get("interrupted") is True
-    failure = str(run.manifest.get("failure", ""))
-    unmet = run.manifest.get(UNMET)
-    unmet = [str(text) for text in unmet] if isinstance(unmet, list) else ()
-    counts = Counts(evaluated, failed, failure, interrupted, unmet)
+    said = run.manifest
+    counts = Counts(
+        said["evaluated"], said["failed"], said["failure"], said["interrupted"], said.get(UNMET, ())
+    )
     parts = [_measured(point, run, place) for place, point in enumerate(every)]
     facts = front_facts(run.document, run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)
@@ -501,18 +485,14 @@ def check_summary(run: Finished, every: Points) -> Check:
     return _compared("summary", run, facts, right)
 
 
-def _whole(said: object) -> int:
-    return said if isinstance(said, int) else 0
-
-
 def _measured(point: WrittenFront, run: Finished, place: int) -> FrontOfPart:
     """Return a front as a manifest is made of it; another check reports what is infeasible."""
     index, loss = point.index[point.feasible], point.loss[point.feasible]
-    said = lookup(run.manifest, () if run.sweep is None else ("points", place))
-    said = said if isinstance(said, dict) else {}
-    unfinished = lookup(run.manifest, ("certificate", "unfinished"))
-    compare = unfinished in (MISSING, []) or said.get("hypervolume_share_of_exact") is not None
-    exact = bool(said.get("exact"))
+    points = run.manifest.get("points", [run.manifest])
+    said = points[place] if place < len(points) else {}
+    share = said.get("hypervolume_share_of_exact")
+    compare = not run.manifest["certificate"]["unfinished"] or share is not None
+    exact = said.get("exact", False)
     quality = measure_front(point.problem, loss, exact=exact, compare=compare)
     return FrontOfPart(point.study, index, quality, exact)
 

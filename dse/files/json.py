@@ -75,12 +75,19 @@ def write_text(path: Path, text: str, check: Callable[[Path], object] | None = N
                 stream.write(text)
             if check is not None:
                 check(fresh)
-            fresh.chmod(0o644)
+            fresh.chmod(permitted(0o666))
             fresh.replace(path)
         finally:
             fresh.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def permitted(mode: int) -> int:
+    """Return the permissions of a new file or folder: less those that the umask withholds."""
+    mask = os.umask(0o077)  # it can only be read by setting it
+    os.umask(mask)
+    return mode & ~mask
 
 
 def jsonable(value: Any) -> Any:

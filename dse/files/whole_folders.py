@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dse.errors import OutputError
-from dse.files.json import reason
+from dse.files.json import permitted, reason
 
 try:
     import fcntl
@@ -80,7 +80,7 @@ class WorkingFolder:
 
     def _take_place(self) -> None:
         """Put the folder in its place; what is there stays whole until then."""
-        self.path.chmod(0o755)
+        self.path.chmod(permitted(0o777))
         self.path = _renamed(self.path, WHOLE)
         if not self.place.exists():
             os.replace(self.path, self.place)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -215,13 +215,6 @@ class Ledger:
         return asdict(self)
 
 
-STATES = tuple(entry.name for entry in fields(Ledger))
-
-
 def ledger_of(manifest: Mapping[str, Any]) -> Ledger:
-    """Return the ledger of a run; without one, its front is as exact as its manifest says."""
-    said = manifest.get(ENTRY)
-    if isinstance(said, Mapping):
-        found = {name: said[name] for name in STATES if isinstance(said.get(name), int)}
-        return Ledger(**found)
-    return Ledger(unknown=0 if manifest.get("exact") else 1)
+    """Return the ledger of a run."""
+    return Ledger(**manifest[ENTRY])

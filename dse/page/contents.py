@@ -286,7 +286,7 @@ def _cloud_words(run: PageRun, most: int) -> str:
     """Say which feasible designs of a run are drawn in grey."""
     stored = front_view.row_count(run.view.cloud)
     shown = min(stored, most)
-    known = run.run.manifest.get("feasible_in_space")
+    known = run.run.manifest["feasible_in_space"]
     text = f"{plural(shown, 'feasible design')} in grey"
     if known is None:
         return f"{run.name}: {text}, a sample of those evaluated; their number was not counted."

@@ -69,7 +69,7 @@ def assumptions_section(run: PageRun) -> Section:
         )
         for (evidence, source), entries in groups
     )
-    notes = run.run.manifest.get("notes") or ()
+    notes = run.run.manifest["notes"]
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
     if left := len(found[MOST_ASSUMPTIONS:]):
         lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
@@ -80,7 +80,7 @@ def assumptions_section(run: PageRun) -> Section:
 def certificate_section(run: PageRun) -> Section:
     """Return what was proven of the front, and how."""
     manifest = run.run.manifest
-    certificate = manifest.get("certificate") or {}
+    certificate = manifest["certificate"]
     ledger = ledger_of(manifest)
     claim = "This front is not proven: a better design may have been missed."
     if ledger.exact:
@@ -100,17 +100,17 @@ def certificate_section(run: PageRun) -> Section:
     rows.append(("method, seed", f"{manifest['method']}, {manifest['seed']}"))
     if "floats" in certificate:
         rows.append(("numbers", str(certificate["floats"])))
-    rows.append(("constraints", "; ".join(manifest.get("constraints", ())) or "none"))
-    versions = manifest.get("versions", {})
+    rows.append(("constraints", "; ".join(manifest["constraints"]) or "none"))
+    versions = manifest["versions"]
     rows.append(("versions", ", ".join(f"{name} {number}" for name, number in versions.items())))
-    rows.append(("checksum of the study", str(manifest.get("study_sha256", ""))))
+    rows.append(("checksum of the study", manifest["study_sha256"]))
     return Section("certificate", run.name, tuple(lines), rows=tuple(rows))
 
 
 def study_section(run: PageRun) -> Section:
     """Return the study as it was written, with what was set instead."""
     manifest = run.run.manifest
-    pairs = tuple((path, str(value)) for path, value in manifest.get("overrides", {}).items())
+    pairs = tuple((path, str(value)) for path, value in manifest["overrides"].items())
     title = f"{run.name}: {manifest['study_file']}"
     return written_section(title, str(manifest["study"]), pairs)
 

@@ -24,11 +24,12 @@ from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
 from dse.reports.front_view import FrontView
 from dse.runs import run_files
-from dse.runs.limits import TOLERANCE
+from dse.runs.limits import EVALUATIONS_BYTE, TOLERANCE
 from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.run_files import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
 from dse.runs.solved import Run
+from dse.runs.typed_entries import contradictions, manifest_type, wrong_entries
 from dse.store.rows import STORE
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, override, sweep_of
@@ -127,12 +128,10 @@ def read_run(folder: Path, *, changed: bool = False) -> Finished:
     try:
         with (folder / FRONT).open(encoding="utf-8", newline="") as stream:
             rows = tuple(map(_as_written, csv.DictReader(stream)))
-        text, file = str(manifest["study"]), str(manifest["study_file"])
+        text, file = manifest["study"], manifest["study_file"]
         overrides = tuple((path, str(value)) for path, value in manifest["overrides"].items())
-        parsed = inputs.restored(
-            document.parse_document(text, file), manifest.get("inputs", {}), folder
-        )
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        parsed = inputs.restored(document.parse_document(text, file), manifest["inputs"], folder)
+    except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
     found = with_measurements(override(parsed, overrides), folder)
     return Finished(folder, manifest, found, sweep_of(found), rows)
@@ -181,6 +180,8 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
         for name in READ:
             if os.path.lexists(folder / name) and not (folder / name).is_file():
                 raise ValueError(f"{name} is not a file")
+            if (folder / name).exists() and (folder / name).stat().st_size > EVALUATIONS_BYTE:
+                raise ValueError(f"{name} has more than {EVALUATIONS_BYTE:,} bytes")
     except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
     if not isinstance(found, dict):
@@ -198,6 +199,11 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
             f"{folder} was changed since it was run: {wrong[0]}{more}; run the study again, or see "
             f"all with: dse verify {folder}"
         )
+    lines = [*wrong_entries(manifest_type(found), found)] or (
+        [] if changed else [*contradictions(found)]
+    )
+    if lines:
+        raise not_a_run(folder, ValueError(f"{MANIFEST}: {lines[0]}"))
     return found
 
 
@@ -321,7 +327,12 @@ def read_view(run: Path) -> FrontView:
     """
     manifest = read_manifest(run)
     try:
-        front, evaluations = run_files.read_tables(run, manifest.get("evaluations_stored"))
-        return view_of(front, feasible_rows(evaluations), manifest)
+        front, evaluations = run_files.read_tables(run, manifest["evaluations_stored"])
+        found = view_of(front, feasible_rows(evaluations), manifest)
+        named = (found.sweep, *found.axes, *dict(found.objectives), found.category)
+        for name in filter(None, named):
+            if name not in front:
+                raise ValueError(f"{FRONT} has no column {name}, which {MANIFEST} names")
+        return found
     except (OSError, ValueError, KeyError) as error:
         raise not_a_run(run, error) from error

@@ -18,6 +18,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, design_text
 from dse.reports.text import plural
 from dse.runs.limits import ALIKE_CHARACTERS, CAUSE_DESIGNS, CAUSES
+from dse.runs.typed_entries import MeasurementsFile, wrong_entries
 from dse.store.rows import STORE_FILES
 from dse.study.study import Study
 
@@ -62,9 +63,11 @@ def with_measurements(document: Document, folder: Path) -> Document:
         return document
     try:
         said = read_json(folder / MEASUREMENTS)
+        for line in wrong_entries(MeasurementsFile, said):
+            raise ValueError(line)
         found = [(entry.pop("design"), Measurement(**entry)) for entry in said["measurements"]]
         recorded = RecordedEvaluator(said["identity"], found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
     return replace(document, recorded=recorded)
 

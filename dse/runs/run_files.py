@@ -274,7 +274,9 @@ def changed_files(
             yield f"{name} is missing"
             continue
         length = path.stat().st_size
-        if length != sizes.get(name, length) or _hash(read_bytes(path)) != sum_:
+        if length > EVALUATIONS_BYTE:
+            yield f"{name} has {length:,} bytes, more than the {EVALUATIONS_BYTE:,} of a run"
+        elif length != sizes.get(name, length) or _hash(read_bytes(path)) != sum_:
             yield f"{name} is not the file that the run wrote"
 
 

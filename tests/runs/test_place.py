@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -242,3 +243,21 @@ def test_an_output_that_is_full_is_told(command) -> None:
         )
     assert found.returncode == 1
     assert found.stderr == "the output cannot be written: No space left on device\n"
+
+
+def test_a_run_has_the_permissions_that_the_user_gives_new_files(tmp_path) -> None:
+    before = os.umask(0o077)
+    try:
+        folder = dse.run(STUDIES / "settop_116mbps.yaml", out=tmp_path / "run").folder
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
+
+
+def test_a_file_too_long_for_a_run_is_refused_unread(tmp_path) -> None:
+    folder = dse.run(STUDIES / "settop_116mbps.yaml", out=tmp_path / "run").folder
+    os.truncate(folder / "front.csv", 6 << 30)  # sparse
+    for command in (dse.verify, dse.answer):
+        with pytest.raises(OutputError, match=r"front\.csv has more than 1,073,741,824 bytes"):
+            command(folder)
