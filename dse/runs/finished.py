@@ -178,10 +178,7 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
     try:
         found = read_json(folder / MANIFEST)
         for name in READ:
-            if os.path.lexists(folder / name) and not (folder / name).is_file():
-                raise ValueError(f"{name} is not a file")
-            if (folder / name).exists() and (folder / name).stat().st_size > EVALUATIONS_BYTE:
-                raise ValueError(f"{name} has more than {EVALUATIONS_BYTE:,} bytes")
+            _require_readable(folder / name)
     except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
     if not isinstance(found, dict):
@@ -205,6 +202,14 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
     if lines:
         raise not_a_run(folder, ValueError(f"{MANIFEST}: {lines[0]}"))
     return found
+
+
+def _require_readable(path: Path) -> None:
+    """Raise `ValueError` for a pipe, a device, or a file longer than any that a run writes."""
+    if os.path.lexists(path) and not path.is_file():
+        raise ValueError(f"{path.name} is not a file")
+    if path.exists() and path.stat().st_size > EVALUATIONS_BYTE:
+        raise ValueError(f"{path.name} has more than {EVALUATIONS_BYTE:,} bytes")
 
 
 def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
