@@ -60,7 +60,7 @@ class Document:
     inputs
         Where files lie that the study names, by the name as written; others lie beside it.
     contents
-        Tables that are no files, by the name as written.
+        What it holds itself of the files that the study names, by the name as written.
     overrides
         Pairs of dotted path and value that were applied to the text.
     evaluate

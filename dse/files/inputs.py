@@ -10,7 +10,7 @@ from typing import Any
 
 from dse.errors import OutputError
 from dse.files.document import IN_MEMORY, Document
-from dse.files.json import read_bytes, read_json
+from dse.files.json import read_bytes, read_json, read_regular
 
 FOLDER = "inputs"
 """Where the folder of a run keeps copies of the files."""
@@ -37,6 +37,12 @@ class Input:
 def locate(document: Document, written: str) -> Path:
     """Return where a file lies that a study names: beside the study, or in the folder of a run."""
     return document.inputs.get(written, Path(document.file).parent / written)
+
+
+def content_of(document: Document, written: str, most: int) -> bytes:
+    """Return at most so much of a file that a study names; the document itself may hold it."""
+    held = document.contents.get(written)
+    return read_regular(locate(document, written), most) if held is None else held
 
 
 def base_of(document: Document) -> str:

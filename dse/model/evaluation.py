@@ -115,6 +115,11 @@ class Goal:
         """``minimise`` or ``maximise``."""
         return "maximise" if self.maximise else "minimise"
 
+    @property
+    def loss(self) -> str:
+        """The name of its loss: what is maximised is negated."""
+        return f"-{self.name}" if self.maximise else self.name
+
 
 @dataclass(frozen=True)
 class Evaluation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,6 @@ ONLY_RUNS = (
     "the designs of this study are measured, and only `dse run` measures: run it, and name the "
     "folder of the run"
 )
-
-
-def recorded_of(studies: Iterable[Study]) -> RecordedEvaluator | None:
-    """Return what measured studies that differ in the value of a sweep, if anything did."""
-    identity, seen = "", dict[str, tuple[Design, Measurement]]()
-    for columns in filter(None, (study.problem.measured for study in studies)):
-        identity = columns.bench.evaluator.identity
-        seen |= columns.bench.seen
-    return RecordedEvaluator(identity, [*seen.values()]) if identity else None
 
 
 def write_measurements(recorded: RecordedEvaluator, folder: Path) -> None:

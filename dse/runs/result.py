@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dse.contract import Matrix
 from dse.errors import FOREIGN, ArgumentError, OutputError
 from dse.files import inputs
 from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import WorkingFolder, working_folder
 from dse.model import tables
+from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.problem import Problem
-from dse.model.space import Index
+from dse.model.space import Index, as_index
 from dse.model.tables import Table
 from dse.reports.front_text import MOST_ROWS, front_html, front_text, in_units
 from dse.reports.front_view import FrontView, Recommended
@@ -28,14 +30,16 @@ from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
 from dse.runs.runner import points_of
 from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
+from dse.search.open_problem import opened
 from dse.search.settings import Progress
 from dse.study.overrides import sweep_of
-from dse.study.study import prepare
+from dse.study.study import prepare, whole_document
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dse.reports.drawing import Picture
+    from dse.search.heuristic.optuna import Trials
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
@@ -97,6 +101,20 @@ class Result(Printable):
         self.resume = ""
         """What goes on with it; empty where nothing was measured in a folder."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the manifest, and studies as they are written; what else is shown follows."""
+        run, shown = self.run, ("front", "evaluations", "_front", "_evaluations", "_arrays")
+        whole = whole_document(run.document, [answer.study for answer in run.answers])
+        state = {"manifest": self.manifest, **vars(self), "run": replace(run, document=whole)}
+        return {name: of for name, of in state.items() if name not in shown}
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another result is the same: its front, its evaluations, its manifest."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        same = self.front.equals(other.front) and self.evaluations.equals(other.evaluations)
+        return same and self.manifest == other.manifest
+
     @cached_property
     def front(self) -> pd.DataFrame:
         """The front as a table."""
@@ -119,6 +137,58 @@ class Result(Printable):
     def _most(self) -> int:
         """Most designs of each answer that are kept."""
         return max(1, EVALUATIONS_ROWS // len(self.run.answers))
+
+    @property
+    def F(self) -> Matrix:  # noqa: N802
+        """Losses of the front, (n, m): what is maximised is negated, as an optimiser sees it."""
+        return self._arrays.loss
+
+    @property
+    def X(self) -> Index:  # noqa: N802
+        """Positions on the axes of the front, (n, d), as `OpenProblem` takes them.
+
+        They are -1 in the row of the host alone, which has none.
+        """
+        return as_index(self._arrays.points)
+
+    @property
+    def G(self) -> Matrix:  # noqa: N802
+        """Violations of the front, (n, k): none is above 0."""
+        return self._arrays.violation
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """What each column of `F`, `X` and `G` is of, by these letters."""
+        problem = self.run.first.problem
+        goals = tuple(goal.loss for goal in problem.goals)
+        axes = tuple(axis.name for axis in problem.space.axes)
+        return {"F": goals, "X": axes, "G": problem.constraint_names}
+
+    @cached_property
+    def _arrays(self) -> Evaluation:
+        """The front as numbers.
+
+        Raises
+        ------
+        UnitError
+            The study has a sweep, and so a front for each value.
+        """
+        if self.run.sweep is not None:
+            raise self.run.sweep.refused("F, X and G are of one front")
+        problem = self.run.first.problem
+        return problem.evaluate(_counted(problem, self.run.answers[0].outcome.front_index))
+
+    def to_optuna(self, *, trials: int = 1000, **settings: Any) -> Trials:
+        """Return the front, and other evaluated designs, as an `optuna.Study` of as many trials.
+
+        Its values are `F`, with their names, and ``problem.optuna`` goes on with it.  `settings`
+        are those of `optuna.create_study`: a storage, a sampler.  Optuna knows no host alone.
+        """
+        found, problem = self.X, self.run.first.problem
+        others = _thin(self.run.answers[0].outcome.sample_index, max(trials - len(found), 0))
+        rows = np.concatenate([found, _counted(problem, others)])
+        rows = rows[distinct_rows(rows)][:trials]
+        return opened(problem).to_optuna(rows[(rows >= 0).all(axis=1)], **settings)
 
     def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
         parts = []
@@ -179,7 +249,7 @@ class Result(Printable):
         """
         return recommended_of(self.manifest)
 
-    def table(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return the front as the command line shows it: choices and objectives, in units of use.
 
         The unit of a column stands in its header; `front` has every quantity, in SI.

@@ -63,9 +63,7 @@ def run_study(
         _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
     if document.measures:
-        from dse.runs.measurements import recorded_of
-
-        document = replace(document, recorded=recorded_of(answer.study for answer in answers))
+        document = replace(document, recorded=study.recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 

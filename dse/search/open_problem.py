@@ -16,6 +16,7 @@ from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Index, Points
 
 if TYPE_CHECKING:
+    from dse.search.heuristic.optuna import Trials
     from dse.search.heuristic.pymoo import ProblemOfStudy
 
 _ROWS = "give rows of whole numbers, shape (n, {}): a position on each axis"
@@ -78,6 +79,30 @@ class OpenProblem(Problem):
         found = self.evaluate(row[np.newaxis])
         tell_missed(trial, self.constraint_names, found.violation[0])
         return tuple(found.loss[0].tolist()) if found.feasible[0] else (0.0,) * found.loss.shape[1]
+
+    def to_optuna(self, rows: Index, **settings: Any) -> Trials:
+        """Return designs as the trials of a new study of Optuna, as `optuna` suggests them.
+
+        Values have the names of their goals.  `settings` are those of `optuna.create_study`.
+
+        Raises
+        ------
+        ArgumentError
+            When they are not rows of positions on the axes.
+        MissingLibraryError
+            Without Optuna.
+        """
+        with _needed("to_optuna", "optuna"):
+            from dse.search.heuristic.optuna import trials_of
+
+        designs = [
+            {
+                axis.name: place if axis.ordered else axis.labels[place]
+                for axis, place in zip(self.space.axes, row, strict=True)
+            }
+            for row in self.rows(rows).tolist()
+        ]
+        return trials_of(self.optuna, designs, [goal.loss for goal in self.goals], settings)
 
     def rows(self, given: Any) -> Index:
         """Return designs as an index (n, d), checked."""

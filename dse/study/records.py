@@ -70,9 +70,10 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
         others = [IN_FIELDS] if kind is contract.Interface else []
         return registry.get(kind, name, *others)
     path = locate(reader.document, name)
-    if not is_regular(path):
+    held = reader.document.contents.get(name)
+    if held is None and not is_regular(path):
         raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(reader.document))
-    found = read_record(path)
+    found = read_record(path, held)
     section, origin = KINDS[kind], found.provenance
     if section not in found.records:
         raise UnknownPluginError(
@@ -96,8 +97,8 @@ def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -
     return f"{start}: {', '.join(facts)}" if facts else f"{start}, which states no method"
 
 
-def read_record(path: Path) -> RecordFile:
-    """Return the records of a file.
+def read_record(path: Path, held: bytes | None = None) -> RecordFile:
+    """Return the records of a file; its content may be `held` already.
 
     Raises
     ------
@@ -107,7 +108,10 @@ def read_record(path: Path) -> RecordFile:
 
     from dse.study.record_file import record_contents  # slower than all else of most studies
 
-    found = document.read_document(path)
+    if held is None:
+        found = document.read_document(path)
+    else:
+        found = document.parse_document(held.decode(), str(path))
     return RecordFile(*record_contents(found), found.text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from dse import contract
 from dse.algebra import units
 from dse.algebra.expression import parse_expression as parse_expression
+from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, memory
 from dse.files.document import Assignments, Document, assignments, is_record
@@ -22,7 +23,7 @@ from dse.files.inputs import Input
 from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
-from dse.model.measured import MeasuredColumns
+from dse.model.measured import Design, MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem, wired_alike
@@ -178,6 +179,10 @@ class Study:
         """Return the question and what it amounts to."""
         return "\n".join(filter(None, [self.question, self.summary()]))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the study as it is written, with its files and measurements; it is read again."""
+        return ready, (whole_document(self.document, [self]),)
+
     def summary(self) -> str:
         """Return the size of the space, the objectives and the assumptions."""
         problem = self.problem
@@ -232,6 +237,28 @@ class Study:
             texts = [f"{path}={value}" for path, value in given.items()]
             given = assignments([*texts, f"workload.rate={rate}"], EXAMPLE)
         return ready(override(self.document, [*given.items()]))
+
+
+def recorded_of(studies: Iterable[Study]) -> RecordedEvaluator | None:
+    """Return what measured studies that differ in the value of a sweep, if anything did."""
+    identity, seen = "", dict[str, tuple[Design, Measurement]]()
+    for columns in filter(None, (study.problem.measured for study in studies)):
+        identity = columns.bench.evaluator.identity
+        seen |= columns.bench.seen
+    return RecordedEvaluator(identity, [*seen.values()]) if identity else None
+
+
+def whole_document(found: Document, studies: Sequence[Study]) -> Document:
+    """Return a document that holds what its studies read and measured: it needs no file."""
+    files = {name: one.content for study in studies for name, one in study.inputs.items()}
+    return replace(
+        found,
+        contents={**found.contents, **files},
+        inputs={},
+        evaluate=None,
+        shelves=None,
+        recorded=recorded_of(studies),
+    )
 
 
 def read_study(

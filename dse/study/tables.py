@@ -17,8 +17,8 @@ from dse.errors import Fault, StudyError, UnitError, dotted, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, is_number, parse_csv
 from dse.files.headers import Header
-from dse.files.inputs import Input, base_of, locate
-from dse.files.json import read_regular, reason
+from dse.files.inputs import Input, base_of, content_of, locate
+from dse.files.json import reason
 from dse.files.limits import TABLE_BYTE
 from dse.study.field_kinds import Range
 from dse.study.reader import Reader
@@ -42,10 +42,9 @@ def read_input(written: str, reader: Reader) -> CsvTable | None:
     """Return a table that the study names, which is kept with the run; None where it is wrong."""
     document = reader.document
     place = locate(document, written)
-    content, file = document.contents.get(written), f"{dotted(reader.path)} as CSV"
+    file = f"{dotted(reader.path)} as CSV" if written in document.contents else str(place)
     try:
-        if content is None:
-            content, file = read_regular(place, TABLE_BYTE + 1), str(place)
+        content = content_of(document, written, TABLE_BYTE + 1)
         reader.inputs[written] = Input(written, content)
         return parse_csv(content, file)
     except StudyError as error:

@@ -63,11 +63,11 @@ def test_a_result_is_told_in_order() -> None:
 
 def test_a_table_has_every_row_in_the_units_of_the_command_line() -> None:
     result = dse.run(MIXED)
-    table = result.table()
+    table = result.to_pandas()
     assert [*table.columns] == ["design", "area [mm2]", "power [mW]", "bottleneck"]
     np.testing.assert_allclose(table["area [mm2]"], result.front["area_m2"] * 1e6)
     swept = dse.run(SWEPT)
-    assert len(swept.table()) == len(swept.front)
+    assert len(swept.to_pandas()) == len(swept.front)
     assert swept.recommended is None
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import optuna
@@ -15,11 +16,15 @@ from optuna.distributions import (
     IntDistribution,
 )
 from optuna.samplers import BaseSampler
+from optuna.trial import BaseTrial, FixedTrial, create_trial
 
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
 from dse.model.space import Axis
 from dse.search.heuristic.scales import Scales, clipped
+
+Trials = optuna.Study
+"""A study of optuna: trials, of which each is a design."""
 
 MOST_WHOLE = 1_000
 """Values of an ordered axis that are whole numbers to optuna; of more, real ones on a scale."""
@@ -58,13 +63,13 @@ def ask_and_tell(search: Search, sampler: BaseSampler, *, seed: int, population:
             study.enqueue_trial(design)
 
 
-def tell_missed(trial: optuna.Trial, names: Iterable[str], violation: Column) -> None:
+def tell_missed(trial: BaseTrial, names: Iterable[str], violation: Column) -> None:
     """Tell a trial by how much its design misses each constraint."""
     for name, value in zip(names, clipped(violation).tolist(), strict=True):
         trial.set_constraint(name, value)
 
 
-def suggested(trial: optuna.Trial, axes: Sequence[Axis]) -> list[int]:
+def suggested(trial: BaseTrial, axes: Sequence[Axis]) -> list[int]:
     """Return the positions on the axes that a trial suggests; choices it knows by their labels."""
     return [
         trial.suggest_int(axis.name, 0, axis.size - 1)
@@ -72,6 +77,31 @@ def suggested(trial: optuna.Trial, axes: Sequence[Axis]) -> list[int]:
         else axis.labels.index(trial.suggest_categorical(axis.name, axis.labels))
         for axis in axes
     ]
+
+
+def trials_of(
+    objective: Callable[[Any], Sequence[float]],
+    designs: Iterable[Mapping[str, Any]],
+    names: list[str],
+    settings: Mapping[str, Any],
+) -> Trials:
+    """Return a new study that has a trial for each of the designs, and names of its values."""
+    with quiet():
+        study = optuna.create_study(directions=["minimize"] * len(names), **settings)
+        study.set_metric_names(names)
+        for design in designs:
+            trial = FixedTrial(dict(design))
+            values = objective(trial)
+            study.add_trial(
+                create_trial(
+                    values=values,
+                    params=trial.params,
+                    distributions=trial.distributions,
+                    user_attrs=trial.user_attrs,
+                    constraints=trial.constraints,
+                )
+            )
+    return study
 
 
 class _Parameters:

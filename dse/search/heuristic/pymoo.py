@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,9 @@ from pymoo.operators.mutation.pm import mut_pm
 from dse.contract import Index, Matrix, Search
 from dse.model.evaluation import distinct_rows
 from dse.model.problem import Problem
+from dse.search import run_search
 from dse.search.heuristic.scales import Scales, clipped
+from dse.search.settings import SearchSettings
 
 ETA = 20.0
 """Distribution index of mutations along ordered axes: steps of about 1 / ETA of the axis."""
@@ -105,6 +109,27 @@ class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
         found = self.problem.evaluate(x.astype(np.int64))
         out["F"] = np.where(found.feasible[:, None], found.loss, 0.0)
         out["G"] = clipped(found.violation)
+
+    def _calc_pareto_front(self) -> Matrix | None:
+        return self._proven[1] if len(self._proven[0]) else None
+
+    def _calc_pareto_set(self) -> Index | None:
+        return self._proven[0] if len(self._proven[0]) else None
+
+    @cached_property
+    def _proven(self) -> tuple[Index, Matrix]:
+        """The exact front of the designs that pymoo knows: the host alone is none of them.
+
+        In the order of the first loss, in which pymoo shows a front of two.
+
+        Raises
+        ------
+        TooLargeError
+            When it takes too much to prove.
+        """
+        found = run_search(replace(self.problem, beside=False), SearchSettings())
+        order = np.argsort(found.front_loss[:, 0], kind="stable")
+        return found.front_index[order], found.front_loss[order]
 
 
 def _filled(index: Index, search: Search, random: np.random.Generator, size: int) -> Index:

@@ -36,7 +36,7 @@ from dse.evaluators.function import FileFunction, FunctionEvaluator, code_identi
 from dse.evaluators.outputs import Declared
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
-from dse.files.inputs import Input, base_of, locate
+from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import read_regular, reason
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
@@ -243,7 +243,7 @@ def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) ->
             reader.fault(where, f"no file matches {pattern!r}", base_of(reader.document), "")
         for name in names:
             try:
-                content = read_regular(locate(reader.document, name), LARGEST_FILE_BYTE + 1)
+                content = content_of(reader.document, name, LARGEST_FILE_BYTE + 1)
             except (OSError, ValueError) as error:
                 if position is not None and not reader.document.recorded:
                     reader.fault(where, f"{name} cannot be read: {reason(error)}", "check it", "")
@@ -262,7 +262,8 @@ def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) ->
 def _matching(pattern: str, document: Document) -> list[str]:
     """Return the files beside the study that a pattern names, sorted."""
     if document.recorded:  # of a run that is over only its copies count
-        return sorted(name for name in document.inputs if FilePath(name).match(pattern))
+        known = {*document.inputs, *document.contents}
+        return sorted(name for name in known if FilePath(name).match(pattern))
     if not any(mark in pattern for mark in "*?["):
         return [pattern]
     base = FilePath(document.file).parent
