@@ -128,9 +128,10 @@ def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
     """
     from dse.installation import scaffold
 
-    target, *records = scaffold.new_study(Path(name or from_ or "study"), from_)
-    for record in records:
-        write(f"{record} is written, which the study reads")
+    target, *others = scaffold.new_study(Path(name or from_ or "study"), from_)
+    for other in others:
+        reader = "editors read" if other.name == scaffold.SCHEMA else "the study reads"
+        write(f"{other} is written, which {reader}")
     write(f"{target} is written; try: dse run {_quoted(target)}")
 
 

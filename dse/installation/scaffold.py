@@ -17,17 +17,22 @@ from string import Template
 from dse import contract
 from dse.algebra import units
 from dse.errors import NewNameError, OutputError
-from dse.files.json import is_regular
+from dse.files.json import is_regular, json_text
 from dse.files.whole_folders import new_folder
 from dse.installation.inventory import shipped_records, shipped_study
 from dse.plugins import registry
+from dse.study.schema import json_schema
 from dse.study.workload_interface_budget import SECTIONS
+from dse.study.written import EDITORS
 from dse.testing.probe import check_units
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST = 40
 _MARK = ".in"
 """Ends the names of templates, so that no tool takes them for sources of this project."""
+
+SCHEMA = "dse.schema.json"
+"""What editors read of studies, beside a starter."""
 
 _MODULE = "MODULE"
 """Stands for the name of the module in the names of templates."""
@@ -86,8 +91,8 @@ def new_package(kind: str, name: str, out: Path | None) -> Path:
 def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
 
-    It is a commented starter, or a copy of the study `start` that comes with the program, with the
-    record files that this names beside it.
+    It is a commented starter, with the `SCHEMA` that its first line names to editors, or a copy of
+    the study `start` that comes with the program, with the record files that this names.
 
     Returns
     -------
@@ -106,7 +111,7 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     if target.suffix not in (".yaml", ".yml"):
         raise OutputError(f"{target} does not end in .yaml; name the study so")
     text = shipped_study(start) if start else _starter(target.name)
-    beside = shipped_records(text) if start else {}
+    beside = shipped_records(text) if start else {SCHEMA: json_text(json_schema())}
     records = {target.parent / name: record for name, record in beside.items()}
     written: list[Path] = []
     try:
@@ -114,7 +119,8 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
             if file != target and is_regular(file) and file.read_bytes() == content.encode():
                 continue
             file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("x", encoding="utf-8", newline="\n") as stream:
+            mode = "w" if file.name == SCHEMA else "x"  # of what is installed now
+            with file.open(mode, encoding="utf-8", newline="\n") as stream:
                 written.append(file)
                 stream.write(content)
     except OSError as error:
@@ -130,7 +136,8 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
 
 def _starter(file: str) -> str:
     template = files("dse.installation") / "templates" / "study" / f"study.yaml{_MARK}"
-    return Template(template.read_text(encoding="utf-8")).substitute(file=file)
+    text = Template(template.read_text(encoding="utf-8")).substitute(file=file)
+    return f"{EDITORS} $schema={SCHEMA}\n{text}"
 
 
 def _quantity(name: str) -> dict[str, str]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, field_validator
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
+from dse import contract
+from dse.algebra import units
+from dse.plugins import registry
 from dse.study.field_kinds import (
     Amount,
     Duration,
@@ -276,7 +281,33 @@ class StudyFile(StudySection):
         return path in self.axes or getattr(getattr(self, section), name, None) is not None
 
 
+class _ForEditors(GenerateJsonSchema):
+    """A schema without defaults that are null: a language server offers no keys with them."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
+        """Return the schema of a field, with its default if that is a value."""
+        found = super().default_schema(schema)
+        return {key: said for key, said in found.items() if (key, said) != ("default", None)}
+
+
+NAMED = (
+    ("StageSection", "core", contract.Core),
+    ("StageSection", "provides", contract.functions.Function),
+    ("InterfaceSection", "device", contract.Interface),
+    ("BudgetSection", "platform", contract.Platform),
+    ("WorkloadSection", "kernel", contract.Kernel),
+    ("SearchSection", "method", contract.Method),
+)
+"""Fields that name a record of a kind."""
+
+
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a study."""
+    """Return the JSON Schema of a study, with the names that are installed as examples."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return head | StudyFile.model_json_schema(by_alias=True)
+    found = StudyFile.model_json_schema(by_alias=True, schema_generator=_ForEditors)
+    for section, name, kind in NAMED:
+        found["$defs"][section]["properties"][name]["examples"] = [*registry.names(kind)]
+    goals = found["properties"]["objectives"]
+    names = (units.stem(name) or name for name in registry.names(contract.Objective))
+    goals["properties"] = dict.fromkeys(sorted(names), goals["additionalProperties"])
+    return head | found

@@ -8,6 +8,9 @@ from typing import Any
 from dse.files.document import Document, stage_name
 from dse.study.workload_interface_budget import FREE, RECORDS
 
+EDITORS = "# yaml-language-server:"
+"""How a first line begins that is for editors: the question may stand in the second."""
+
 
 def stages_of(document: Document) -> dict[str, Mapping[str, Any]]:
     """Return the stages of a study, as written, by the prefix of their columns."""
@@ -36,5 +39,6 @@ def question(stated: str | None, document: Document) -> str:
     """Return the question of a study: as stated, or its first line where that is a comment."""
     if stated:
         return stated
-    first = document.text.lstrip("\ufeff").partition("\n")[0].strip()
+    lines = document.text.lstrip("\ufeff").split("\n", 2)[:2]
+    first = lines[lines[0].startswith(EDITORS) and len(lines) > 1].strip()
     return first.lstrip("# ") if first.startswith("#") else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import dse
 from dse.errors import NewNameError, OutputError
 from dse.installation import scaffold
 from dse.study import study
+from dse.study.schema import json_schema
 from tests.conftest import STUDIES, run_dse
 
 Make = Callable[[str, Path | None], Path]
@@ -155,16 +157,23 @@ class TestStudy:
     """`dse new study`."""
 
     def test_it_runs_as_it_is(self, tmp_path: Path) -> None:
-        (path,) = scaffold.new_study(tmp_path / "my first")
+        path, schema = scaffold.new_study(tmp_path / "my first")
         assert path.name == "my first.yaml"
-        assert path.read_text(encoding="utf-8").splitlines()[0].endswith("?")
+        first, second, *_ = path.read_text(encoding="utf-8").splitlines()
+        assert first == f"# yaml-language-server: $schema={schema.name}"
+        assert json.loads(schema.read_text(encoding="utf-8")) == json_schema()
+        assert dse.load(path).question == second.removeprefix("# ")
+        assert second.endswith("?")
+        schema.write_text("of what was installed before", encoding="utf-8")
+        scaffold.new_study(tmp_path / "my second")
+        assert json.loads(schema.read_text(encoding="utf-8")) == json_schema()
         result = dse.run(path)
         assert result.manifest["exact"]
         assert len(result.front) > 1
 
     def test_what_is_off_works_when_it_is_turned_on(self, tmp_path: Path) -> None:
         """Every commented field, all at once: only the comment has to go."""
-        (path,) = scaffold.new_study(tmp_path / "study.yaml")
+        path, _ = scaffold.new_study(tmp_path / "study.yaml")
         text = path.read_text(encoding="utf-8")
         code = re.compile(r"^( *)# ((?: *- | *[a-z_.]+: ).*|[a-z]+:)$", re.MULTILINE)
         assert len(code.findall(text)) == 17
@@ -213,7 +222,7 @@ class TestStudy:
         assert not [*tmp_path.iterdir()]
 
     def test_nothing_is_replaced(self, tmp_path: Path) -> None:
-        (path,) = scaffold.new_study(tmp_path / "study.yaml")
+        path, _ = scaffold.new_study(tmp_path / "study.yaml")
         path.write_text("mine", encoding="utf-8")
         with pytest.raises(OutputError, match=r"study\.yaml exists already; name another file"):
             scaffold.new_study(path)
