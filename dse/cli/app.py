@@ -15,7 +15,7 @@ from dse.reports import progress
 
 GROUPS = {
     "Use": ("run", "answer", "report"),
-    "Begin": ("new", "check", "status", "serve"),
+    "Begin": ("new", "check", "status", "serve", "mcp"),
     "Ask": ("explain", "flips", "map", "uncertainty", "simulate"),
     "Prove": ("verify", "diff"),
     "Own data": ("fit", "characterise"),
@@ -26,7 +26,7 @@ NAMES = tuple(name for names in GROUPS.values() for name in names)
 """In the order in which they are listed."""
 
 MODULES = {
-    "runs": ("check", "run", "status", "report", "serve"),
+    "runs": ("check", "run", "status", "report", "serve", "mcp"),
     "questions": ("answer", *GROUPS["Ask"], *GROUPS["Prove"]),
     "own_data": GROUPS["Own data"],
     "environment": ("new", *GROUPS["Look up"]),

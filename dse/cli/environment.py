@@ -130,7 +130,7 @@ def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
 
     target, *others = scaffold.new_study(Path(name or from_ or "study"), from_)
     for other in others:
-        reader = "editors read" if other.name == scaffold.SCHEMA else "the study reads"
+        reader = "editors read" if other.name == scaffold.FOR_EDITORS else "the study reads"
         write(f"{other} is written, which {reader}")
     write(f"{target} is written; try: dse run {_quoted(target)}")
 

@@ -14,7 +14,7 @@ import typer
 
 from dse.api.arguments import document_of
 from dse.cli import INTERRUPT
-from dse.cli.options import Call, command, show, show_json, warn, write
+from dse.cli.options import Call, command, imported, show, show_json, warn, write
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of, visible
 from dse.reports.progress import LateBar, bar
 
@@ -245,3 +245,9 @@ def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
 def serve(call: Call) -> None:
     """Serve a page of a study or run to this machine."""
     call(callback=lambda address: write(f"{address}  (Ctrl-C ends it)"))
+
+
+@command()
+def mcp() -> None:
+    """Serve answers about studies of this folder to an agent (MCP)."""
+    imported("dse.serve.agents:agent_server")().run("stdio")

@@ -81,6 +81,7 @@ PURPOSES: Mapping[str, str] = {
     "dask": "designs measured by the machines of a Dask cluster",
     "dev": "work on the program itself",
     "docs": "the documents as a site",
+    "mcp": "answers for agents, by `dse mcp`",
     "parquet": "evaluations of runs as Parquet instead of CSV",
     "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",

@@ -31,7 +31,7 @@ _LONGEST = 40
 _MARK = ".in"
 """Ends the names of templates, so that no tool takes them for sources of this project."""
 
-SCHEMA = "dse.schema.json"
+FOR_EDITORS = "dse.schema.json"
 """What editors read of studies, beside a starter."""
 
 _MODULE = "MODULE"
@@ -91,7 +91,7 @@ def new_package(kind: str, name: str, out: Path | None) -> Path:
 def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
 
-    It is a commented starter, with the `SCHEMA` that its first line names to editors, or a copy of
+    It is a commented starter, with the schema that its first line names to editors, or a copy of
     the study `start` that comes with the program, with the record files that this names.
 
     Returns
@@ -111,7 +111,7 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     if target.suffix not in (".yaml", ".yml"):
         raise OutputError(f"{target} does not end in .yaml; name the study so")
     text = shipped_study(start) if start else _starter(target.name)
-    beside = shipped_records(text) if start else {SCHEMA: json_text(json_schema())}
+    beside = shipped_records(text) if start else {FOR_EDITORS: json_text(json_schema())}
     records = {target.parent / name: record for name, record in beside.items()}
     written: list[Path] = []
     try:
@@ -119,7 +119,7 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
             if file != target and is_regular(file) and file.read_bytes() == content.encode():
                 continue
             file.parent.mkdir(parents=True, exist_ok=True)
-            mode = "w" if file.name == SCHEMA else "x"  # of what is installed now
+            mode = "w" if file.name == FOR_EDITORS else "x"  # of what is installed now
             with file.open(mode, encoding="utf-8", newline="\n") as stream:
                 written.append(file)
                 stream.write(content)
@@ -137,7 +137,7 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
 def _starter(file: str) -> str:
     template = files("dse.installation") / "templates" / "study" / f"study.yaml{_MARK}"
     text = Template(template.read_text(encoding="utf-8")).substitute(file=file)
-    return f"{EDITORS} $schema={SCHEMA}\n{text}"
+    return f"{EDITORS} $schema={FOR_EDITORS}\n{text}"
 
 
 def _quantity(name: str) -> dict[str, str]:

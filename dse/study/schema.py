@@ -290,7 +290,7 @@ class _ForEditors(GenerateJsonSchema):
         return {key: said for key, said in found.items() if (key, said) != ("default", None)}
 
 
-NAMED = (
+WITH_NAMES = (
     ("StageSection", "core", contract.Core),
     ("StageSection", "provides", contract.functions.Function),
     ("InterfaceSection", "device", contract.Interface),
@@ -305,7 +305,7 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a study, with the names that are installed as examples."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     found = StudyFile.model_json_schema(by_alias=True, schema_generator=_ForEditors)
-    for section, name, kind in NAMED:
+    for section, name, kind in WITH_NAMES:
         found["$defs"][section]["properties"][name]["examples"] = [*registry.names(kind)]
     goals = found["properties"]["objectives"]
     names = (units.stem(name) or name for name in registry.names(contract.Objective))

@@ -186,6 +186,7 @@ ONLY_USERS = {
     "SALib": {"dse.sampling.sobol"},
     "distributed": {"dse.evaluators.dask"},
     "concurrent": {"dse.workers"},
+    "mcp": {"dse.serve.agents"},
     "moocore": {"dse.model.front", "dse.model.volume"},
     "multiprocessing": {"dse.workers", "dse.evaluators.attempts"},
     "packaging": {"dse.installation.doctor"},
