@@ -21,7 +21,7 @@ from dse.contract.papers import Claim, Figure
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
 from dse.study.workload_interface_budget import SECTIONS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_dse
 from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs
 from tests.page.browser import PROGRAM, browser
@@ -45,7 +45,16 @@ HERE = (
 )
 """Pages whose commands are run by this file."""
 
-LONG = ("docs/characterise.md", "docs/evaluate.md", "docs/today.md")
+RECIPES = [page for page in PAGES if page.startswith("docs/recipes/")]
+"""Pages of one form, whose files, commands and outputs this file follows."""
+
+LONG = (
+    "docs/recipes/program.md",
+    "docs/recipes/verilog.md",
+    "docs/characterise.md",
+    "docs/evaluate.md",
+    "docs/today.md",
+)
 """Of these, pages whose commands take ten seconds and more each: `make slow` runs them."""
 
 ASIDE = {
@@ -138,6 +147,40 @@ def test_the_hosts_on_the_page_on_functions_are_those_of_the_catalogue() -> None
         assert host.startswith(kernel.host) or kernel.host.startswith(host), name
 
 
+WRITTEN = re.compile(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A file of a recipe: its name, and what is in it."""
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in RECIPES]
+)
+def test_a_recipe_is_followed(page: str, tmp_path: Path) -> None:
+    if page.endswith("verilog.md") and not find_spec("pyosys"):
+        pytest.skip("needs pyosys, whose abc it shows")
+    shutil.copy(TOY, tmp_path / "cells.lib")
+    for name, text in WRITTEN.findall((ROOT / page).read_text(encoding="utf-8")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    printed = []
+    for command in commands(page):
+        program, *arguments = shlex.split(command)
+        if program == "python":
+            subprocess.run([sys.executable, "-P", *arguments], cwd=tmp_path, check=True)
+            continue
+        done = run_dse(*arguments, cwd=tmp_path)
+        assert (program, done.returncode in (0, 3)) == ("dse", True), done.stderr
+        printed += [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+    for text in blocks(page, "text"):
+        assert text.strip("\n") in "\n".join(printed), text
+
+
+@pytest.mark.parametrize("page", RECIPES)
+def test_a_recipe_has_the_form_of_the_others(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    parts = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert parts == ["Situation", "File", "Command", "Output", "Next"]
+    assert len(text.split()) <= 350
+
+
 def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:
     (shown,) = blocks("docs/package.md", "text")
     (run,) = (command for command in commands("docs/package.md") if " run " in command)
@@ -152,7 +195,7 @@ def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
 
 
 def test_every_command_is_run_or_set_aside() -> None:
-    run = {*HERE, *test_readme.PAGES, *test_packaging.PAGES}
+    run = {*HERE, *RECIPES, *test_readme.PAGES, *test_packaging.PAGES}
     left = {command for page in PAGES if page not in run for command in commands(page)}
     assert left <= set(ASIDE)
     assert set(ASIDE) <= {command for page in PAGES for command in commands(page)}
