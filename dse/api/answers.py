@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from dse.api.arguments import (
     Count,
-    Duration,
-    Percent,
     Seed,
     also_unfinished,
     known,
@@ -52,12 +50,12 @@ def answer(
     *,
     rate: str | None = None,
     prefer: str | None = None,
-    tolerance: Percent | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     all: bool = True,
     flips: bool | None = None,
-    within: Percent | None = None,
-    time: Duration | None = None,
+    within: str | None = None,
+    time: str | None = None,
     callback: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
@@ -74,7 +72,7 @@ def answer(
     prefer
         What to minimise: power, area, knee, an expression (see `dse list objectives`).  What the
         study prefers when None, else power when it is an objective, otherwise the first objective.
-    tolerance
+    tolerance : PERCENT
         Designs this near the best count as equal; other objectives decide: "1 %".  They do in the
         order in which the study names them; the tolerance of the study when None, else none.
     overrides
@@ -86,10 +84,10 @@ def answer(
     flips
         Show every flip point, or none (default: the nearest).  The nearest are shown if the front
         is proven.
-    within
+    within : PERCENT
         Show which values of each choice stay so near the best: "5 %".  Near by the objective that
         is preferred; not for a sweep.
-    time
+    time : TIME
         Most CPU time: "10 min" (default: search.effort).  The proof of the front takes half of it
         at most.  By default what would change the answer takes 10 s at most, and as much as the
         proof may take with ``flips=True``.  What there was no time for is named.
@@ -227,7 +225,7 @@ def uncertainty(
     *,
     of: Uncertainties = (),
     sobol: bool = False,
-    width: Percent | None = None,
+    width: str | None = None,
     samples: Count = 1024,
     seed: Seed = 0,
     prefer: str | None = None,
@@ -247,7 +245,7 @@ def uncertainty(
     sobol
         Rank assumptions by Sobol indices: how much each moves the objectives of the design.  Needs
         the extra ``uncertainty``.
-    width
+    width : PERCENT
         Range of each assumption to either side, for Sobol indices (default: 10 %).
     samples
         Number of Monte Carlo samples; of base samples of Sobol indices, a power of two.

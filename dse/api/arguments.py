@@ -36,13 +36,8 @@ R = TypeVar("R")
 Count = int
 Limit = int
 Seed = int
-Percent = str
-Range = str
-Duration = str
 Names = str | Sequence[str]
-Values = str | Sequence[str]
 Paths = str | Path | Sequence[str | Path]
-Runs = str | Path | Sequence[str | Path]
 PerByte = Literal["latency", "computing"]
 Precision = Literal["single", "double"]
 
@@ -195,13 +190,8 @@ KINDS: Mapping[str, Kind] = {
     "str | Path | Result": Kind("the folder of a run, or a Result that was saved", _is_run, Path),
     "str | Path": _PATH(word=Path),
     "Paths": _several("path", Path, "FILE", str, Path),
-    "Runs": _several("path", Path, "RUN", str, Path),
     "str": _TEXT(word=str),
-    "Percent": _TEXT(word=str, metavar="PERCENT"),
-    "Range": _TEXT(word=str, metavar="NAME=FROM..TO"),
-    "Duration": _TEXT(word=str, metavar="TIME"),
     "Names": _several("text", str, "NAME", str),
-    "Values": _several("text", str, "VALUES", str),
     "bool": _instance("True or False", bool)(word=bool),
     "Count": _whole(1),
     "Limit": _whole(0),

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dse.api.arguments import (
-    Duration,
     Names,
-    Range,
     also_unfinished,
     public,
     study_of,
@@ -32,7 +30,7 @@ def flips(
     only: Names = (),
     prefer: str | None = None,
     overrides: Overrides | None = None,
-    time: Duration | None = None,
+    time: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
@@ -45,7 +43,7 @@ def flips(
         As in `answer`.
     only
         Only assumptions of this dotted name, or whose name has it between dots.
-    time
+    time : TIME
         Most CPU time: "10 min" (default: search.effort).  What there was no time for is named.
     progress
         Called with the name of the assumption that is checked next, how many were so far, and how
@@ -71,15 +69,15 @@ def flips(
 @public
 def decision_map(
     source: StudySource | Result,
-    range_: Range | None = None,
-    other_range: Range | None = None,
+    range_: str | None = None,
+    other_range: str | None = None,
     *,
     prefer: str | None = None,
     front: bool = False,
     counts: bool = False,
     by: Names = (),
     overrides: Overrides | None = None,
-    time: Duration | None = None,
+    time: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Crossovers | DecisionMap:
     """Say which answer is best where: over one number with exact crossovers, or over two.
@@ -92,10 +90,10 @@ def decision_map(
     ----------
     source, prefer, overrides
         As in `answer`.
-    range_
+    range_ : NAME=FROM..TO
         Assumption and range: rate=1..240Gbps (default: the sweep of the study).  Crossovers along
         it are exact.
-    other_range
+    other_range : NAME=FROM..TO
         Another assumption and its range, for a map over two.  Its values are closer where the
         answers differ.
     front
@@ -104,7 +102,7 @@ def decision_map(
         Tell designs apart by minimum instance counts too.
     by : AXIS
         Tell designs apart by this choice alone, device for instance.
-    time
+    time : TIME
         Most CPU time: "10 min" (default: search.effort).  Up to where the range is settled is
         said.
     progress

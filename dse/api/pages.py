@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.api.answers import answer
-from dse.api.arguments import Duration, Limit, Percent, folder_of, public
+from dse.api.arguments import Limit, folder_of, public
 from dse.errors import InfeasibleError
 from dse.files.json import write_text
 
@@ -37,7 +37,7 @@ def page_text(
     folder: Path,
     *,
     prefer: str | None = None,
-    tolerance: Percent | None = None,
+    tolerance: str | None = None,
     cloud: Limit = 100_000,
     live: Mapping[str, Any] | None = None,
     **changing: Any,
@@ -156,7 +156,7 @@ def report(
     out: str | Path | None = None,
     prefer: str | None = None,
     flips: bool = False,
-    time: Duration | None = None,
+    time: str | None = None,
     cloud: Limit = 100_000,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
@@ -174,7 +174,7 @@ def report(
         As in `answer`.
     flips
         Include flip points: what would change the answer.
-    time
+    time : TIME
         Most CPU time for other choices and flip points: "1 min" (default: 10 s).
     cloud
         Most feasible designs to draw.

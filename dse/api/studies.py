@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from dse.api.arguments import (
     Count,
-    Duration,
-    Runs,
+    Paths,
     Seed,
     document_of,
     folder_of,
@@ -109,8 +108,8 @@ def run(
     dask: str | None = None,
     resume: bool = False,
     fresh: bool = False,
-    reuse: Runs = (),
-    time: Duration | None = None,
+    reuse: Paths = (),
+    time: str | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     callback: Callable[[Result], object] | None = None,
@@ -148,7 +147,7 @@ def run(
     fresh
         Remove the measurements in the output folder, and begin again.  Without this and `resume`,
         they are an error.
-    reuse
+    reuse : RUN
         Use what another run measured, where it holds; what failed there is measured again.
     time
         As in `answer`.

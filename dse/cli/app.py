@@ -14,24 +14,17 @@ from dse.errors import ArgumentError
 from dse.reports import progress
 
 GROUPS = {
-    "Use": ("run", "answer", "report"),
-    "Begin": ("new", "check", "status", "serve", "mcp"),
-    "Ask": ("explain", "flips", "map", "uncertainty", "simulate"),
-    "Prove": ("verify", "diff"),
-    "Own data": ("fit", "characterise"),
-    "Look up": ("papers", "list", "doctor"),
+    "Use": {"run": "runs", "answer": "questions", "report": "runs"},
+    "Begin": {"new": "environment"} | dict.fromkeys(("check", "status", "serve", "mcp"), "runs"),
+    "Ask": dict.fromkeys(("explain", "flips", "map", "uncertainty", "simulate"), "questions"),
+    "Prove": dict.fromkeys(("verify", "diff"), "questions"),
+    "Own data": dict.fromkeys(("fit", "characterise"), "own_data"),
+    "Look up": dict.fromkeys(("papers", "list", "doctor"), "environment"),
 }
+"""Commands, and the module of this package that has each: it is imported when one is wanted."""
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 """In the order in which they are listed."""
-
-MODULES = {
-    "runs": ("check", "run", "status", "report", "serve", "mcp"),
-    "questions": ("answer", *GROUPS["Ask"], *GROUPS["Prove"]),
-    "own_data": GROUPS["Own data"],
-    "environment": ("new", *GROUPS["Look up"]),
-}
-"""Of this package, each with its commands; one is imported when a command of it is wanted."""
 
 INSIDE = {
     "fit": "Fit a core, platform, interface or host, also to this machine.",
@@ -100,7 +93,7 @@ class Commands(TyperGroup):
         """Write a section for each group."""
         names = self.list_commands(ctx)
         width = max(map(len, names), default=0)
-        left = {"Commands": tuple(name for name in names if name not in NAMES)}
+        left = {"Commands": {name: "" for name in names if name not in NAMES}}
         for title, group in (GROUPS | left).items():
             rows = [
                 (
@@ -152,9 +145,9 @@ def application(*names: str) -> typer.Typer:
     app.callback()(_main)
     groups: dict[str, typer.Typer] = {}
     wanted = names if names and {*names} <= {*NAMES} else NAMES
-    for module, its in MODULES.items():
-        if not {*its}.isdisjoint(wanted):
-            import_module(f"dse.cli.{module}")
+    for places in GROUPS.values():
+        for name in filter(wanted.__contains__, places):
+            import_module(f"dse.cli.{places[name]}")
     for words, entry in COMMANDS.items():
         first, _, inner = words.partition(" ")
         if first not in wanted:

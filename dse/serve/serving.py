@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from dse.api.arguments import Count, Duration, public
+from dse.api.arguments import Count, public
 
 
 @public
@@ -14,7 +14,7 @@ def serve(
     *,
     port: Count | None = None,
     allow_run: bool = False,
-    time: Duration = "10 s",
+    time: str = "10 s",
     callback: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the page of a study or a run to this machine, with the program behind it.
@@ -32,7 +32,7 @@ def serve(
         Port of 127.0.0.1 (default: a free one).
     allow_run
         Let the page run the program that a study measures its designs with.
-    time
+    time : TIME
         Most CPU time for one answer: "10 s".
     callback
         Called with the address.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Duration, Paths, Seed, Values, paths, public, texts
+from dse.api.arguments import Count, Names, Paths, Seed, paths, public, texts
 from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def verilog(
     clock_port: str = "clk",
     warm_up: Count | None = None,
     include: Paths = (),
-    define: Values = (),
+    define: Names = (),
     sv: bool = False,
     dut: str | None = None,
 ) -> Verilog:
@@ -103,14 +103,14 @@ def characterise(
     hardware: str | Verilog,
     *,
     library: Paths = (),
-    over: Values = (),
+    over: Names = (),
     clock: str | None = None,
-    targets: Values = (),
+    targets: Names = (),
     out: str | Path | None = None,
     tasks: Count = 200,
     seed: Seed = 1,
     gate_clocks: Count | None = None,
-    time_limit: Duration = "3600 s",
+    time_limit: str = "3600 s",
     cache: bool = True,
     jobs: Count = 1,
     progress: Callable[[int, int, str], None] | None = None,
@@ -146,7 +146,7 @@ def characterise(
         Generator: seed of the random tasks.
     gate_clocks
         Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
-    time_limit
+    time_limit : TIME
         Longest time to map one design.
     cache
         Keep results, and use those of earlier runs.
@@ -196,7 +196,7 @@ def characterise(
     return found
 
 
-def _request(hardware: str | Verilog, over: Values, *, tasks: int, seed: int) -> Request:
+def _request(hardware: str | Verilog, over: Names, *, tasks: int, seed: int) -> Request:
     from dse.files.document import assignments
     from dse.silicon import characterisation
 

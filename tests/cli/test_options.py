@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from dse.api.arguments import Count, Names, Percent
+from dse.api.arguments import Count, Names
 from dse.cli.options import Call, Entry, described, made
 from dse.errors import ArgumentError
 from tests.conftest import run_dse
@@ -33,7 +33,7 @@ def bake(
     return flour, eggs, salt, with_, jobs
 
 
-def steam(*, water: Percent, eggs: Count = 2) -> None:
+def steam(*, water: str, eggs: Count = 2) -> None:
     """Steam.
 
     Parameters
