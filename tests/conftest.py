@@ -25,7 +25,7 @@ from dse.errors import StudyError
 from dse.fitting.interface import plots as fit_plots
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
-from dse.parametric.repairs.required import require_any_feasible
+from dse.parametric.infeasible import require_any_feasible
 from dse.plugins import registry
 from dse.reports import plots
 from dse.runs.runner import run_study

@@ -280,7 +280,7 @@ def _missed(operator: ast.cmpop, one: tuple[Any, Any], other: tuple[Any, Any]) -
         difference = np.abs(difference)
     elif isinstance(operator, ast.NotEq):
         difference = -np.abs(difference)
-    number_on_the_left = np.ndim(left) == 0 and np.ndim(right) > 0 and left != 0
+    number_on_the_left = np.ndim(left) == 0 and np.ndim(right) > 0
     bound = np.abs(left if number_on_the_left else right)
     bounded = (bound > 0) & np.isfinite(bound)
     missed = difference / np.where(bounded, np.maximum(bound, LEAST), 1.0)

@@ -9,7 +9,7 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.model.evaluation import ENTRY
-from dse.parametric.repairs.required import require_any_feasible
+from dse.parametric.infeasible import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.finished import Finished
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run

@@ -206,7 +206,7 @@ def run(
         with kept.measuring as (document, options):
             done = run_study(document, options, kept.recorded(progress, document), stop=stop)
             if not done.feasible:
-                from dse.parametric.repairs.required import require_any_feasible  # rarely needed
+                from dse.parametric.infeasible import require_any_feasible  # rarely needed
 
                 require_any_feasible(done, stop, limits)
         result = Result(done)

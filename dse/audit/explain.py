@@ -77,7 +77,9 @@ class ViolatedConstraint:
         values = ", ".join(
             f"{in_words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
-        return "; ".join(filter(None, [f"{self.rule}: {violation_text(self.relative)}", values]))
+        return "; ".join(
+            filter(None, [f"{self.rule}: {violation_text(self.relative, self.rule)}", values])
+        )
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class Explanation(Printable):
             *(["\nsources"] if sources else []),
             *(hanging(f"  {numbers[source]}", source) for source in sources),
             *(["\nconstraints"] if self.constraints else []),
-            *(f"  {rule}: {violation_text(by)}" for rule, by in self.constraints),
+            *(f"  {rule}: {violation_text(by, rule)}" for rule, by in self.constraints),
             *(f"note: {note}" for note in self.notes),
         ]
 

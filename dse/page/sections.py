@@ -152,7 +152,7 @@ def infeasible_sections(facts: Mapping[str, Any]) -> list[Section]:
         for rules in facts.get("conflicts", ())
     )
     missed = [(rule, by) for rule, by in facts.get("violations", {}).items() if not by <= 0]
-    rows = tuple((rule, violation_text(by)) for rule, by in missed)
+    rows = tuple((rule, violation_text(by, rule)) for rule, by in missed)
     nearest = f"Nearest design: {facts.get('nearest_design') or UNNAMED}"
     repairs = tuple(
         (

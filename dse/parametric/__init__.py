@@ -2,13 +2,12 @@
 
 One primitive, `breakpoints`, and what is made of it:
 
-* along one number: `scale` has its values, `perturbed` designs at many of them, `rivals` which
-  designs may win between two, `question` what the answer is, `breakpoints` how far it holds.
+* along one number: `question` has designs at many of its values and what answers there,
+  `breakpoints` which designs may win between two, and how far an answer holds.
 * questions to a feasible study: `flip_search` (`flips` says it), `sweep_search` over a range
   (`crossovers`), `decision_map` over two, `ranges` of good values; `plots` draws them.
-* of an infeasible one: `repair` has the least change of a number, which `attempt` tries and says;
-  `remedies` other changes too, `infeasible` the text and what bounds would have to be, `required`
-  the error.
+* of an infeasible one: `repairs` has the least changes of a bound or field, tried, `infeasible` the
+  error, its text and what bounds would have to be.
 
 May import `dse.runs` and lower floors.
 """

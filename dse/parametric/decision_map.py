@@ -18,8 +18,7 @@ from dse.files.document import Document
 from dse.parametric.breakpoints import Line, proofs_text
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
-from dse.parametric.question import Question
-from dse.parametric.scale import NumberScale, logarithmic_from
+from dse.parametric.question import NumberScale, Question, logarithmic_from
 from dse.parametric.sweep_search import axis_of, intervals_of, objectives_at, read_range
 from dse.reports.text import Printable, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited

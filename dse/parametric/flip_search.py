@@ -24,16 +24,17 @@ from dse.parametric.flips import (
     Flips,
     Stability,
 )
-from dse.parametric.perturbed import (
+from dse.parametric.infeasible import require_feasible
+from dse.parametric.question import (
+    AnswerDesigns,
     Compared,
     PerturbedPart,
+    Question,
     compare_together,
     ends_of,
+    limits_of,
     widest,
 )
-from dse.parametric.question import AnswerDesigns, Question
-from dse.parametric.repairs.required import require_feasible
-from dse.parametric.scale import limits_of
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner

@@ -14,7 +14,7 @@ from dse.errors import UnitError
 from dse.model.host import hosts_among
 from dse.model.preference import Preference
 from dse.model.space import HOST, Axis, Index, as_index, blocks
-from dse.parametric.rivals import composes
+from dse.parametric.breakpoints import composes
 from dse.reports.sections import Section
 from dse.reports.text import listed, percent
 from dse.search.exact.enumeration import CHUNK

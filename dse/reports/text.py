@@ -114,17 +114,32 @@ def unit_suffix(name: str) -> str:
     return f"_{unit}" if unit else ""
 
 
-def violation_text(relative: float) -> str:
-    """Return by how much a constraint is violated, relative to its limit."""
+ZERO_BOUND = re.compile(r"'?0(?:\.0*)?(?: ([^\s'<>=]+))?'?(?=\s*(?:[<>]|$))")
+"""A bound of 0 in a constraint as written, with its unit."""
+
+
+def violation_text(relative: float, rule: str = "") -> str:
+    """Return by how much a constraint is violated, relative to its limit; in its unit where 0."""
     if relative <= 0:
         return "met"
     if not math.isfinite(relative):
         return "violated"
     if relative <= VIOLATED:
         return "just violated"
+    zero = zero_bound(rule)
+    if zero is not None:
+        return f"violated by {units.show(relative, zero)}"
     if relative < LARGE:
         return f"violated by {percent(relative)}"
     return f"violated: {multiple(relative + 1)}x the limit"
+
+
+def zero_bound(rule: str) -> str | None:
+    """Return a name with the unit of a constraint's bound of 0, None where it has another bound."""
+    sides = re.split("[<>]=?", rule)
+    found = [ZERO_BOUND.fullmatch(side.strip()) for side in sides] if len(sides) == 2 else []
+    zero = next(filter(None, found), None)
+    return None if zero is None else f"missed_{units.parse_any(zero[0].strip(chr(39)))[1]}"
 
 
 def paragraph(text: str, indent: str = "") -> str:

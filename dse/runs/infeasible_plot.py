@@ -68,13 +68,13 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
     most = max(finite, default=0.0) or 0.01
     log = most > LONG
     high = most * (most / LEAST) ** 0.4 if log else 1.5 * most
-    for row, by in enumerate(missed.values()):
+    for row, (rule, by) in enumerate(missed.items()):
         end = 100 * (by if math.isfinite(by) else high)
         axes.barh(row, end, height=0.6, color=FILLS[3 if by else 0], linewidth=0)
         place = min(max(end, 100 * LEAST if log else 0.0), 100 * high)
         side = 1 if _beyond(place, 100 * high, log) else -1
         axes.annotate(
-            violation_text(by),
+            violation_text(by, rule),
             (place, row),
             (5 * side, 0),
             textcoords="offset points",

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.contract import Method
 from dse.contract.methods import OptionValue
@@ -18,6 +19,7 @@ from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeEr
 from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.front import nondominated
 from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.plugins import registry
 from dse.search.exact.work import EffortError, Stop, StopError, limited
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
@@ -181,8 +183,7 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
 def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
     """Return an outcome with the designs of the host alone: evaluated, and on the front or not.
 
-    A search that was stopped examines nothing more.  The design that comes nearest to being
-    feasible, and what conflicts, stay those of the space.
+    A search that was stopped examines nothing more.
     """
     if not isinstance(problem, Problem) or not len(problem.hosts):
         return outcome
@@ -206,6 +207,22 @@ def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
         feasible=feasible,
         feasible_in_space=None if known is None else known + int(fit.sum()),
     )
-    if not fit.any():
-        return found
-    return replace(found, nearest_index=None, nearest_violation=None, satisfied=frozenset())
+    if feasible:
+        return replace(found, nearest_index=None, nearest_violation=None, satisfied=frozenset())
+    return _nearest_with(found, problem.hosts, hosts.violation)
+
+
+def _nearest_with(outcome: Outcome, index: Index, violation: NDArray[np.float64]) -> Outcome:
+    """Return an outcome without a feasible design with others, (n, d), and their violations."""
+    bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))
+    satisfied = outcome.satisfied | {*bits.tolist()}
+    worst = np.where(np.isnan(violation), np.inf, violation).max(axis=1, initial=-np.inf)
+    first, known = int(worst.argmin()), outcome.nearest_violation
+    if known is not None and np.nan_to_num(known, nan=np.inf).max(initial=-np.inf) <= worst[first]:
+        return replace(outcome, satisfied=satisfied)
+    return replace(
+        outcome,
+        satisfied=satisfied,
+        nearest_index=index[first],
+        nearest_violation=violation[first],
+    )

@@ -82,8 +82,8 @@ def with_conflicts(problem: Problem, outcome: Outcome) -> Outcome:
     """Return the outcome of an infeasible problem with what tells all its conflicts apart.
 
     What seems to conflict among the designs evaluated is searched: either it is proven to
-    conflict, or a design that meets it is one more example (implicit hitting sets).  The host alone
-    is none: what it lacks is said of it.
+    conflict, or a design that meets it is one more example (implicit hitting sets).  Of the host
+    alone the outcome knows already what it meets.
     """
     problem = replace(problem, beside=False)
     satisfied, proven = set(outcome.satisfied), set[tuple[str, ...]]()

@@ -10,8 +10,8 @@ from dse.errors import InfeasibleError, StudyError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.objectives.system.waiting import offload_arrival_cv2
-from dse.parametric.repairs import repair
-from dse.parametric.repairs.repair import Attempts
+from dse.parametric import repairs as repair
+from dse.parametric.repairs import Attempts
 from dse.study import study
 from tests.conftest import Write
 from tests.search.test_compose import front

@@ -7,7 +7,7 @@ import pytest
 
 import dse
 from dse.errors import InfeasibleError
-from dse.parametric.repairs.infeasible import needed_by
+from dse.parametric.infeasible import needed_by
 from dse.study import study
 from tests.conftest import everything
 

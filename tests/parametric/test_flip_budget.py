@@ -18,8 +18,7 @@ from dse.model.problem import Problem
 from dse.parametric import breakpoints, flip_search
 from dse.parametric.breakpoints import Line, compare_lines
 from dse.parametric.flip_search import figures_of, find_flips
-from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
-from dse.parametric.question import Question
+from dse.parametric.question import PerturbedDesigns, PerturbedPart, Question, widest
 from dse.parametric.sweep_search import find_crossovers
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
@@ -87,7 +86,7 @@ def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
 
     monkeypatch.setattr(Problem, "evaluate", counted)
     monkeypatch.setattr(Problem, "renumbered", built)
-    monkeypatch.setattr("dse.parametric.perturbed.with_hosts", alone)
+    monkeypatch.setattr("dse.parametric.question.with_hosts", alone)
     monkeypatch.setattr("dse.search.run_search", refuse)
     flips = find_flips(found, factor=2.0, known=front)
     assert len(flips.found) == 83

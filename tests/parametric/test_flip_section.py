@@ -13,9 +13,9 @@ import dse
 from dse import search
 from dse.cli.app import application
 from dse.model.preference import prefer
+from dse.parametric.breakpoints import Span, rivals_of
 from dse.parametric.flip_search import find_flips
 from dse.parametric.question import Question
-from dse.parametric.rivals import Span, rivals_of
 from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
@@ -120,7 +120,7 @@ def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize("written", ["power", None])
 def test_every_rival_is_found(written, composed, write, monkeypatch) -> None:
     """Whatever wins at a random value between two was among the rivals of the nominal answer."""
-    monkeypatch.setattr("dse.parametric.rivals.ENOUGH", 0 if composed else 10**9)
+    monkeypatch.setattr("dse.parametric.breakpoints.ENOUGH", 0 if composed else 10**9)
     found = prepared(MIXED, write, 7)
     question = Question(prefer(found.problem, "power"), front=written is None)
     column = question.column(found.problem)

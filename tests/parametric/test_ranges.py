@@ -8,7 +8,7 @@ import pytest
 import dse
 from dse import search
 from dse.errors import UnitError
-from dse.parametric import ranges, rivals
+from dse.parametric import breakpoints, ranges
 from dse.parametric.ranges import ranges_section
 from dse.search.settings import Budget
 from dse.study import study
@@ -19,7 +19,7 @@ from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED
 @pytest.mark.parametrize("way", ["enumerated", "composed", "searched"])
 @pytest.mark.parametrize(("text", "share"), [(MIXED, 0.1), (BEHIND_INTERFACES, 0.02)])
 def test_ranges_are_those_of_every_design(text, share, way, write, monkeypatch) -> None:
-    monkeypatch.setattr(rivals, "ENOUGH", 10**9 if way == "enumerated" else 0)
+    monkeypatch.setattr(breakpoints, "ENOUGH", 10**9 if way == "enumerated" else 0)
     if way == "searched":  # as where too many designs are so near
         monkeypatch.setattr(ranges, "may_beat", lambda *_: None)
     found = study.prepare(study.read_study(write(text)))

@@ -167,3 +167,48 @@ def test_a_value_between_two_of_an_axis_stands_once_against_the_one_short_of_it(
         "interface.in_flight at least 5 (25 % more than 4): 1 u1 + 1 u2 + 1 u8 + 2 u16, any lower"
     )
     assert f"{told} value violates offload_latency_p99 <= 3 us" in " ".join(text.split())
+
+
+HOST = """\
+# Is the host enough?
+workload: {rate: 10 Gbit/s, granularity: 16 KiB, kernel: aes_128_gcm_zen5}
+stages: [{provides: aes_gcm, node: 7 nm, instances: {from: 1, to: 2}}]
+interface: {device: dsa_batch, in_flight: 32, host_cores: 96, host_power: 400 W}
+objectives: {area: minimise, total_power: minimise}
+constraints: [offload_latency <= 500 ns]
+"""
+
+
+def test_the_host_alone_counts_where_nothing_fits(write: Write) -> None:
+    """It takes 103.8 ns and 38.7 ps a byte, any engine more than a microsecond."""
+    error = refused(write(HOST))
+    assert str(error).splitlines()[1:4] == [
+        "without these bounds the study takes at least 737.8 ns of offload latency (proven)",
+        "nearest design: the host alone",
+        "  offload_latency <= 500 ns  violated by 47.6 %",
+    ]
+    assert error.facts["repairs"][0]["design"] == "the host alone"
+    assert error.facts["repairs"][0]["to"] == "offload_latency <= 737.83 ns"
+    both = {"constraints": "[offload_latency <= 500 ns, total_power <= 0.1 W]"}
+    (conflict,) = refused(write(HOST), overrides=both).facts["conflicts"]
+    assert conflict == ["offload_latency <= 500 ns"]
+
+
+SLACK = """\
+objectives: {area: minimise, power: minimise}
+constraints: [wns >= 0 ns, power <= 1 mW]
+designs: timed.csv
+"""
+
+
+@pytest.mark.parametrize("bound", ["wns >= 0 ns", "0 ns <= wns"])
+def test_a_bound_of_zero_is_missed_in_its_unit(bound: str, write: Write, tmp_path: Path) -> None:
+    """Relative to one second 3 ns are nothing: of these, b is nearest."""
+    rows = ["a,100,-3,1", "b,200,-0.25,1.2", "c,300,-0.1,4"]
+    path = write(SLACK.replace("wns >= 0 ns", bound))
+    (path.parent / "timed.csv").write_text("\n".join(["design,area_um2,wns_ns,power_mw", *rows]))
+    error = refused(path)
+    assert error.facts["nearest_design"] == "b"
+    assert f"{bound} violated by 250 ps" in " ".join(str(error).split())
+    alone = refused(path, overrides={"constraints": f"[{bound!r}]"})
+    assert alone.facts["repairs"][0]["to"] == bound.replace("0 ns", "-100 ps")

@@ -19,8 +19,8 @@ from dse.algebra.expression import parse_expression
 from dse.algebra.thresholds import thresholds_of
 from dse.errors import InfeasibleError
 from dse.files import document
-from dse.parametric.repairs import repair
-from dse.parametric.repairs.repair import Attempts
+from dse.parametric import repairs as repair
+from dse.parametric.repairs import Attempts
 from dse.plugins import registry
 from dse.study import study
 from dse.study.overrides import override
@@ -294,7 +294,7 @@ axes: {interface.in_flight: [1, 2]}
 objectives: {area: minimise, power: minimise}
 """
     found = study.prepare(study.read_study(write(text)))
-    repairs = repair.repairs_of(Attempts(found, composed=False))
+    repairs = repair.repairs_of(Attempts(found))
     (rate,) = (entry for entry in repairs if entry.path == "workload.rate")
     assert rate.value == pytest.approx(26.1e9, rel=1e-3)
 

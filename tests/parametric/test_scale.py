@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.parametric.scale import NumberScale, logarithmic_from
+from dse.parametric.question import NumberScale, logarithmic_from
 
 ENDS = st.sampled_from([-1e308, -7.5, -1e-300, -5e-324, 0.0, 5e-324, 1e-9, 3.0, 1e308])
 NUMBERS = ENDS | st.floats(-1e9, 1e9, allow_nan=False)

@@ -257,7 +257,7 @@ DRAWN = (
     *NEEDED_BY_FEW,
     "multiprocessing",
     "dse.search.exact.compose",
-    "dse.parametric.repairs.infeasible",
+    "dse.parametric.repairs",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive")
 RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_file")

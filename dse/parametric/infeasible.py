@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,27 +14,30 @@ from numpy.typing import NDArray
 
 from dse import search
 from dse.algebra import units
+from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
-from dse.errors import DseError, TooLargeError
+from dse.errors import DseError, InfeasibleError, NothingFoundError, TooLargeError
 from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
-from dse.parametric.repairs.repair import SHARE, Attempts, repairs_of
 from dse.reports.designs import described
-from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violation_text
+from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violation_text, zero_bound
 from dse.runs.limits import ENUMERABLE
+from dse.runs.solved import Run, SolvedStudy
 from dse.search import Outcome, Stop
 from dse.search.conflicts import any_design, with_conflicts
 from dse.search.exact.work import left_s, limited
+from dse.search.settings import Budget
 from dse.study import study
+from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
 MOST_SEARCHED = 200_000_000
 """Designs of a space that is not composed, up to which changes are looked for."""
 
-TIMES = 4
-"""How many times the instances of the nearest design are tried, where the least are too few."""
+TIMES, MORE = 4, 0.1
+"""How many times the nearest design's instances are tried, where few run; its part of the time."""
 
 MOST_BOUNDS = 4
 """More quantities have fronts that take too long."""
@@ -55,10 +59,11 @@ class Bound:
         return Goal(self.threshold.name, maximise=self.threshold.down)
 
     def excess(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return by how much values (n,) miss it, relative to it; 0 where they meet it."""
+        """Return by how much values (n,) miss it, relative to it; to the largest where it is 0."""
         sign = 1.0 if self.threshold.up else -1.0
         by = sign * (values - self.threshold.value)
-        return np.maximum(by, 0.0) / (abs(self.threshold.value) or 1.0)
+        size = abs(self.threshold.value) or np.abs(values).max(initial=0.0) or 1.0
+        return np.maximum(by, 0.0) / size
 
 
 @dataclass(frozen=True)
@@ -111,17 +116,27 @@ def needed_by(problem: Problem) -> Needed | None:
     limited = [problem.constraints[bound.place] for bound in bounds]
     searched = problem if before is None else before.alone
     rest = tuple(rule for rule in searched.constraints if rule not in limited)
-    relaxed = replace(searched, goals=goals, constraints=rest)
+    relaxed = replace(searched, goals=goals, constraints=rest, beside=False)
     try:
         outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
     except TooLargeError:
         return None
-    rows = outcome.front_index
-    if not len(rows) or not outcome.exact:
+    if not outcome.exact:
         return None
-    columns = relaxed.describe(rows)
-    values = [np.broadcast_to(columns[bound.threshold.name], (len(rows),)) for bound in bounds]
-    return Needed(bounds, np.column_stack(values), rows)
+    rows = np.vstack([outcome.front_index, _hosts_meeting(problem, limited)])
+    columns = problem.describe(rows)
+    values = np.column_stack([columns[bound.threshold.name] for bound in bounds])
+    known = np.isfinite(values).all(axis=1)
+    return Needed(bounds, values[known], rows[known]) if known.any() else None
+
+
+def _hosts_meeting(problem: Problem, limited: Sequence[Expression]) -> Index:
+    """Return the designs of the host alone, (n, d), that meet every constraint but some."""
+    texts = {rule.text for rule in limited}
+    others = [place for place, name in enumerate(problem.constraint_names) if name not in texts]
+    violation = problem.evaluate(problem.hosts).violation
+    found: Index = problem.hosts[(violation[:, others] <= 0).all(axis=1)]
+    return found
 
 
 def _bounds(problem: Problem) -> Iterator[Bound]:
@@ -177,7 +192,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
     near, near_facts = _near(problem, outcome, outcome.nearest_index, need)
     known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
-        _repairs(infeasible, conflicts, composed)
+        _repairs(infeasible, conflicts)
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
@@ -187,7 +202,7 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         + " with the least instances that carry the rate; with more there is one" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         *near,
-        *_host_lines(problem),
+        *_host_lines(problem, near_facts["nearest_design"]),
         *_conflict_lines(conflicts),
         *repairs,
     ]
@@ -225,7 +240,11 @@ def _near(
     lines = [
         "" if need is None else paragraph(need.sentence(), "  "),
         hanging(f"nearest design{' of those tried' * (composed and need is None)}", design),
-        pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
+        pairs(
+            (f"  {rule}", violation_text(by, rule))
+            for rule, by in violations.items()
+            if not by <= 0
+        ),
     ]
     return lines, facts
 
@@ -233,23 +252,28 @@ def _near(
 def _nearest(problem: Problem, outcome: Outcome, nearest: Index) -> Index:
     """Return the design (1, d) that misses constraints by the least sum, relatively.
 
-    Of the infeasible designs that the search kept; one with instances, where any has.
+    Of the infeasible designs that the search kept; one with instances or the host alone, where
+    there is any.  What misses a bound of 0 is relative to the most that a design misses it by.
     """
     rows = distinct(np.vstack([outcome.sample_index, nearest[np.newaxis]]))
-    some = np.array([bool(made) for made in problem.counts(rows)]) if problem.stages else None
-    rows = rows if some is None or not some.any() else rows[some]
-    violation = np.nan_to_num(problem.evaluate(rows).violation, nan=np.inf)
-    missed = np.maximum(violation, 0.0).sum(axis=1)
-    return rows[[int(missed.argmin())]]
+    if problem.stages:
+        some = np.array([bool(made) for made in problem.counts(rows)]) | (rows < 0).any(axis=1)
+        rows = rows[some] if some.any() else rows
+    missed = np.maximum(np.nan_to_num(problem.evaluate(rows).violation, nan=np.inf), 0.0)
+    for place, rule in enumerate(problem.constraint_names):
+        most = missed[np.isfinite(missed[:, place]), place].max(initial=0.0)
+        if zero_bound(rule) is not None and most > 0:
+            missed[:, place] /= most
+    return rows[[int(missed.sum(axis=1).argmin())]]
 
 
-def _host_lines(problem: Problem) -> Iterator[str]:
-    """Yield what the host alone violates that comes nearest to meeting every constraint."""
+def _host_lines(problem: Problem, nearest: str) -> Iterator[str]:
+    """Yield what the host alone violates that comes nearest, unless that is the `nearest`."""
     found = problem.evaluate(problem.hosts).violation
-    if len(found):
+    if len(found) and not nearest.startswith(ALONE):
         missed = found[np.maximum(found, 0.0).max(axis=1).argmin()].tolist()
         violated = zip(problem.constraint_names, missed, strict=True)
-        texts = [f"{rule}: {violation_text(by)}" for rule, by in violated if not by <= 0]
+        texts = [f"{rule}: {violation_text(by, rule)}" for rule, by in violated if not by <= 0]
         yield hanging(ALONE, "; ".join(texts))
 
 
@@ -265,7 +289,7 @@ def _more_would_do(infeasible: Study, nearest: Index) -> bool:
         else fields
         for fields in document.stages
     ]
-    with suppress(DseError), limited(seconds=SHARE * left_s()):
+    with suppress(DseError), limited(seconds=MORE * left_s()):
         changed = replace(document, data=document.data | {"stages": stages})
         return any_design(study.prepare(changed).problem) is not None
     return False
@@ -288,10 +312,12 @@ def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _repairs(
-    infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
+    infeasible: Study, conflicts: Sequence[Sequence[str]]
 ) -> tuple[list[str], dict[str, Any]]:
     """Return what would admit a design, as lines and as plain data."""
-    attempts = Attempts(infeasible, composed=composed)
+    from dse.parametric.repairs import Attempts, repairs_of  # takes long
+
+    attempts = Attempts(infeasible)
     repairs = repairs_of(attempts)
     relaxed = {rule for repair in repairs for rule in repair.constraints}
     rules = dict.fromkeys(rule for conflict in conflicts for rule in conflict)
@@ -330,3 +356,48 @@ def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[st
         "example": example,
     }
     return text, facts
+
+
+def require_feasible(
+    answer: SolvedStudy,
+    where: str = "",
+    stop: Stop | None = None,
+    budget: Budget | None = None,
+) -> None:
+    """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
+
+    `where` is said first, of one value of a sweep for instance.  The explanation takes what is left
+    of a budget, or what the search has left of the study's effort.
+    """
+    if not answer.outcome.feasible:
+        whole = budget or Budget(start_s=time.process_time() - answer.seconds)
+        left = whole.within(answer.study.settings).left_s
+        text, facts = explain_infeasible(answer.study, answer.outcome, seconds=left, stop=stop)
+        raise InfeasibleError(where + text, facts)
+
+
+def require_any_feasible(run: Run, stop: Stop | None = None, budget: Budget | None = None) -> None:
+    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep.
+
+    After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` may end the search for
+    what would admit one.
+    """
+    if not run.feasible:
+        if run.interrupted:
+            raise NothingFoundError(_nothing_found(run))
+        sweep = run.sweep
+        where = f"at {_first_value(sweep)}: " if sweep else ""
+        require_feasible(run.answers[0], where, stop, budget)
+
+
+def _nothing_found(run: Run) -> str:
+    evaluated = sum(answer.outcome.evaluated for answer in run.answers)
+    if not evaluated:
+        return "interrupted before any designs were compared; no front is written"
+    none = f"none of the {evaluated:,} designs evaluated so far is feasible"
+    return f"interrupted: {none}; no front is written"
+
+
+def _first_value(sweep: Sweep) -> str:
+    value = sweep.values[0]
+    return f"{sweep.path} = {value if isinstance(value, str) else units.show(value, sweep.column)}"
