@@ -18,7 +18,6 @@ from dse.parametric.breakpoints import composes
 from dse.reports.sections import Section
 from dse.reports.text import listed, percent
 from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, LOOK, EffortError, limited, spend
 from dse.search.settings import Budget
 from dse.study.study import Study
@@ -137,16 +136,8 @@ class _NearDesigns:
             for block in blocks(problem.sizes, CHUNK):
                 self._take(as_index(block))
             return
-        worst = np.full((1, len(problem.goals)), np.inf)
-        worst[0, self._column] = self._most
-        rows = may_beat((problem, problem), worst, self._column)
-        spend(LOOK)  # that it says too little may be because the time is over
-        if rows is None:
-            for number in range(len(self.good)):
-                self._search(number)
-            return
-        for first in range(0, len(rows), CHUNK):
-            self._take(rows[first : first + CHUNK])
+        for number in range(len(self.good)):
+            self._search(number)
 
     def _search(self, number: int) -> None:
         """Search for the best with any of the choices of an axis that none has yet."""
