@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,11 @@ import pytest
 from dse.algebra.enclosure import ends
 from dse.model.bounds import Bounds
 from dse.model.fleet import STAGE_CAPACITY
+from dse.model.problem import Problem
+from dse.model.space import Index, as_index, one_block
 from dse.model.stage import stage_parts
 from dse.search.exact import fleets, growing, prospects
-from dse.search.exact.partial import Batch
+from dse.search.exact.partial import Batch, PartialDesigns
 from dse.search.exact.work import limited
 from tests.conftest import Write, problem_of
 from tests.search.test_chains import offload_study
@@ -76,6 +78,42 @@ def test_open_fleets_lie_between_their_ends_and_have_the_latency_of_a_design(
             assert low <= values[some].min() * (1 + 1e-8), name
             assert high >= values[some].max() * (1 - 1e-8), name
         assert ends(found["stage_latency_s"])[0] == every["stage_latency_s"][some].min()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_hold_for_every_completion_with_empty_fleets_among_them(
+    seed: int, tmp_path: Path
+) -> None:
+    """A quantity that falls with bandwidth may be 0 where there is no fleet at all."""
+    for written in (without_rate(random_study), without_rate(offload_study), offload_study):
+        problem = random_problem(seed, tmp_path, written)
+        every = problem.evaluate(designs := as_index(one_block(problem.sizes)))
+        best = np.where(every.feasible[:, np.newaxis], every.loss, np.inf)
+        parts = tuple(stage_parts(problem))
+        own = [place for part in parts for place in part.places]
+        outer = [place for place in range(len(problem.sizes)) if place not in own]
+        for stage, part in enumerate(parts):
+            for chosen in range(1 if part.designs else len(part.places), len(part.places) + 1):
+                known = designs.copy()
+                known[:, [k for k in own if k not in part.places[:chosen]]] = 0
+                index, which = np.unique(known[:, [*outer, *own]], axis=0, return_inverse=True)
+                index = index[:, np.argsort([*outer, *own])]
+                start = index * np.isin(np.arange(len(problem.sizes)), outer)
+                scenarios, of = np.unique(start[:, outer], axis=0, return_inverse=True)
+                batch = Batch(Bounds(problem), parts, _scenarios(problem, outer, scenarios))
+                rows = PartialDesigns(of.reshape(-1), index)
+                loss, violation = batch.bound(rows, {stage: batch.partial(stage, rows, chosen)})
+                least = np.full(loss.shape, np.inf)
+                np.minimum.at(least, which.reshape(-1), best)
+                open_ = np.isfinite(least).all(axis=1)
+                assert (loss <= least + 1e-9 * abs(least))[open_].all()
+                assert (violation <= 0)[open_].all()
+
+
+def _scenarios(problem: Problem, outer: Sequence[int], chosen: Index) -> Index:
+    index = np.zeros((len(chosen), len(problem.sizes)), dtype=np.int64)
+    index[:, outer] = chosen
+    return index
 
 
 @pytest.mark.parametrize(
