@@ -101,6 +101,7 @@ class Family:
         Steps that a message takes besides those of its text, as payload, and the least padding.
     """
 
+    label: str
     summary: str
     provides: str
     law: Lines | None = None
@@ -124,21 +125,25 @@ def _chained(
 
 FAMILIES = {
     "des": Family(
+        "DES",
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
         "des",
         Lines(_UNROLL, _pipelined(64.0, 16.0, 16.0, 8.0), {"structure": "pipelined"}),
     ),
     "jacobi": Family(
+        "Jacobi",
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
         "stencil",
         Lines(SIDE, _jacobi_structure, {}, "side", 2, "n{side}"),
     ),
     "fft": Family(
+        "FFT",
         "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
         "fft64",
         Lines(_STAGES, _fft_structure, {}, "latency_cycles", 1, "s{stages}"),
     ),
     "aes128": Family(
+        "AES-128",
         "AES-128 encryption: 1 to 10 rounds in hardware",
         "aes",
         Lines(
@@ -147,13 +152,17 @@ FAMILIES = {
             {"structure": "pipelined", "box": "composite"},
         ),
     ),
-    "aes256": Family("AES-256 encryption: 1 to 14 rounds in hardware", "aes"),
+    "aes256": Family("AES-256", "AES-256 encryption: 1 to 14 rounds in hardware", "aes"),
     # a step for the hash key and one for the lengths and the tag: NIST SP 800-38D, algorithm 4
     "aes128_gcm": Family(
-        "AES-128-GCM encryption: 1 to 10 rounds, GHASH by digits", "aes_gcm", message_end_bit=256.0
+        "AES-GCM",
+        "AES-128-GCM encryption: 1 to 10 rounds, GHASH by digits",
+        "aes_gcm",
+        message_end_bit=256.0,
     ),
     # a step for the tweak of a sector: IEEE 1619
     "aes128_xts": Family(
+        "AES-XTS",
         "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",
         "aes_xts",
         _chained(5, 16, 10, written_byte=16, refused="sky130"),
@@ -161,6 +170,7 @@ FAMILIES = {
     ),
     # 16 rounds more at the start and the end, and a byte of padding: NIST SP 800-232, section 4.1
     "ascon_aead": Family(
+        "Ascon-AEAD",
         "Ascon-AEAD128: 1, 2 or 4 rounds in a cycle",
         "ascon_aead",
         _chained(4, 16, 8, written_byte=16),
@@ -168,19 +178,22 @@ FAMILIES = {
     ),
     # three steps for the rest of the hash, and a byte of padding: NIST SP 800-232, section 5.1
     "ascon_hash": Family(
+        "Ascon-Hash",
         "Ascon-Hash256: 1 to 4 rounds in a cycle",
         "ascon_hash",
         _chained(4, 8, 12, written_byte=8, refused="asap7"),
         message_end_bit=200.0,
     ),
     "chacha20": Family(
+        "ChaCha20",
         "ChaCha20: 1, 2 or 4 rounds in a cycle",
         "chacha20",
         _chained(4, 64, 20, written_byte=64, refused="sky130"),
     ),
-    "crc32": Family("CRC-32: 8 to 512 bits in a cycle", "crc32"),
+    "crc32": Family("CRC-32", "CRC-32: 8 to 512 bits in a cycle", "crc32"),
     # a bit 1 and the length: FIPS 180-4, section 5.1.1
     "sha2_256": Family(
+        "SHA-256",
         "SHA-256: 1, 2 or 4 rounds in a cycle",
         "sha256",
         _chained(4, 64, 64, written_byte=32, load=1),
@@ -188,12 +201,31 @@ FAMILIES = {
     ),
     # two bits of the suffix and two of padding: FIPS 202, section 6.1
     "sha3_256": Family(
+        "SHA3-256",
         "SHA3-256: 1 to 6 rounds of Keccak in a cycle",
         "sha3_256",
         _chained(6, 136, 24, written_byte=32, refused="ihp130 asap7"),
         message_end_bit=4.0,
     ),
 }
+
+_SIZES = {
+    "unroll": ("1 round", "{} rounds"),
+    "radix": ("", "radix {}"),
+    "side": ("1 cell", "{} cells"),
+    "word_bit": ("", "{} bits"),
+}
+"""Columns of tables that say how large a design is, in words for one and for several."""
+
+_WORDS = {
+    "chained": "chained",
+    "column": "by columns",
+    "two_stage": "in two stages",
+    "table": "S-box tables",
+    "half": "half clock",
+    "quarter": "quarter clock",
+}
+"""Cells of tables that tell designs apart, in words."""
 
 _NODES = {"sky130": "130 nm", "ihp130": "130 nm", "asap7": "7 nm"}
 _HEADERS = ("area_um2", "clock_mhz", "dynamic_power_mw", "leakage_power_uw", *_OF_TASK)
@@ -228,6 +260,7 @@ def characterised_core(name: str) -> Core:
             designs=table.designs,
             source=source,
             kit=kit,
+            labels={row["design"]: design_label(row) for row in table.rows},
         )
     }
     if family.law is not None and library not in family.law.refused:
@@ -239,7 +272,18 @@ def characterised_core(name: str) -> Core:
         node=_NODES[library],
         evidence="synthesis",
         models=models,
+        label=family.label,
     )
+
+
+def design_label(row: Mapping[str, str]) -> str:
+    """Return what tells a design of a table from others, for people."""
+    found = []
+    for column, (one, several) in _SIZES.items():
+        if number := int(row.get(column, 0)):
+            number = number**2 if column == "side" else number
+            found.append((one if number == 1 else several).format(number))
+    return ", ".join([*found, *(_WORDS[text] for text in row.values() if text in _WORDS)])
 
 
 def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str) -> Model:

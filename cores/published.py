@@ -67,6 +67,7 @@ def lightweight_core(name: str) -> Core:
         provides=(cipher,),
         node="65 nm",
         evidence="synthesis",
+        label=CIPHERS[cipher].partition(",")[0],
         omitted={design: "no rate is printed" for design in designs if design not in kept},
         models={
             "table": Model(

@@ -27,6 +27,7 @@ from dse.answers.shortfall import (
 )
 from dse.contract import SIZE
 from dse.model.graph import explain_missing
+from dse.model.labels import labelled
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -259,15 +260,16 @@ def alternatives_section(
     for entry in found[:MOST_ROWS]:
         if (other := entry.closest) is None:
             continue
-        cells = [entry.choice if entry.design else f"{entry.choice} (!)"]
-        cells += [other.name] if with_names else []
+        choice = labelled(entry.choice, answer.labels)
+        cells = [choice if entry.design else f"{choice} (!)"]
+        cells += [labelled(other.name, answer.labels)] if with_names else []
         cells += map(other.shown, columns)
         if compared:
             cost = change(other.quantities[compared], answer.quantities[compared])
             cells.append(cost if entry.meets_demand else "")
         rows.append(tuple(cells))
     remarks = [
-        f"(!) {entry.choice} is infeasible: {entry.why_infeasible}."
+        f"(!) {labelled(entry.choice, answer.labels)} is infeasible: {entry.why_infeasible}."
         for entry in found[:MOST_ROWS]
         if entry.design is None
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from dse.algebra import units
 from dse.contract import Limit, Objective, Requirement, Threshold
 from dse.model import invariants, tables
 from dse.model.evaluation import Goal
+from dse.model.labels import Labels, labelled
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.designs import difference, parts
+from dse.reports.designs import difference, for_people, parts
 from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed, percent, relative_change
 from dse.study.scenario import field_path
@@ -94,6 +95,8 @@ class Pick:
         What it advises.
     cautions
         What it warns of, by quantity.
+    labels
+        What people read in place of the names of designs and devices.
     """
 
     name: str
@@ -105,16 +108,17 @@ class Pick:
     bottlenecks: tuple[Bottlenecks, ...]
     advice: tuple[Advice, ...]
     cautions: Mapping[str, tuple[float, str]]
+    labels: Labels = field(default_factory=dict)
 
     @property
     def line(self) -> str:
-        """The design in one line: its name and its other choices."""
+        """The design in one line, for people: its name and its other choices."""
         choices = [
-            f"{in_words(name)} {self.shown(name)}"
-            for name in self.choices
+            f"{in_words(name)} " * (chosen not in self.labels) + self.shown(name)
+            for name, chosen in self.choices.items()
             if not self.is_named(name)
         ]
-        return f"{self.name} with {listed(choices)}" if choices else self.name
+        return ", ".join([labelled(self.name, self.labels), *choices])
 
     def is_named(self, choice: str) -> bool:
         """Whether the name of the design contains a choice already."""
@@ -124,7 +128,11 @@ class Pick:
         """Return a choice or a quantity with its unit, and its upper limit where it has one."""
         if name in self.choices:
             chosen = self.choices[name]
-            return chosen if isinstance(chosen, str) else units.show(chosen, name)
+            return (
+                labelled(chosen, self.labels)
+                if isinstance(chosen, str)
+                else units.show(chosen, name)
+            )
         if name not in self.quantities:
             return "none"
         if np.isinf(self.quantities[name]):  # a wait for a station that is always busy
@@ -181,6 +189,7 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
         tuple(_bottlenecks(problem, columns)),
         tuple(_advice(problem, columns)),
         _cautions(problem, columns),
+        problem.labels,
     )
 
 
@@ -378,7 +387,8 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
             if trade.differences(better=True) and trade.differences(better=False):
                 new, old = (parts(problem, design)[0] for design in (other, best))
                 option = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
-                line = f"Trade-off: {difference(new, old)} has {trade.price}{option}."
+                other_line = for_people(problem, difference(new, old))
+                line = f"Trade-off: {other_line} has {trade.price}{option}."
                 facts = trade.to_dict() | {"with": trade.taken.to_dict()}
                 return Section("bought", lines=(line,), facts=facts, brief=(line,))
     if len(front) == 1:

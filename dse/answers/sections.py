@@ -21,6 +21,7 @@ from dse.answers.design import (
 from dse.answers.ranges import Ranges, range_text
 from dse.files.document import Document
 from dse.model.evaluation import Goal, ledger_of
+from dse.model.labels import labelled
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.sections import Section
@@ -281,7 +282,8 @@ def sweep_section(
             rows.append((start, why, *("" for _ in columns), ""))
         else:
             bottleneck = ", ".join(entry.limits[0].words for entry in chosen.bottlenecks)
-            rows.append((start, chosen.name, *map(chosen.shown, columns), bottleneck))
+            name = labelled(chosen.name, chosen.labels)
+            rows.append((start, name, *map(chosen.shown, columns), bottleneck))
     line = f"T{design[1:]}, for each {swept}; for all about one of them add --set {sweep.path}=..."
     headers = (swept, "design", *map(in_words, columns), "bottleneck")
     return Section("sweep", "", (line,), headers, tuple(rows), facts=facts, brief=())
@@ -310,7 +312,9 @@ def intervals_section(
         ends = [pick for pick in (picks[first], picks[last]) if pick is not None]
         values = [_span([pick.shown(name) for pick in ends]) for name in goals]
         at = _span([shown[first], shown[last]])
-        rows.append((at, ", ".join(parts) or lacking[first], *values))
+        labels = ends[0].labels if ends else {}
+        people = ", ".join(labelled(part, labels) for part in parts)
+        rows.append((at, people or lacking[first], *values))
         facts.append(
             {
                 "from": sweep.values[first],

@@ -153,6 +153,8 @@ class Model:
     assumed
         Fields of `CoreMetrics` that are assumed, where no source says them.  Results note them; a
         latency that is assumed is refused in a chained mode, whose rate it decides.
+    labels
+        By name of a design what tells it from others, for people: ``10 rounds, half clock``.
     """
 
     function: Callable[..., CoreMetrics]
@@ -164,6 +166,7 @@ class Model:
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     kit: str = ""
     assumed: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,11 +183,14 @@ class Core:
         One of `EVIDENCE`: what the figures are.
     omitted
         Designs that the source has and no study can use, and why.
+    label
+        What people read of its designs before what tells them apart: ``AES-GCM``.
     """
 
     name: str
     summary: str
     models: Mapping[str, Model]
+    label: str = ""
     provides: tuple[str, ...] = ()
     node: str = ""
     evidence: str = ""
@@ -243,6 +249,8 @@ class Interface(Sureness):
 
     Attributes
     ----------
+    label
+        What people read in place of the name: ``on a card``.
     attachment
         ``inline`` for an engine on the way of the data; any other word is of one beside them.
     pcie
@@ -268,6 +276,7 @@ class Interface(Sureness):
     """
 
     name: str
+    label: str = ""
     host: str = ""
     attachment: str = ""
     host_clock_hz: float | None = None

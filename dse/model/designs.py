@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Column, CoreMetrics
 from dse.errors import ContractError
+from dse.model.labels import Labels
 
 _NORMAL = np.array([-1.2815516, 1.2815516])
 """The 10th and the 90th percentile of a standard normal distribution."""
@@ -22,7 +23,7 @@ class Designs:
     `uncertainty` has, for metrics whose source states it, the relative standard uncertainty of
     each design: 0.1 is 10 %.  `percentiles`, (m, 2), are the 10th and the 90th of a metric over
     its nominal value, where they are known better than from `uncertainty`.  `filled` is the share
-    of a task's payload that messages fill.
+    of a task's payload that messages fill.  `labels` are what people read in place of names.
     """
 
     names: tuple[str, ...]
@@ -30,6 +31,7 @@ class Designs:
     uncertainty: Mapping[str, Column] = field(default_factory=dict)
     filled: Column = field(default_factory=lambda: np.ones(1))
     percentiles: Mapping[str, Column] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Keep no uncertainty of what there are no figures of."""
@@ -41,11 +43,13 @@ class Designs:
     def take(self, rows: NDArray[np.intp]) -> Designs:
         """Return the designs at the positions `rows`, in that order."""
         fields = CoreMetrics.__dataclass_fields__
-        metrics = {name: getattr(self.metrics, name)[rows] for name in fields}
+        taken = {name: getattr(self.metrics, name)[rows] for name in fields}
         uncertainty = {name: values[rows] for name, values in self.uncertainty.items()}
         percentiles = {name: values[rows] for name, values in self.percentiles.items()}
         names = tuple(self.names[row] for row in rows)
-        return Designs(names, CoreMetrics(**metrics), uncertainty, percentiles=percentiles)
+        own = {name: self.labels[name] for name in names if name in self.labels}
+        metrics = CoreMetrics(**taken)
+        return Designs(names, metrics, uncertainty, percentiles=percentiles, labels=own)
 
     def has_figures(self, metric: str) -> bool:
         """Tell whether a metric has a value for every design; a clock without end is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from dse.model.evaluation import (
 )
 from dse.model.graph import EVALUATED, REMEDY, Failures, Step
 from dse.model.host import HostAlone
+from dse.model.labels import Labels
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Index, Points, as_index, designs_text
 from dse.model.stage import Groups, Wired
@@ -53,10 +54,13 @@ class Problem(Wired):
         measurements, and only while a run allows it.
     beside
         Whether the host alone is compared where that is possible.
+    devices
+        Labels of devices.
     """
 
     measured: MeasuredColumns | None = None
     beside: bool = True
+    devices: Labels = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the axes with their sizes, the objectives and the constraints."""
@@ -101,6 +105,15 @@ class Problem(Wired):
     def hosts(self) -> Index:
         """The designs of the host alone, (n, d); there may be none."""
         return host.hosts_of(self)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What people read in place of the names of devices and designs."""
+        found = dict(self.devices)
+        for stage in self.stages:
+            own = stage.designs.labels
+            found |= own if len(self.stages) == 1 else {f"{stage.name}.{n}": own[n] for n in own}
+        return found
 
     @cached_property
     def examined(self) -> set[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,10 +17,11 @@ from dse.algebra.base_units import BINARY
 from dse.algebra.thresholds import thresholds_of
 from dse.errors import OutputError
 from dse.model.evaluation import KNEE
+from dse.model.labels import COUNTED
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports import front_view
-from dse.reports.designs import described, parts
+from dse.reports.designs import described, for_people, parts
 from dse.reports.front_text import RULE, representative_rows
 from dse.reports.front_view import ARROW, FrontView, axis_scale, kind_of, thinned
 from dse.reports.sections import Section
@@ -53,9 +53,6 @@ OWN = "own"
 
 POWERS = range(-30, 31)
 """Powers of ten that are tried to find from where on which prefix is used."""
-
-COUNTED = re.compile(r"(?<!\S)(\d+) (?=\S)")
-"""How many of a core, in the name of a fleet."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +91,17 @@ class PageRun:
     @property
     def designs(self) -> list[str]:
         """What was chosen for each design of the front, in a line."""
-        return [name for study, index in self.points for name in described(study.problem, index)]
+        return [
+            name
+            for study, index in self.points
+            for name in described(study.problem, index, people=True)
+        ]
 
     @property
     def kinds(self) -> list[str]:
         """The same without numbers of instances that follow from the rate."""
         return [
-            ", ".join(chosen)
+            for_people(study.problem, chosen)
             for study, index in self.points
             for chosen in parts(study.problem, index, counts=False)
         ]
@@ -133,8 +134,9 @@ def with_fleets(view: FrontView) -> FrontView:
     if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(view.names[0]):
         return view
     columns: dict[str, NDArray[Any]] = {}
-    for fleets in zip(*stages, strict=True):
-        stage = fleets[0].split()[-1].partition(".")[0] if len(stages[0]) > 1 else ""
+    codes = view.codes[0].split(ARROW) if view.codes else stages[0]
+    for code, fleets in zip(codes, zip(*stages, strict=True), strict=True):
+        stage = code.split()[-1].partition(".")[0] if len(stages[0]) > 1 else ""
         cores = [kind_of(fleet).replace(f"{stage}.", "") for fleet in fleets]
         counts = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
         columns[f"{stage} core".strip()] = np.array(cores, dtype=str)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.model.labels import labelled_line
 from dse.parametric.breakpoints import EVERY, proofs_text
 from dse.parametric.flips import NOTHING_FITS
 from dse.reports.sections import Section, html
@@ -147,7 +148,8 @@ def _rows(crossovers: Crossovers) -> Iterator[tuple[str, ...]]:
             " to ".join(dict.fromkeys(units.show(end, name) for end in (one, other)))
             for name, one, other in zip(goals, interval.first, interval.last, strict=False)
         ] or [""] * len(goals)
-        yield (*between, *values, ", ".join(interval.designs) or NOTHING_FITS)
+        answer = labelled_line(", ".join(interval.designs), crossovers.study.problem.labels)
+        yield (*between, *values, answer or NOTHING_FITS)
 
 
 def _front_rows(crossovers: Crossovers) -> Iterator[tuple[str, str]]:
@@ -155,7 +157,8 @@ def _front_rows(crossovers: Crossovers) -> Iterator[tuple[str, str]]:
     ends = sorted({end for spans in held.values() for span in spans for end in span})
     text = dict(zip(ends, _distinct(ends, crossovers.assumption.quantity), strict=True))
     for design, spans in held.items():
-        yield design, ", ".join(f"{text[low]} to {text[high]}" for low, high in spans)
+        within = ", ".join(f"{text[low]} to {text[high]}" for low, high in spans)
+        yield labelled_line(design, crossovers.study.problem.labels), within
 
 
 def _distinct(values: Sequence[float], quantity: str) -> list[str]:

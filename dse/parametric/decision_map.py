@@ -15,6 +15,7 @@ from typing import Any
 
 from dse.errors import TooLargeError, UnitError
 from dse.files.document import Document
+from dse.model.labels import labelled_line
 from dse.parametric.breakpoints import Line, proofs_text
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
@@ -106,7 +107,10 @@ class DecisionMap(Printable):
             f"{entry.name} from {entry.show(low)} to {entry.show(high)}"
             for entry, (low, high) in zip((self.first, self.second), self.ranges, strict=True)
         ]
-        rows = [(f"{100 * share:.3g} %", name) for name, share in self.shares.items()]
+        labels = self.study.problem.labels
+        rows = [
+            (f"{100 * s:.3g} %", labelled_line(name, labels)) for name, s in self.shares.items()
+        ]
         proofs = proofs_text(one for row in self.rows for one in row.intervals)
         unknown = "; between two rows nothing was compared"
         if self.unknown:

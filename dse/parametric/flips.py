@@ -10,7 +10,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.parametric.breakpoints import Breakpoint, proofs_text
-from dse.reports.designs import difference
+from dse.reports.designs import difference, for_people
 from dse.reports.sections import Section, html, sections_text
 from dse.reports.text import (
     Printable,
@@ -220,7 +220,7 @@ class Flips(Printable):
         most = NEAREST - bool(missing)  # one of those may be nearer
         zeros = [pair for pair in nearest[most:] if pair[0].nominal == 0.0]
         for entry, side in [*nearest[:most], *zeros[:1]]:
-            beyond = _beyond(difference(side.becomes, self.answer), side.saving)
+            beyond = _beyond(self.beyond(side), side.saving)
             yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
         more = len(self.unchecked) - 1
         named = listed([*missing[:1], *[f"{more} more"] * bool(more)])
@@ -235,6 +235,10 @@ class Flips(Printable):
             yield from _hardly(self)
         if self.unchecked:
             yield f"Not checked in {self.seconds:g} s of CPU time (--time): {unchecked}."
+
+    def beyond(self, side: Breakpoint) -> str:
+        """Return by what the design beyond a flip differs from the answer, for people."""
+        return for_people(self.study.problem, difference(side.becomes, self.answer))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -272,7 +276,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         for side in entry.sides
     )
     beyond = [
-        f"{word}: {difference(side.becomes, flips.answer)}"
+        f"{word}: {flips.beyond(side)}"
         for word, side in (("below", entry.low), ("above", entry.high))
         if side.flips_at is not None
     ]
@@ -332,7 +336,7 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
                 f"flips_at{unit}": side.flips_at,
                 "relative_change": entry.change(side),
                 "becomes": ", ".join(side.becomes) or None,
-                "differs": difference(side.becomes, flips.answer) or None,
+                "differs": ", ".join(difference(side.becomes, flips.answer)) or None,
                 "saving": side.saving if math.isfinite(side.saving or 0.0) else None,
                 "infeasible_beyond": side.saving == math.inf,
                 "proof": side.proof,

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from dse.algebra import units
 from dse.files.csv import inert
+from dse.model.labels import Labels, labelled_line
 from dse.parametric.crossovers import Crossovers
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
@@ -178,10 +179,12 @@ def crossovers_figure(found: Crossovers) -> Figure:
 
 def _bands(found: Crossovers, factor: float) -> list[Band]:
     """Return the intervals of the answer, and what of the range has none."""
+    labels = found.study.problem.labels
     spans = [
-        (one.low / factor, one.high / factor, ", ".join(one.designs) or NOTHING_FITS)
+        (one.low / factor, one.high / factor, labelled_line(", ".join(one.designs), labels))
         for one in found.intervals
     ]
+    spans = [(low, high, name or NOTHING_FITS) for low, high, name in spans]
     last = spans[-1][1] if spans else found.low / factor
     if last < found.high / factor:
         spans.append((last, found.high / factor, "not searched"))
@@ -190,7 +193,9 @@ def _bands(found: Crossovers, factor: float) -> list[Band]:
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
     goals = [goal.name for goal in found.study.problem.goals]
-    spans, names = _bands(found, factor), list(found.held())
+    labels = found.study.problem.labels
+    spans = _bands(found, factor)
+    names = [labelled_line(name, labels) for name in found.held()]
     figure.set_size_inches(8.2, 1.4 + 2.5 * len(goals))
     grid = figure.subplots(len(goals), 1, sharex=True, squeeze=False).ravel()
     for column, (axes, name) in enumerate(zip(grid, goals, strict=True)):
@@ -271,15 +276,15 @@ def map_figure(found: DecisionMap) -> Figure:
         axis.set_view_interval(low / factor, high / factor, ignore=True)
         log_ticks(axis, low / factor, high / factor)
         axis.set_label_text(titled(entry.name, unit))
-    _map_legend(figure, colours)
+    _map_legend(figure, colours, found.study.problem.labels)
     settle(figure)
     return figure
 
 
-def _map_legend(figure: Figure, colours: Mapping[str, str]) -> None:
+def _map_legend(figure: Figure, colours: Mapping[str, str], people: Labels) -> None:
     """Name the colours of a map below it."""
     shown = [name for name, colour in colours.items() if colour not in (OTHERS, NOTHING)]
-    labels = elided_apart(shown)
+    labels = elided_apart([labelled_line(name, people) for name in shown])
     handles = [
         Patch(facecolor=colours[name], label=label)
         for name, label in zip(shown, labels, strict=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.model import tables
+from dse.model.labels import labelled
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Axis, Index
 from dse.reports.text import in_words, listed
@@ -33,10 +34,19 @@ def parts(
     return [(fleet, *_choices(axes, row)) for fleet, row in zip(fleets, index, strict=True)]
 
 
-def described(problem: Problem, index: Index) -> list[str]:
-    """Return what was chosen for each design in one line: ``3 u16, in flight 2``."""
+def described(problem: Problem, index: Index, *, people: bool = False) -> list[str]:
+    """Return what was chosen for each design in one line: ``3 u16, in flight 2``.
+
+    For `people` labels stand in place of names.
+    """
     found = parts(problem, index)
-    return [", ".join([part for part in one if part != tables.UNNAMED] or one) for one in found]
+    named = [tuple(part for part in one if part != tables.UNNAMED) or one for one in found]
+    return [for_people(problem, one) if people else ", ".join(one) for one in named]
+
+
+def for_people(problem: Problem, chosen: Sequence[str]) -> str:
+    """Return parts of a design in one line, with labels in place of names."""
+    return ", ".join(labelled(part, problem.labels) for part in chosen)
 
 
 def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
@@ -63,10 +73,9 @@ def objective_values(problem: Problem, loss: NDArray[np.float64]) -> dict[str, f
     return {goal.name: -value if goal.maximise else value for goal, value in pairs}
 
 
-def difference(new: Sequence[str], old: Sequence[str]) -> str:
+def difference(new: Sequence[str], old: Sequence[str]) -> Sequence[str]:
     """Return the parts of one design that another lacks; all of them when none does."""
-    differing = [part for part in new if part not in old]
-    return ", ".join(differing or new)
+    return [part for part in new if part not in old] or new
 
 
 def _choices(axes: Sequence[tuple[int, Axis]], row: NDArray[np.int64]) -> tuple[str, ...]:

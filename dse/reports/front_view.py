@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.model.labels import COUNTED, Labels
 from dse.model.space import HOST
 from dse.reports.text import in_words
 
@@ -63,6 +63,8 @@ class FrontView:
         A short label per design on the front, for instance ``1 u8 + 2 u16``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
+    labels, codes
+        What people read in place of code names, as `names` do, and the names without.
     """
 
     title: str
@@ -75,6 +77,8 @@ class FrontView:
     sweep: str | None = None
     names: Sequence[str] = ()
     recommended: Recommended | None = None
+    labels: Labels = field(default_factory=dict)
+    codes: Sequence[str] = ()
 
     @property
     def size(self) -> int:
@@ -312,7 +316,7 @@ def distinct_names(view: FrontView, rows: Sequence[int]) -> dict[int, str]:
 
 def kind_of(name: str) -> str:
     """Return the name of a design without counts: ``u1 + u16`` of ``2 u1 + 1 u16``."""
-    return re.sub(r"(?<!\S)\d+ (?=\S)", "", name)
+    return COUNTED.sub("", name)
 
 
 def is_same(view: FrontView, name: str) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from dse.files import inputs
 from dse.files.document import Document
 from dse.model import tables
 from dse.model.evaluation import ENTRY
+from dse.model.labels import Labels, labelled, labelled_line, labels_in
 from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
@@ -24,6 +26,7 @@ from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.run_files import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
 from dse.study.assumptions import assumptions_of
+from dse.study.environment import DEVICE
 from dse.study.evidence import MOST_ASSUMPTIONS, source_of
 from dse.study.overrides import Sweep
 from dse.study.study import Study
@@ -236,8 +239,11 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
     """Return what a picture needs besides the tables."""
     study = parts[0].study
     names: list[str] = []
+    labels: dict[str, str] = {}
     for part in parts:
-        names += tables.design_names(part.study.problem, part.front)
+        problem = part.study.problem
+        names += (own := tables.design_names(problem, part.front))
+        labels.update(problem.devices, **labels_in(own, problem.labels))
     return {
         "title": study.question or Path(document.file).stem,
         "axes": [tables.axis_column(axis) for _, axis in open_axes(study.problem)],
@@ -245,24 +251,43 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
         "limits": bool(study.problem.graph.steps),
         "sweep": sweep.header if sweep else None,
         "names": names,
+        **({"labels": labels} if labels else {}),
     }
 
 
 def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
     """Return a front as pictures and reports see it, and the cloud around it."""
     picture = manifest["picture"]
+    labels = picture.get("labels", {})
     return FrontView(
         title=picture["title"],
         objectives=tuple(manifest["objectives"].items()),
-        front=front,
-        cloud=cloud,
+        front=_for_people(front, labels),
+        cloud=_for_people(cloud, labels),
         axes=tuple(picture["axes"]),
         category=picture["category"],
         limits=picture["limits"],
         sweep=picture["sweep"],
-        names=picture["names"],
-        recommended=recommended_of(manifest),
+        names=[labelled(name, labels) for name in picture["names"]],
+        recommended=_recommended_to_people(manifest, labels),
+        labels=labels,
+        codes=picture["names"],
     )
+
+
+def _recommended_to_people(manifest: Mapping[str, Any], labels: Labels) -> Recommended | None:
+    found = recommended_of(manifest)
+    if found is None:
+        return None
+    return replace(found, design=labelled_line(found.design, labels))
+
+
+def _for_people(table: Table, labels: Labels) -> Table:
+    """Return a table with the labels of devices in place of their names."""
+    found = dict(table)
+    for name in {*table} & {DEVICE} if labels else ():
+        found[name] = np.array([labels.get(one, one) for one in table[name].tolist()], dtype=object)
+    return found
 
 
 def feasible_rows(evaluations: Table) -> Table:

@@ -260,12 +260,14 @@ def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) ->
     if len(rows) != len(names) or not rows:
         return []
     called = [record.name for record in found]
-    shared = next((at for at, name in enumerate(called) if name in called[:at]), None)
-    if shared is not None:
-        place = (*where, shared) if isinstance(written, list) else where
-        rule = f"another of the choices is called {called[shared]!r} too"
-        reader.fault(place, rule, "give the record another name")
-        return []
+    read = [getattr(record, "label", "") or record.name for record in found]
+    for words, what in ((called, "name"), (read, "label")):
+        shared = next((at for at, name in enumerate(words) if name in words[:at]), None)
+        if shared is not None:
+            place = (*where, shared) if isinstance(written, list) else where
+            rule = f"another of the choices is called {words[shared]!r} too"
+            reader.fault(place, rule, f"give the record another {what}")
+            return []
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     scenario.axes.append(choices(path, columns, called))
     return found

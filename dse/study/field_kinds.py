@@ -31,6 +31,7 @@ from dse.algebra import units
 from dse.algebra.magnitudes import fault_of
 from dse.errors import UnitError
 from dse.files.csv import is_number
+from dse.model import labels
 
 
 class Given(BaseModel):
@@ -51,6 +52,14 @@ Amount = Given | None
 def fault(rule: str, remedy: str) -> PydanticCustomError:
     """Return an error whose message keeps rule and remedy apart."""
     return PydanticCustomError("study", "{rule}; {remedy}", {"rule": rule, "remedy": remedy})
+
+
+def checked_label(written: Any) -> Any:
+    """Return a label as it is written, or raise the fault of one that is none."""
+    wrong = labels.fault_of_label(written) if isinstance(written, str) else None
+    if wrong:
+        raise fault(*wrong)
+    return written
 
 
 def _read(written: Any, columns: tuple[str, ...]) -> Given:
@@ -290,6 +299,12 @@ SectionOrName = Annotated[
 
 Node = Annotated[str, AfterValidator(lambda name: re.sub(r"^(\d+)nm$", r"\1 nm", name))]
 """The node of a process: `65nm` is `65 nm`."""
+
+Label = Annotated[
+    str,
+    Field(description="What people read in place of the name", max_length=labels.LONGEST_LABEL),
+    BeforeValidator(checked_label),
+]
 
 _DOTS = re.compile(r"\s*([\d.]*\d)\s*([A-Za-z%]*)\s*\.\.\s*([\d.]*\d)\s*([A-Za-z%/]*)\s*")
 

@@ -14,7 +14,16 @@ from dse.files.document import Document
 from dse.plugins import registry
 from dse.study.cores import core_law, models
 from dse.study.cores.core_law import Form
-from dse.study.field_kinds import Amount, Given, Node, StudySection, Uncertainty, no_items, quantity
+from dse.study.field_kinds import (
+    Amount,
+    Given,
+    Label,
+    Node,
+    StudySection,
+    Uncertainty,
+    no_items,
+    quantity,
+)
 from dse.study.reader import Reader, validate_as
 from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
 
@@ -62,6 +71,7 @@ class CoreEntry(StudySection):
     """A family of cores, given by laws."""
 
     name: Name
+    label: Label = ""
     provides: Provides
     node: Node = Field(default="", description="In plain words")
     evidence: Literal["", "synthesis", "placed", "measured", "vendor"] = ""
@@ -79,6 +89,7 @@ class InterfaceEntry(SureEntry, InterfaceSection):
     """An interface; the fields of a study's section, and where it comes from."""
 
     name: Name
+    label: Label = ""
     source: Text = ""
     note: Text = ""
 
@@ -252,6 +263,7 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
         provides=provides,
         node=written.node,
         evidence=written.evidence,
+        label=written.label,
     )
 
 

@@ -358,6 +358,7 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
+        devices={one.name: one.label for one in scenario.interfaces if one.label},
     )
     if like is not None and wired_alike(problem, like.problem):
         problem = like.problem.renumbered(space=space, stages=stages)

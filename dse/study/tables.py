@@ -20,11 +20,15 @@ from dse.files.headers import Header
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import reason
 from dse.files.limits import TABLE_BYTE
+from dse.model import labels
 from dse.study.field_kinds import Range
 from dse.study.reader import Reader
 
 NAME_COLUMNS = ("design", "name", "id")
 """Headers of the column that names the designs, the first that is there."""
+
+LABEL = "label"
+"""Header of the column that people read in place of names."""
 
 PERIOD = "period"
 """What a column of periods is called."""
@@ -198,6 +202,26 @@ def row_names(
         return tuple(f"row {row + 1}" for row in range(len(table)))
     _check(table, made, first, set(reserved), reader)
     return made
+
+
+def row_labels(
+    table: CsvTable, places: Places, names: Sequence[str], reader: Reader
+) -> dict[str, str]:
+    """Return what people read in place of names of rows: the cells of the column `LABEL`."""
+    place = places.get(LABEL)
+    if place is None:
+        return {}
+    found: dict[str, str] = {}
+    for row, (name, cell) in enumerate(zip(names, table.columns[place], strict=True)):
+        if not cell.strip():
+            continue
+        wrong = labels.fault_of_label(cell)
+        if wrong is None and cell in found.values():
+            wrong = f"another design is labelled {cell!r} too", "give one of them another label"
+        if wrong is not None:
+            reader.faults.append(table.fault(row, place, *wrong))
+        found[name] = cell.strip()
+    return found
 
 
 def _made_of(table: CsvTable, places: Places, candidates: Sequence[str]) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ def interface_called(name: str) -> Interface:
     row = _row("interfaces.csv", name)
     return Interface(
         name=name,
+        label=row["label"],
         host=row["host"],
         attachment=row["attachment"],
         host_clock_hz=_given(row, "host_clock_ghz", _GIGA),

@@ -90,6 +90,7 @@ def test_every_kernel_says_what_it_computes():
 def test_an_interface_in_full():
     assert INTERFACES["sparc_t4_instruction"] == Interface(
         name="sparc_t4_instruction",
+        label="SPARC T4 instruction",
         host="SPARC T4",
         attachment="instruction",
         host_clock_hz=3.0e9,
@@ -126,7 +127,7 @@ GRADES = {"measured", "spec", "report", "derived", "assumed"}
 
 def test_each_figure_of_todays_attachments_has_a_source_of_its_own():
     references = {row["reference"] for row in catalogue.read_catalogue("references.csv")}
-    told = {"host", "attachment", "note", "not_published"}
+    told = {"label", "host", "attachment", "note", "not_published"}
     for row in ATTACHMENTS:
         figure = (row["interface"], row["field"])
         assert (row["field"] in told) == (not row["grade"]), figure

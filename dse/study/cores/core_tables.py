@@ -291,9 +291,11 @@ def table_designs(
     figures.check_all_used(KNOWN)
     kit = _kit(table, places, reader)
     shares = _uncertainty(figures)
-    free = [name for name, place in places.items() if place not in figures.places_used()]
+    used = {*figures.places_used(), places.get(tables.LABEL)}
+    free = [name for name, place in places.items() if place not in used]
     reserved = {*schema.StageSection.model_fields, "design"}
     names = tables.row_names(table, places, free, reserved, reader)
+    labels = tables.row_labels(table, places, names, reader)
     kept = tables.restricted(table, places, written.parameters, reader.below("parameters"))
     if len(reader.faults) > before:
         return None
@@ -304,7 +306,11 @@ def table_designs(
     if figures.unleaking:
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
     designs = models.as_placed(
-        Designs(names, metrics, shares), kit, written.figures, written.uncertainty, reader
+        Designs(names, metrics, shares, labels=labels),
+        kit,
+        written.figures,
+        written.uncertainty,
+        reader,
     )
     models.note_placed({FilePath(file).name: kit}, written.figures, reader)
     evidence = "synthesis" if kit else ""

@@ -16,6 +16,7 @@ from dse.contract import Model
 from dse.contract.placement import placed_range, placed_uncertainty, placement_text, routed
 from dse.errors import FOREIGN, ContractError, UnitError, nearest
 from dse.model.designs import AREAS, Designs, check_metrics
+from dse.model.labels import labels_of_core
 from dse.study.reader import Reader
 
 NINETY_FIVE = 1.96
@@ -163,7 +164,10 @@ def designs_of_model(
         ) from error
     check_metrics(core.name, names, metrics)
     shares = {name: np.full(len(names), u) for name, u in stated_by_model(model).items()}
-    return as_placed(Designs(names, metrics, shares), model.kit, figures, uncertainty, reader)
+    designs = Designs(
+        names, metrics, shares, labels=labels_of_core(core.label, names, model.labels)
+    )
+    return as_placed(designs, model.kit, figures, uncertainty, reader)
 
 
 @lru_cache(maxsize=FEW)

@@ -9,6 +9,7 @@ the column of the old one.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -241,7 +242,8 @@ def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) ->
                 node=written.node if isinstance(written.node, str) else "",
             )
             scenario.sureness.keep_designs(written, names, ("", known.node, known.summary))
-            yield Taken(known, (), replace(designs, names=names))
+            labels = {f"{called}_{design}": label for design, label in designs.labels.items()}
+            yield Taken(known, (), replace(designs, names=names, labels=labels))
 
 
 def _taken(
@@ -271,7 +273,10 @@ def _taken(
             names = tuple(f"{core.name}_{name}" for name in designs.names)
             source = core.evidence, core.node, model.source
             scenario.sureness.keep_designs(written, names, source)
-            yield Taken(core, model.assumed, replace(designs, names=names), model.kit)
+            labels = {f"{core.name}_{name}": label for name, label in designs.labels.items()}
+            yield Taken(
+                core, model.assumed, replace(designs, names=names, labels=labels), model.kit
+            )
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
@@ -317,7 +322,15 @@ def _joined(taken: Sequence[Taken]) -> Designs:
     uncertainty = _columns([(one, one.uncertainty) for one in every], 0.0)
     percentiles = _columns([(one, one.intervals()) for one in every], (1.0, 1.0))
     names = tuple(name for one in every for name in one.names)
-    return Designs(names, contract.CoreMetrics(**columns), uncertainty, percentiles=percentiles)
+    labels = {name: label for one in every for name, label in one.labels.items()}
+    several = Counter(labels.values())  # of a core in several nodes: the name tells them apart
+    return Designs(
+        names,
+        contract.CoreMetrics(**columns),
+        uncertainty,
+        percentiles=percentiles,
+        labels={name: label for name, label in labels.items() if several[label] == 1},
+    )
 
 
 def _columns(
