@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dse.algebra import units
+from dse.contract import Column
 from dse.model.designs import PACED
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
@@ -29,9 +30,23 @@ Ranges = Mapping[str, tuple[float, float]]
 def spread_of(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
     """Return the lowest and highest value of quantities of the design at `point`, (1, d).
 
+    Quantities that hardly depend on uncertain figures of its cores are omitted.
+    """
+    found = {}
+    for name, (low, high) in spreads_of(problem, point, names).items():
+        ends = float(low[0]), float(high[0])
+        if np.isfinite(ends[1]) and ends[1] - ends[0] > NARROW * abs(ends[0]):
+            found[name] = ends
+    return found
+
+
+def spreads_of(
+    problem: Problem, points: Index, names: Sequence[str]
+) -> dict[str, tuple[Column, Column]]:
+    """Return the lowest and highest values of quantities of designs (n, d), none if all are sure.
+
     With all uncertain figures of its cores at their 10th percentiles, and at their 90th, at the
-    same rate: a slower fleet would carry less, and so draw less.  Quantities that hardly depend on
-    them are omitted.
+    same rate: a slower fleet would carry less, and so draw less.
     """
     if not any(stage.designs.uncertainty for stage in problem.stages):
         return {}
@@ -39,14 +54,9 @@ def spread_of(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
         replace(problem, stages=tuple(_at(stage, end) for stage in problem.stages))
         for end in (0, 1)
     ]
-    columns = [one.describe(point) for one in (problem, *ends)]
-    found = {}
-    for name in names:
-        values = [float(column[name][0]) for column in columns]
-        low, high = min(values), max(values)
-        if np.isfinite(high) and high - low > NARROW * abs(values[0]):
-            found[name] = (low, high)
-    return found
+    columns = [one.describe(points) for one in (problem, *ends)]
+    found = {name: np.stack([column[name] for column in columns]) for name in names}
+    return {name: (values.min(axis=0), values.max(axis=0)) for name, values in found.items()}
 
 
 def _at(stage: Stage, end: int) -> Stage:

@@ -14,6 +14,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.answers.design import Bottlenecks, Pick, Trade, allowed, pick
+from dse.answers.ranges import spreads_of
 from dse.answers.sections import headroom
 from dse.contract import SIZE, Column, Objective
 from dse.model.evaluation import full_column
@@ -149,6 +150,22 @@ def roofs_of(
                 lifted_height=_lowest(_heights(problem, quantity, other, moved)),
             )
         yield found
+
+
+def of_each(
+    problem: Problem, points: Index
+) -> tuple[list[dict[str, Any]], dict[str, tuple[Column, Column]]]:
+    """Return by quantity what each limit allows of designs (n, d), and ranges of the objectives."""
+    limits = []
+    for quantity in problem.quantities if len(points) else ():
+        if quantity.limits and quantity.limited in problem.available:
+            heights = _heights(problem, quantity, points)
+            words = dict(zip(quantity.labels, (one.words for one in quantity.limits), strict=True))
+            reached = problem.describe(points)[quantity.limited]
+            allows = [{"words": words[label], "values": heights[label]} for label in heights]
+            limits.append({"quantity": quantity.limited, "reached": reached, "limits": allows})
+    goals = [goal.name for goal in problem.goals]
+    return limits, spreads_of(problem, points, goals) if len(points) else {}
 
 
 def _heights(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.study.study import Study
 
+MOST_KNOWN = 5_000
+"""A front of more designs has neither ranges nor limits of each."""
+
 CONSTRAINTS = "constraints"
 """Key of the section that says how far the answer is from the constraints."""
 
@@ -56,11 +59,26 @@ def page_text(
         run = read_page_run(whole)
         found = answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options)
         preference = run.study.preferring(prefer, tolerance)
-        data = contents(run, preference, cloud, found.sections)
         parts = _sections(run, found) | {
             "remarks": [Section("remarks", lines=tuple(remarks(run, cloud)))]
         }
+        data = contents(run, preference, cloud, found.sections, *_beside(run, found, parts))
     return document.page_html(data["title"], parts, data, live=live)
+
+
+def _beside(
+    run: PageRun, found: Readable, parts: Mapping[str, Sequence[Section]]
+) -> tuple[Sequence[Mapping[str, Any]], dict[str, Any]]:
+    """Return the limits of each design; and what else a page says of them, and of the run."""
+    from dse.answers.roofs import of_each
+
+    problem, index = run.points[0][0].problem, run.points[0][1]
+    known = run.view.sweep is None and len(index) <= MOST_KNOWN
+    limits, spreads = of_each(problem, index if known else index[:0])
+    ranges: Mapping[str, Any] = next((s.facts for s in found.sections if s.key == "ranges"), {})
+    omitted = ranges.get("omitted", {})
+    proof = parts["certificate"][0].facts
+    return limits, {"spreads": spreads, "omitted": omitted, "proof": proof}
 
 
 def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
@@ -70,11 +88,13 @@ def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
     first, *others = found.sections
     room = [section for section in others if section.key == CONSTRAINTS and section.lines]
     cores = sections.cores_section(run)
+    near, far = sections.assumptions_sections(run)
     return {
-        "answer": [first, *room, *[cores] * bool(cores.lines)],
-        "more": [section for section in others if section not in room],
+        "answer": [first, *room],
+        "more": [*[cores] * bool(cores.lines), *(one for one in others if one not in room)],
         "front": [sections.front_section(run)],
-        "assumptions": [sections.assumptions_section(run)],
+        "assumptions": [near],
+        "others": [far] * bool(far.rows or far.lines),
         "certificate": [sections.certificate_section(run)],
         "study": [sections.study_section(run)],
     }

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,17 @@ from dse.errors import OutputError
 from dse.model.evaluation import KNEE
 from dse.model.labels import COUNTED
 from dse.model.preference import Preference
-from dse.model.space import Index
+from dse.model.space import ALONE, HOST, Index
 from dse.reports import front_view
 from dse.reports.designs import described, for_people, parts
 from dse.reports.front_text import RULE, representative_rows
-from dse.reports.front_view import ARROW, FrontView, axis_scale, kind_of, thinned
+from dse.reports.front_view import ARROW, FrontView, Scale, axis_scale, kind_of, thinned
 from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
 from dse.runs import finished
 from dse.runs.design_names import exact_name
 from dse.runs.finished import Finished, read_view
 from dse.runs.manifest import GROWTH
-from dse.study.scenario import field_path
 from dse.study.study import Study
 
 MOST_LINES = 2_000
@@ -39,8 +39,11 @@ MOST_LINES = 2_000
 MOST_CELLS = 100_000
 """Other columns of the front are shown for one design as long as they have no more cells."""
 
-MOST_GROUPS = 8
+MOST_COLOURS = 8
 """Colours of designs."""
+
+MOST_SEEN = 256
+"""Values of a choice that the cloud has."""
 
 MOST_ASSIGNED = 20_000
 """A front of more designs has none as assignments, which would be most of its page."""
@@ -125,36 +128,80 @@ def read_page_run(folder: Path) -> PageRun:
     return PageRun(folder.resolve().name, view, run, tuple(points))
 
 
-def with_fleets(view: FrontView) -> FrontView:
-    """Return a front with what its fleets are made of as choices: the cores, and their number.
+def with_choices(view: FrontView) -> FrontView:
+    """Return a front whose axes are all that was chosen: cores, their number, platform, device.
 
-    Of a chain each stage has its own two; what is the same for every design is no choice.
+    Of a chain each stage has its own cores and number; what is the same for every design of the
+    front and of the cloud is no choice.
     """
-    stages = [name.split(ARROW) for name in view.names]
-    if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(view.names[0]):
-        return view
+    columns = _fleets(view)
+    names = [*view.names]
+    also = [
+        name
+        for name, values in view.front.items()
+        if name not in (*view.axes, view.category, view.sweep) and values.tolist() == names
+    ]
+    front = {**view.front, **columns}
+    axes = (*columns, *also[: not columns], *view.axes)
+    varying = tuple(name for name in axes if _differs(front[name], view.cloud.get(name)))
+    return replace(view, front=front, axes=varying)
+
+
+def _fleets(view: FrontView) -> dict[str, NDArray[Any]]:
+    """Return cores and numbers of instances by stage; empty where designs are no fleets."""
+    stages = [name.split(ARROW) for name in view.names if name != ALONE]
+    if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(stages[0][0]):
+        return {}
+    alone = np.array([name == ALONE for name in view.names])
     columns: dict[str, NDArray[Any]] = {}
-    codes = view.codes[0].split(ARROW) if view.codes else stages[0]
-    for code, fleets in zip(codes, zip(*stages, strict=True), strict=True):
-        stage = code.split()[-1].partition(".")[0] if len(stages[0]) > 1 else ""
-        cores = [kind_of(fleet).replace(f"{stage}.", "") for fleet in fleets]
-        counts = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
-        columns[f"{stage} core".strip()] = np.array(cores, dtype=str)
-        columns[f"{stage} instances".strip()] = np.array(counts, dtype=np.float64)
-    varying = {name: values for name, values in columns.items() if len(np.unique(values)) > 1}
-    return replace(view, front={**view.front, **varying}, axes=(*varying, *view.axes))
+    codes = [name for name in view.codes if name != ALONE][:1]
+    heads = codes[0].split(ARROW) if codes else stages[0]
+    for head, fleets in zip(heads, zip(*stages, strict=True), strict=True):
+        stage = head.split()[-1].partition(".")[0] if len(stages[0]) > 1 else ""
+        cores = np.full(view.size, HOST, dtype=object)
+        cores[~alone] = [kind_of(fleet).replace(f"{stage}.", "") for fleet in fleets]
+        counts = np.full(view.size, np.nan)
+        counts[~alone] = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
+        columns[f"{stage} core".strip()] = cores.astype(str)
+        columns[f"{stage} instances".strip()] = counts
+    return columns
+
+
+def _differs(*columns: NDArray[Any] | None) -> bool:
+    """Whether known values of a column are not all the same, of all its designs together."""
+    known = [values[~_unknown(values)] for values in columns if values is not None]
+    known = [values for values in known if len(values)]
+    return any(bool((values != known[0][0]).any()) for values in known)
+
+
+def _unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    return np.zeros(len(values), dtype=bool)
+
+
+def colour_of(view: FrontView) -> str | None:
+    """Return the column that colours a page: methods of a sweep, else devices, platforms, cores."""
+    if view.sweep is not None and view.front[view.sweep].dtype.kind not in "fiub":
+        return view.sweep
+    for ending in ("device", "platform", "core"):
+        for name in view.axes:
+            if name.replace(".", " ").split()[-1] == ending:
+                return name
+    few = (name for name in view.axes if len(set(view.front[name].tolist())) <= MOST_COLOURS)
+    return next(few, view.category)
 
 
 def drawn(run: PageRun, most: int) -> FrontView:
     """Return the front of a run as its page draws it, and at most `most` designs of its cloud."""
-    view = with_fleets(run.view)
+    view = with_choices(run.view)
     goals = [name for name, _ in view.objectives]
     names = dict.fromkeys(name for name in (view.sweep, *view.axes, *goals, view.category) if name)
     cloud = thinned(view.cloud, most)
     return replace(
         view,
         front={name: view.front[name] for name in names},
-        cloud={name: cloud[name] for name in (view.sweep, *goals) if name},
+        cloud={name: cloud[name] for name in names if name in cloud},
         names=run.designs,
     )
 
@@ -167,23 +214,33 @@ def column_facts(view: FrontView, name: str) -> dict[str, Any]:
     """
     scale = axis_scale(view, name, view.cloud)
     number = not scale.ticks
-    varies = len(np.unique(_plain(view.front[name]))) > 1
-    if number and name in view.cloud and len(view.cloud[name]):
-        every = np.concatenate([view.cloud[name], view.front[name]])
-        varies = varies or np.fmin.reduce(every) < np.fmax.reduce(every)
     facts: dict[str, Any] = {
         "words": view.words(name),
         "number": number,
-        "varies": bool(varies),
+        "varies": _differs(view.front[name], view.cloud.get(name) if number else None),
+        "differs": _differs(view.front[name]),
         "sense": dict(view.objectives).get(name),
         **(unit_facts(name) if number else {}),
     }
     if number:
-        label = " ".join(scale.label.split())
         beyond = bool(len(scale.cloud) and not scale.inside.all())
-        drawn = {name: getattr(scale, name) for name in ("low", "high", "log", "factor")}
-        facts["axis"] = {"label": label} | drawn | {"beyond": beyond}
+        facts["axis"] = _axis(scale, facts["binary"]) | {"beyond": beyond}
     return facts
+
+
+def _axis(scale: Scale, binary: Sequence[tuple[float, str]]) -> dict[str, Any]:
+    """Return an axis as plain data, in the binary unit in which most of its values are whole."""
+    facts: dict[str, Any] = {name: getattr(scale, name) for name in ("low", "high", "log")}
+    label, factor = " ".join(scale.label.split()), scale.factor
+    values = scale.front[np.isfinite(scale.front) & (scale.front > 0)] * factor
+    usual = float(np.median(values)) if len(values) else 0.0
+    for size, unit in reversed(binary):
+        if size <= usual and (values % size == 0).mean() > 0.5:
+            label = f"{label.partition(' [')[0]} [{unit}]"
+            facts |= {end: facts[end] * factor / size for end in ("low", "high")}
+            factor = size
+            break
+    return facts | {"label": label, "factor": factor}
 
 
 def unit_facts(name: str) -> dict[str, Any]:
@@ -208,13 +265,17 @@ def binary_steps(name: str) -> list[tuple[float, str]]:
     return [(factor, label) for factor, label in found if label[:2] in BINARY]
 
 
-def packed(values: NDArray[Any]) -> Any:
-    """Return a column as plain data: numbers as they are, texts as codes of `labels`."""
+def packed(values: NDArray[Any], also: NDArray[Any] | None = None) -> Any:
+    """Return a column as plain data: numbers as they are, texts as codes of `labels`.
+
+    Labels are those of texts `also`, too.
+    """
     plain = _plain(values)
     if plain.dtype.kind in "fi":
         return plain.tolist()
-    labels, codes = np.unique(plain, return_inverse=True)
-    return {"labels": labels.tolist(), "codes": codes.tolist()}
+    every = plain if also is None else np.concatenate([plain, np.unique(_plain(also))])
+    labels, codes = np.unique(every, return_inverse=True)
+    return {"labels": labels.tolist(), "codes": codes[: len(plain)].tolist()}
 
 
 def single(values: NDArray[np.float64]) -> str:
@@ -229,12 +290,18 @@ def _plain(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def contents(
-    run: PageRun, preference: Preference, cloud: int, answered: Sequence[Section]
+    run: PageRun,
+    preference: Preference,
+    cloud: int,
+    answered: Sequence[Section],
+    limits: Sequence[Mapping[str, Any]] = (),
+    beside: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return what the page of a run is drawn from; the front in the order of front.csv.
 
     At most `cloud` feasible designs are drawn.  What would change the answer, in SI, and what
-    limits the recommended design is in the sections of the answer, as far as it is wanted.
+    limits the recommended design is in the sections of the answer, as far as it is wanted.  The
+    `limits` of each design are those of `limits_of`; what else is known `beside` is kept as it is.
     """
     view = drawn(run, cloud)
     data: dict[str, Any] = {
@@ -244,24 +311,30 @@ def contents(
         "objectives": [name for name, _ in view.objectives],
         "choices": list(view.axes),
         "category": view.category,
+        "colour": colour_of(view),
         "sweep": view.sweep,
-        "front": {name: packed(values) for name, values in view.front.items()},
+        "front": {name: packed(v, view.cloud.get(name)) for name, v in view.front.items()},
         "design": packed(np.array(run.view.names, dtype=object)),
         "described": packed(np.array(view.names, dtype=object)),
         "kind": packed(np.array(run.kinds, dtype=object)),
-        "group": packed(_groups(run)),
         "assigned": _assigned(run),
         "bounds": _bounds(run),
         "lines": representative_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preference),
         "cloud": {
             "size": front_view.row_count(view.cloud),
-            "columns": {name: single(_places(view, name)) for name in view.cloud},
+            "feasible": run.run.manifest.get("feasible_in_space"),
+            "columns": _cloud_columns(view),
         },
         "details": _details(run, {*view.front}),
         "flips": _flips(answered),
         "roofs": _roofs(answered),
+        "limits": [
+            {**one, "words": in_words(one["quantity"]), "unit": unit_facts(one["quantity"])}
+            for one in limits
+        ],
         "growth": run.run.manifest.get(GROWTH),
+        **beside,
     }
     if data["preference"]["by"] not in (KNEE, *data["objectives"]):
         data["merit"] = _merit(run, preference)
@@ -320,34 +393,30 @@ def _assigned(run: PageRun) -> list[str]:
     return [exact_name(study.problem, point) for study, index in run.points for point in index]
 
 
-def _groups(run: PageRun) -> NDArray[Any]:
-    """Return what each design is coloured by in the pictures."""
-    view = run.view
-    labels = np.full(view.size, "front", dtype=object)
-    if view.size:
-        for label, rows in front_view.groups(view, MOST_GROUPS, _marked(view)).items():
-            labels[rows] = label
-    return labels
-
-
-def _marked(view: FrontView) -> NDArray[np.str_] | None:
-    """Return what the marks of a sweep tell besides its shades; None where they tell all."""
-    if view.sweep is None or not view.names:
-        return None
-    from dse.reports import plots  # matplotlib, only now
-
-    return plots.shading(view, front_view.axis_scale(view, view.sweep, view.cloud)).rest
-
-
 def _bounds(run: PageRun) -> list[dict[str, Any]]:
     """Return the bounds that the constraints of a study set to its objectives, in SI."""
     goals = {name for name, _ in run.view.objectives}
     return [
-        {"objective": bound.name, "value": bound.value, "rule": constraint.text}
+        {"objective": bound.name, "value": bound.value, "upper": bound.up, "rule": constraint.text}
         for constraint in run.study.problem.constraints
         for bound in thresholds_of(constraint)
         if bound.name in goals and constraint.names == {bound.name}
     ]
+
+
+def _cloud_columns(view: FrontView) -> dict[str, Any]:
+    """Return where the cloud stands: objectives and what is swept in single precision, others
+    by the number of their value among at most `MOST_SEEN`."""
+    goals = {view.sweep, *(name for name, _ in view.objectives)}
+    found: dict[str, Any] = {
+        name: single(_places(view, name)) for name in view.cloud if name in goals
+    }
+    for name in view.cloud.keys() - goals:
+        places, codes = np.unique(_places(view, name), return_inverse=True)
+        if len(places) <= MOST_SEEN:
+            encoded = base64.b64encode(codes.astype(np.uint8).tobytes()).decode("ascii")
+            found[name] = {"places": places.tolist(), "codes": encoded}
+    return found
 
 
 def _places(view: FrontView, name: str) -> NDArray[np.float64]:
@@ -355,9 +424,8 @@ def _places(view: FrontView, name: str) -> NDArray[np.float64]:
     values = view.cloud[name]
     if values.dtype.kind in "fiub":
         return np.asarray(values / column_facts(view, name)["axis"]["factor"])
-    labels = packed(view.front[name])["labels"]
-    found = np.searchsorted(labels, values.astype(str))
-    return np.where(np.isin(values.astype(str), labels), found, np.nan)
+    labels = packed(view.front[name], values)["labels"]
+    return np.searchsorted(labels, values.astype(str)).astype(float)
 
 
 def _details(run: PageRun, already: set[str]) -> dict[str, Any]:
@@ -387,31 +455,7 @@ def _flips(answered: Sequence[Section]) -> Any:
     return found if "assumptions" in (found or ()) else None
 
 
-def _roofs(answered: Sequence[Section]) -> list[dict[str, Any]]:
-    """Return the roofs over the recommended design."""
-    return [
-        _roofs_drawn(roofs)
-        for section in answered
-        if section.key == ROOFS
-        for roofs in section.facts or ()
-    ]
-
-
-def _roofs_drawn(roofs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of roofs with words and units, and axes where they bend."""
-    name = roofs["quantity"]
-    found = dict(roofs) | {"words": in_words(name), "unit": unit_facts(name)}
-    if not roofs["places"]:
-        return found
-    return found | {
-        "across": _roof_axis(roofs["column"], min(roofs["places"]), max(roofs["places"])),
-        "along": _roof_axis(name, *roofs["span"]),
-    }
-
-
-def _roof_axis(name: str, low: float, high: float) -> dict[str, Any]:
-    """Return a logarithmic axis from `low` to `high`, which are in SI."""
-    factor, unit = units.scale([math.sqrt(low * high)], name)
-    words = in_words(field_path(name))
-    facts = {"words": words, "label": f"{words} [{unit}]", "unit": unit_facts(name)}
-    return facts | {"factor": factor, "low": low / factor, "high": high / factor, "log": True}
+def _roofs(answered: Sequence[Section]) -> list[str]:
+    """Return in words what lifts the lowest roof over the recommended design."""
+    found = (section.facts or () for section in answered if section.key == ROOFS)
+    return [roofs["text"] for facts in found for roofs in facts]

@@ -20,12 +20,16 @@ LICENCES = ("echarts/NOTICE.txt", "echarts/LICENSE.txt", "echarts/LICENSE-d3.txt
 
 SCRIPTS = (
     *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js", "winners.js"),
-    *("save.js", "table.js", "controls.js", "tornado.js", "roofs.js", "growth.js", "main.js"),
+    *("save.js", "table.js", "details.js", "controls.js", "card.js", "tornado.js", "roofs.js"),
+    *("growth.js", "main.js"),
 )
 """In the order in which they are read; together they are one function."""
 
 MOVING = ("growth.js", "map.js", "live.js")
 """What moves a page with the program behind it."""
+
+WORDS = ("answer", "more", "remarks", "front", "assumptions", "others", "certificate")
+"""Parts of a page that are sentences and tables."""
 
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """What would end a script, or a line of it, inside JSON, and what says the same in a string."""
@@ -50,8 +54,8 @@ def page_html(
         Its heading.
     parts
         Sections of words and tables by the part of the page: ``answer``, ``more`` of it,
-        ``remarks``, ``front``, ``assumptions``, ``certificate`` and ``study``, whose lines are
-        text as it was written.
+        ``remarks``, ``front``, ``assumptions`` and ``others``, which the answer does not use,
+        ``certificate`` and ``study``, whose lines are text as it was written.
     data
         What the scripts draw; None for a page of words alone.
     picture
@@ -59,25 +63,23 @@ def page_html(
     live
         What moves, for a page that is served by the program; None for one that is a file.
     """
+    scripts = dict.fromkeys((*SCRIPTS * bool(data), *MOVING * (live is not None)))
     slots = {
         "title": html.escape(title),
         "style": _read("page.css"),
         "data": inert_json(data) if data is not None else "null",
         "library": _script(_read(LIBRARY)) if data is not None else "",
-        "scripts": (_function("\n".join(map(_read, SCRIPTS))) if data else "")
-        + (_function("\n".join(map(_read, MOVING))) if live is not None else ""),
+        "scripts": _function("\n".join(map(_read, scripts))),
         "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
         "study": "".join(map(_preformatted, parts.get("study", ()))),
         "summary": "Why, what limits it, what else would cost" if data else "All that was found",
+        "told": "without-script" if data is not None else "",
         "live": _read("live.html").replace("{{facts}}", inert_json(live))
         if live is not None
         else "",
         "connect": "; connect-src 'self'" if live is not None else "",
         "picture": _image(picture) if picture else "",
-        **{
-            name: sections.html("", parts.get(name, ()))
-            for name in ("answer", "more", "remarks", "front", "assumptions", "certificate")
-        },
+        **{name: sections.html("", parts.get(name, ())) for name in WORDS},
     }
     kept = {name for name, found in parts.items() if found}
     kept |= {name for name, found in (("pictures", data), ("live", live)) if found}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from dse import contract
@@ -11,8 +13,9 @@ from dse.errors import dotted
 from dse.files.document import Document, parse_document
 from dse.model.evaluation import ledger_of
 from dse.model.tables import UNNAMED
-from dse.page.contents import PageRun, with_fleets
+from dse.page.contents import PageRun, with_choices
 from dse.plugins import registry
+from dse.plugins.registry import DISTRIBUTION
 from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
@@ -28,7 +31,7 @@ MOST_ROWS = 200
 def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
     written = not is_so_far(run.run.manifest)
-    return front_table(with_fleets(run.view), run.name, MOST_ROWS, written=written)
+    return front_table(with_choices(run.view), run.name, MOST_ROWS, written=written)
 
 
 def cores_section(run: PageRun) -> Section:
@@ -51,60 +54,82 @@ def cores_section(run: PageRun) -> Section:
     return Section("cores", "Cores", tuple(lines))
 
 
-def assumptions_section(run: PageRun) -> Section:
-    """Return every number that the study assumes by its source, the recommended design's first."""
+def assumptions_sections(run: PageRun) -> tuple[Section, Section]:
+    """Return each number that the study assumes by source: of the recommended design, of others."""
     found = assumptions_of(run.study)
     pick = run.recommended
-    near = (lambda entries: not any(one.concerns(pick) for one in entries)) if len(pick) else len
-    by_source: dict[tuple[str, str], list[Assumption]] = {}
+    near: list[Assumption] = []
+    far: list[Assumption] = []
     for entry in found[:MOST_ASSUMPTIONS]:
-        by_source.setdefault(source_of(run.study, entry), []).append(entry)
-    groups = sorted(by_source.items(), key=lambda group: near(group[1]))
-    rows = tuple(
-        (
-            "\n".join(entry.name for entry in entries),
-            "\n".join(entry.show(entry.value) for entry in entries),
-            evidence,
-            source,
-        )
-        for (evidence, source), entries in groups
-    )
+        (near if not len(pick) or entry.concerns(pick) else far).append(entry)
     notes = run.run.manifest["notes"]
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
     if left := len(found[MOST_ASSUMPTIONS:]):
         lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
+    return _by_source(run, near), replace(_by_source(run, far), lines=lines)
+
+
+def _by_source(run: PageRun, entries: Sequence[Assumption]) -> Section:
+    groups: dict[tuple[str, str], list[Assumption]] = {}
+    for entry in entries:
+        groups.setdefault(source_of(run.study, entry), []).append(entry)
+    rows = tuple(
+        (
+            "\n".join(entry.name for entry in some),
+            "\n".join(entry.show(entry.value) for entry in some),
+            evidence,
+            source,
+        )
+        for (evidence, source), some in groups.items()
+    )
     headers = ("assumption", "value", "evidence", "source")
-    return Section("assumptions", run.name, lines, headers, rows)
+    return Section("assumptions", headers=headers, rows=rows)
+
+
+def claim_of(manifest: Mapping[str, Any]) -> str:
+    """Return how sure a front is, in a sentence."""
+    ledger = ledger_of(manifest)
+    if ledger.exact:
+        return "This is the Pareto front: every design of the study is accounted for."
+    if ledger.but:
+        return f"This front is {ledger.but}: one of these may be better."
+    return "This front is not proven: a better design may have been missed."
 
 
 def certificate_section(run: PageRun) -> Section:
     """Return what was proven of the front, and how."""
     manifest = run.run.manifest
     certificate = manifest["certificate"]
-    ledger = ledger_of(manifest)
-    claim = "This front is not proven: a better design may have been missed."
-    if ledger.exact:
-        claim = "This is the Pareto front: every design of the study is accounted for."
-    elif ledger.but:
-        claim = f"This front is {ledger.but}: one of these may be better."
-    lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
+    lines = [claim_of(manifest), *(f"Unfinished: {why}." for why in certificate["unfinished"])]
     if not is_so_far(manifest):
         lines.append("Checksums match: files unchanged since the run.")
     ways = " and ".join(certificate.get("way", ()))
     reasons = listed(list(certificate.get("reason", ())))
-    counts = ("designs", "evaluated", "pruned_as_dominated", "pruned_as_infeasible", "ties")
-    rows = [("way", f"{ways}: {reasons}" if reasons else ways)]
-    rows += [
-        (name.replace("_", " "), f"{certificate[name]:,}") for name in counts if name in certificate
+    counts = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible", "ties")
+    counted = [
+        f"{certificate[name]:,} {name.replace('_', ' ')}"
+        for name in counts
+        if certificate.get(name)
     ]
-    rows.append(("method, seed", f"{manifest['method']}, {manifest['seed']}"))
+    if "designs" in certificate:
+        how = f"{ways}: {reasons}" if reasons else ways
+        lines.append(f"{certificate['designs']:,} designs, {listed(counted)} ({how}).")
     if "floats" in certificate:
+<<<<<<< HEAD
         rows.append(("numbers", str(certificate["floats"])))
     rows.append(("constraints", "; ".join(manifest["constraints"]) or "none"))
     versions = manifest["versions"]
     rows.append(("versions", ", ".join(f"{name} {number}" for name, number in versions.items())))
     rows.append(("checksum of the study", manifest["study_sha256"]))
     return Section("certificate", run.name, tuple(lines), rows=tuple(rows))
+=======
+        lines.append(f"Numbers: {certificate['floats']}.")
+    versions = ", ".join(f"{name} {number}" for name, number in manifest["versions"].items())
+    lines.append(f"Method {manifest['method']}, seed {manifest['seed']}; {versions}.")
+    lines.append(f"Checksum of the study: {manifest['study_sha256']}")
+    made = f"{date.today():%d %B %Y}, dse {manifest['versions'].get(DISTRIBUTION, '')}"
+    return Section("certificate", lines=tuple(lines), facts=[lines[0], made.lstrip("0")])
+>>>>>>> dfeb5209 (Let all of a page follow one answer, and put it first)
 
 
 def study_section(run: PageRun) -> Section:

@@ -6,8 +6,8 @@ import json
 import secrets
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,6 +17,7 @@ from dse.errors import ArgumentError, DseError, faults_of
 from dse.files.document import assignments
 from dse.files.json import json_text
 from dse.parametric.flips import NOTHING_FITS
+from dse.search.exact.work import Work, limited
 from dse.serve.session import Session
 from dse.study.overrides import EXAMPLE
 
@@ -45,18 +46,39 @@ class Server(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.searching = threading.Lock()
         self.latest: dict[str, int] = {}
+        self.wanted: set[object] = set()
 
     def handle_error(self, *about: Any) -> None:
         """Print what is a fault of the program, not that a tab was closed."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(*about)
 
-    def is_overtaken(self, tab: str, number: int) -> bool:
-        """Tell whether a tab has a later question than this, of which it keeps the number."""
+    def ask(self, tab: str, number: int) -> None:
+        """Keep the number of the latest question of a tab."""
         self.latest[tab] = max(number, self.latest.pop(tab, 0))
         while len(self.latest) > MOST_TABS:
             self.latest.pop(next(iter(self.latest)), None)
+
+    def is_overtaken(self, tab: str, number: int) -> bool:
+        """Tell whether a tab has a later question than this."""
         return number < self.latest.get(tab, 0)
+
+    @contextmanager
+    def answering(self, tab: str, number: int) -> Iterator[None]:
+        """Search for an answer, which ends when it is overtaken, and for which maps end."""
+        question = object()
+        self.wanted.add(question)
+        try:
+            with self.searching, limited(stop=lambda: self.is_overtaken(tab, number)):
+                yield
+        finally:
+            self.wanted.remove(question)
+
+    @contextmanager
+    def meanwhile(self) -> Iterator[Work]:
+        """Search for what is no answer, until one is wanted."""
+        with self.searching, limited(stop=lambda: bool(self.wanted)) as work:
+            yield work
 
     @property
     def address(self) -> str:
@@ -86,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
         assigned = parse_qs(urlsplit(self.path).query).get("set", [])
         try:
             moved = assignments(assigned, EXAMPLE)
-            with self.server.searching:
+            with self.server.answering("", 0):
                 found = self._found(where, moved)
         except DseError as error:
             found = (HTTPStatus.BAD_REQUEST, str(error), "text/plain", "")
@@ -145,22 +167,40 @@ class Handler(BaseHTTPRequestHandler):
         if where == "stop" and session.live:
             return session.stop()
         tab, number = str(body.get("tab"))[:40], int(body.get("number") or 0)
+        if where in ("answer", "cancel"):
+            server.ask(tab, number)
+        if where == "cancel":
+            return {}
         if where == "answer":
-            server.is_overtaken(tab, number)
-        with server.searching:
-            if where == "answer" and server.is_overtaken(tab, number):
+            with server.answering(tab, number):
+                found = {} if server.is_overtaken(tab, number) else session.answer(body)
+            if server.is_overtaken(tab, number):
                 return {"overtaken": True, "faults": []}
-            if where == "answer":
-                changed = session.is_changed or body.get("version") != session.version
-                return session.answer(body) | {"changed": changed}
-            if where == "flips":
-                return session.flips(str(body.get("path")))
-            if where == "map":
-                return session.map(body)
-            if where == "again":
+            changed = session.is_changed or body.get("version") != session.version
+            return found | {"changed": changed}
+        if where == "again":
+            with server.searching:
                 session.read()
-                return {"version": session.version}
-        return None
+            return {"version": session.version}
+        return self._beside(where, body)
+
+    def _beside(self, where: str, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Return what is no answer, or that one was wanted before it was found."""
+        session = self.server.session
+        searches = {
+            "flips": lambda: session.flips(str(body.get("path"))),
+            "map": lambda: session.map(body),
+        }
+        if where not in searches:
+            return None
+        found: dict[str, Any] = {}
+        with self.server.meanwhile() as work:
+            try:
+                found = searches[where]()
+            except DseError:
+                if not work.ended:
+                    raise
+        return found | {"interrupted": True} if work.ended else found
 
     def _where(self) -> str | None:
         """Return what is requested behind the token; None, and refused, without it."""

@@ -129,10 +129,31 @@ class Moving:
         """Return the study with what was moved."""
         return load(self.study, overrides=self.overrides(moved)) if moved else self.study
 
+    def limited(self, study: Study, limits: Mapping[str, Any]) -> Study:
+        """Return a study with limits on its objectives, by name, in SI, as constraints."""
+        senses = {goal.name: ">=" if goal.maximise else "<=" for goal in study.problem.goals}
+        refuse(
+            Fault(
+                name, quoted(value), "a page limits objectives of its study", nearest(name, senses)
+            )
+            for name, value in limits.items()
+            if name not in senses
+        )
+        rules = [
+            f"{units.stem(name)} {senses[name]} {units.exact_text(float(value), name)}"
+            for name, value in limits.items()
+        ]
+        written = [*map(str, study.document.data.get("constraints") or ()), *rules]
+        return load(study, overrides={"constraints": json_text(written)}) if rules else study
+
     def answer(
-        self, moved: Mapping[str, Any], prefer: str | None = None, within: str | None = None
+        self,
+        moved: Mapping[str, Any],
+        prefer: str | None = None,
+        within: str | None = None,
+        limits: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the answer with what was moved, as HTML.
+        """Return the answer with what was moved, as HTML, and its objectives in SI.
 
         Raises
         ------
@@ -142,7 +163,8 @@ class Moving:
         pairs = self.overrides(moved)
         said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
         try:
-            found = self._answered(self.at(moved), prefer, within)
+            study = self.limited(self.at(moved), limits or {})
+            found = self._answered(study, prefer, within)
         except InfeasibleError as error:
             lines = tuple(str(error).split("\n"))
             shown = sections.html("", [sections.Section("infeasible", "", lines)])
@@ -160,6 +182,7 @@ class Moving:
         facts: dict[str, Any] = {"html": sections.html("", brief)}
         if isinstance(found, Answer):
             facts["pick"] = found.pick.line
+            facts["values"] = {name: found.pick.quantities[name] for name in found.best}
             if self._today is None and study.document.overrides == self.study.document.overrides:
                 self._today = found.pick
             if self._today is not None and self._today.line != found.pick.line:
@@ -358,7 +381,8 @@ class Session:
         """Return the exact answer with what was moved, or the faults of that."""
         prefer, within = (str(request[key]) if request.get(key) else None for key in HOW)
         try:
-            return self._moves.answer(request.get("moved", {}), prefer, within)
+            limits = request.get("limits")
+            return self._moves.answer(request.get("moved", {}), prefer, within, limits)
         except DseError as error:
             return {"faults": [*faults_of(error)]}
 

@@ -18,9 +18,7 @@ import dse
 from dse.algebra import units
 from dse.errors import OutputError
 from dse.page import document
-from dse.page.contents import MOST_GROUPS, MOST_LINES, binary_steps, unit_steps
-from dse.reports import front_view
-from dse.runs.finished import read_view
+from dse.page.contents import MOST_LINES, binary_steps, unit_steps
 from tests.conftest import ROOT, STUDIES, run_dse
 
 EVIL = '</script><script>alert(1)</script><!-- "quotes" & {{study}} -->'
@@ -92,7 +90,7 @@ def test_a_front_of_the_host_alone_has_a_page(tmp_path: Path) -> None:
     held = data_of(dse.report(result))
     assert unpacked(held["described"]) == ["the host alone"]
     assert held["columns"]["area_m2"]["zero"] == "mm2"  # as in the text
-    assert not held["columns"]["interface.in_flight"]["varies"]  # nothing is in flight
+    assert not held["columns"]["interface.in_flight"]["differs"]  # nothing is in flight
 
 
 def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -> None:
@@ -198,12 +196,23 @@ def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> No
     assert struck.split()[0] == "rate:"
 
 
-def test_colours_are_those_of_the_picture(tmp_path: Path) -> None:
-    dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
+@pytest.mark.parametrize(
+    ("name", "choices", "colour"),
+    [
+        ("tls_100gbps", ["core", "instances", "interface.device"], "interface.device"),
+        ("des_100gbps", ["core"], "core"),
+        ("jacobi_bandwidth", ["core", "instances", "jacobi.clock"], "core"),
+        ("platforms_power_bound", ["budget.platform", "budget.cap_divisor"], "budget.platform"),
+    ],
+)
+def test_each_kind_of_study_has_its_choices_and_one_that_colours(
+    name: str, choices: list[str], colour: str, tmp_path: Path
+) -> None:
+    dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
     held = data_of(dse.report(tmp_path / "run"))
-    view = read_view(tmp_path / "run")
-    drawn = front_view.groups(view, MOST_GROUPS)
-    assert {*unpacked(held["group"])} == {*drawn}
+    assert {*choices} <= {*held["choices"]}
+    assert held["colour"] == colour
+    assert all(len({*map(str, unpacked(held["front"][one]))}) > 1 for one in choices)
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

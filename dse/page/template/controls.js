@@ -1,4 +1,4 @@
-// What is preferred and limited by hand, and the design that is recommended then.
+// What is preferred and limited by hand, and what of that is not as in the study.
 
 function drawControls() {
   const prefer = document.getElementById("prefer");
@@ -16,8 +16,11 @@ function drawControls() {
   const dragging = document.getElementById("dragging");
   dragging.checked = !window.matchMedia("(pointer: coarse)").matches;
   dragging.addEventListener("change", () => allowDragging(dragging.checked));
-  document.getElementById("reset").addEventListener("click", () => {
-    update({ filters: {}, limits: {}, chosen: -1, ...atStart });
+  document.getElementById("reset").addEventListener("click", () => update({ filters: {} }));
+  document.getElementById("restore").addEventListener("click", () => {
+    const { by, tolerance: share } = start;
+    update({ by, tolerance: share, limits: {}, filters: {}, moved: {} });
+    if (location.search) location.assign(location.pathname + location.hash); // a front that was drawn with other numbers
   });
 }
 
@@ -41,13 +44,13 @@ function drawLimits() {
       update({ limits });
     });
     followers.push(() => {
-      if (!(name in state.limits)) slider.value = String(open);
+      const held = steps.map((_, at) => at).filter((at) => !(name in state.limits) || (most ? steps[at] <= state.limits[name] : steps[at] >= state.limits[name]));
+      if (document.activeElement !== slider) slider.value = String(name in state.limits ? held[most ? held.length - 1 : 0] ?? (most ? 0 : steps.length - 1) : open);
       said.textContent = name in state.limits ? show(state.limits[name], facts) : "no limit";
       slider.setAttribute("aria-valuetext", said.textContent);
     });
     box.append(element("label", {}, element("span", {}, `${facts.words} ${most ? "at most" : "at least"}`), said, slider));
   }
-  if (!box.children.length) box.append("No objective differs between designs of the front.");
 }
 
 function followControls() {
@@ -57,41 +60,39 @@ function followControls() {
   tolerance.disabled = state.by === KNEE || alone;
   if (document.activeElement !== tolerance) tolerance.value = String(Number((100 * state.tolerance).toPrecision(12)));
   document.getElementById("rule").textContent = ruleWords();
-  const picks = state.picks.filter((row) => row >= 0);
-  const box = document.getElementById("pick");
-  if (!picks.length) box.replaceChildren("No design of the front meets the limits.");
-  else if (data.sweep) box.replaceChildren("One design for each value of the sweep: see the table below the pictures.");
-  else box.replaceChildren(...picks.map(pickWords));
+  const differing = differingWords();
+  document.getElementById("strip").hidden = !differing.length;
+  document.getElementById("differing").textContent = differing.join("; ");
+}
+
+// What is not as in the study, in words.
+function differingWords() {
+  const words = [];
+  if (state.by !== start.by) words.push(`prefer ${bestWords()}`);
+  if (state.tolerance !== start.tolerance) words.push(`within ${Number((100 * state.tolerance).toPrecision(6))} %`);
+  for (const [name, limit] of Object.entries(state.limits)) words.push(`${columns[name].facts.words} ${columns[name].facts.sense === "maximise" ? "≥" : "≤"} ${show(limit, columns[name].facts)}`);
+  for (const name of Object.keys(state.filters)) words.push(`only some of ${columns[name].facts.words} are shown`);
+  for (const [path, value] of Object.entries({ ...given, ...state.moved })) words.push(`${path} ${value}`);
+  return words;
+}
+
+function bestWords() {
+  if (state.by === KNEE) return "the knee";
+  return data.objectives.includes(state.by) ? wanted(state.by) : data.preference.words;
 }
 
 function ruleWords() {
-  if (state.by === KNEE) return "The knee: the least sum of the objectives, each scaled to [0, 1] over the designs that meet the limits. Ties: the first objective decides, then the next.";
-  const best = data.objectives.includes(state.by) ? wanted(state.by) : data.preference.words;
+  if (state.by === KNEE) return "The knee: the least sum of the objectives, each scaled to [0, 1] over the designs that meet the limits.";
   const others = data.objectives.filter((name) => name !== state.by).map(wanted);
   const then = others.join(", then ");
-  if (!state.tolerance) return `The design with the ${best}; of equals ${then ? `the one with the ${then}` : "the first one"}.`;
-  return `Of the designs within ${100 * state.tolerance} % of the ${best}, the one with the ${then}.`;
-}
-
-function pickWords(row) {
-  const box = element("div", {}, element("b", { class: "pick" }, described[row]));
-  box.firstChild.dataset.row = row;
-  const first = startPicks[state.picks.indexOf(row)];
-  const rows = data.objectives.map((name) => {
-    const { facts, values } = columns[name];
-    return element("tr", {}, element("td", {}, facts.words), element("td", { class: "number" }, show(values[row], facts)), element("td", {}, changeWords(values[row], values[first])));
-  });
-  box.append(element("table", {}, ...rows));
-  if (first === row) box.append(element("p", { class: "small" }, "This is the answer above."));
-  else box.append(element("p", { class: "small" }, `Compared with ${described[first]}, the answer above.`));
-  return box;
+  if (!state.tolerance || !then) return "";
+  return `Of the designs within ${Number((100 * state.tolerance).toPrecision(6))} % of the ${bestWords()}, the one with the ${then}.`;
 }
 
 function changeWords(value, before) {
-  if (value === before || before === 0) return "";
+  if (before === 0) return "";
   const share = (value - before) / Math.abs(before);
+  if (Math.abs(share) < 1e-6) return "";
   if (share >= 9) return `${Number((1 + share).toPrecision(3))}x`;
   return `${Number((100 * Math.abs(share)).toPrecision(3))} % ${share > 0 ? "more" : "less"}`;
 }
-
-let startPicks = [];

@@ -2,11 +2,13 @@
 
 const facts = JSON.parse(document.getElementById("live-facts").textContent);
 const at = (name) => document.getElementById(name);
-const REACH = Math.log(10); // a slider goes from a tenth to ten times the value of the study
-const STEPS = 400;
-const moved = { ...facts.moved };
-const known = [];
+const REACH = 10; // a slider goes from a tenth to ten times the value of the study
+const PER_DECADE = 40;
 const tab = String(Math.random());
+// a page of words alone has no pictures that follow, and keeps what was moved itself
+const whole = at("data").textContent !== "null";
+const now = whole ? state : { moved: {} };
+const setters = {};
 let asked = 0;
 
 function made(name, attributes, ...children) {
@@ -21,70 +23,98 @@ async function ask(what, body) {
   return reply.ok ? reply.json() : null;
 }
 
-const place = (slider, value) => Math.round((Math.log(value / slider.value) / REACH) * STEPS);
+// What is set: what the page was drawn with, and what was moved since.
+const set = () => ({ ...facts.moved, ...now.moved });
+const isMoved = () => Object.entries(now.moved).some(([path, value]) => value !== facts.moved[path]);
 const shown = (slider, value) => `${Number((value / slider.factor).toPrecision(5))} ${slider.unit}`.trim();
 
+function setSlider(path, value) {
+  const changed = { ...now.moved };
+  if (value === undefined || value === facts.moved[path]) delete changed[path];
+  else changed[path] = value;
+  if (value === undefined && path in facts.moved) changed[path] = shown(facts.sliders.find((one) => one.path === path), facts.sliders.find((one) => one.path === path).value);
+  if (whole) update({ moved: changed });
+  else {
+    now.moved = changed;
+    followLive();
+  }
+}
+
+// Round values around that of the study, which is one of them.
+function stepsOf({ value, factor, whole: integer }) {
+  const round = (one) => (integer ? Math.max(Math.round(one), 1) : Number((one / factor).toPrecision(2)) * factor);
+  const steps = Array.from({ length: 2 * PER_DECADE + 1 }, (_, step) => round(value * REACH ** (step / PER_DECADE - 1)));
+  return [...new Set([...steps.filter((one) => Math.abs(one / value - 1) > 1e-9), value])].sort((one, other) => one - other);
+}
+
 function drawSlider(slider) {
-  const range = made("input", { type: "range", min: -STEPS, max: STEPS, step: 1, value: 0, "aria-label": slider.words, "data-path": slider.path, list: `flips-${slider.path}` });
+  const steps = stepsOf(slider);
+  const own = steps.indexOf(slider.value);
+  const range = made("input", { type: "range", min: 0, max: steps.length - 1, step: 1, value: own, "aria-label": slider.words, "data-path": slider.path, list: `flips-${slider.path}` });
   const field = made("input", { type: "text", size: 14, "aria-label": `${slider.words}, as typed` });
-  setters[slider.path] = (value) => { field.value = shown(slider, value); move(field.value); };
   const flips = made("span", { class: "small" });
   const fault = made("span", { class: "small fault", role: "alert" });
-  const now = moved[slider.path];
-  field.value = now === undefined ? shown(slider, slider.value) : now;
-  const move = (value) => {
-    if (value === undefined) delete moved[slider.path];
-    else moved[slider.path] = value;
-    soon();
+  const nearest = (value) => steps.reduce((best, one, place) => (Math.abs(Math.log(one / value)) < Math.abs(Math.log(steps[best] / value)) ? place : best), 0);
+  setters[slider.path] = (number) => {
+    const text = set()[slider.path];
+    if (document.activeElement !== field) field.value = text ?? shown(slider, slider.value);
+    if (document.activeElement !== range && (number || !text)) range.value = nearest(number || slider.value);
+    range.setAttribute("aria-valuetext", field.value);
   };
   range.addEventListener("input", () => {
-    const value = slider.value * Math.exp((Number(range.value) / STEPS) * REACH);
-    field.value = shown(slider, value);
-    move(range.value === "0" ? undefined : field.value);
+    field.value = shown(slider, steps[range.value]);
+    setSlider(slider.path, Number(range.value) === own ? undefined : field.value);
   });
-  field.addEventListener("change", () => move(field.value.trim() === shown(slider, slider.value) ? undefined : field.value.trim()));
+  field.addEventListener("change", () => setSlider(slider.path, field.value.trim() === shown(slider, slider.value) ? undefined : field.value.trim()));
   const marks = made("datalist", { id: `flips-${slider.path}` });
-  const look = async () => {
-    flips.textContent = "looking where the answer changes";
-    const found = (await ask("flips", { path: slider.path }))?.flips ?? [];
-    flips.textContent = found.map(({ at: value, becomes }) => `${value < slider.value ? "below" : "above"} ${shown(slider, value)}: ${becomes}`).join("; ") || "the answer changes nowhere near";
-    marks.append(...found.map(({ at: value }) => made("option", { value: place(slider, value) })));
-  };
   const button = made("button", { type: "button" }, "Where does the answer change?");
-  button.addEventListener("click", () => { button.hidden = true; look(); });
-  at(slider.first ? "sliders" : "more-sliders").append(made("div", { class: "slider", "data-of": slider.path }, made("label", {}, made("span", {}, slider.words), field, range), marks, button, flips, fault));
+  button.addEventListener("click", async () => {
+    button.hidden = true;
+    flips.textContent = "looking where the answer changes";
+    let reply;
+    do reply = await ask("flips", { path: slider.path }); while (reply?.interrupted);
+    const found = reply?.flips ?? [];
+    flips.textContent = found.map(({ at: value, becomes }) => `${value < slider.value ? "below" : "above"} ${shown(slider, value)}: ${becomes}`).join("; ") || "the answer changes nowhere near";
+    marks.append(...found.map(({ at: value }) => made("option", { value: nearest(value) })));
+  });
+  const ends = made("span", { class: "ends small" }, made("span", {}, shown(slider, steps[0])), made("span", {}, shown(slider, steps[steps.length - 1])));
+  at(slider.first ? "sliders" : "more-sliders").append(made("div", { class: "slider", "data-of": slider.path }, made("label", {}, made("span", {}, slider.words), field, range), ends, marks, button, flips, fault));
 }
 
-const setters = {};
-const setSlider = (path, value) => setters[path](value);
-
-function state() {
-  return { moved, prefer: at("live-prefer").value, within: at("live-within").value };
+// What a question says besides numbers: how designs are compared, and what is limited.
+function question() {
+  const moved = set();
+  if (!whole) return { moved };
+  const prefer = now.by === "own" ? null : now.by;
+  return { moved, prefer, within: now.by === KNEE ? null : `${100 * now.tolerance} %`, limits: now.limits };
 }
 
-let waiting = 0;
-function soon() {
-  clearTimeout(waiting);
-  const near = nearest();
-  if (near) tell(near);
+let before = "";
+let pausing = 0;
+function followLive() {
+  const moving = isMoved();
+  document.querySelectorAll(".follows, #more-answer, #tornado").forEach((part) => part.classList.toggle("outdated", moving));
+  at("outdated").hidden = !moving;
+  at("outdated-of").textContent = Object.entries(facts.moved).map((pair) => pair.join(" ")).join(", ") || "the study as it is";
+  at("live-answer").hidden = whole && !moving;
+  if (whole) at("card").hidden = moving;
+  for (const slider of facts.sliders) setters[slider.path]();
+  const after = JSON.stringify(question());
+  if (after === before) return;
+  before = after;
+  clearTimeout(pausing);
   at("live-answer").classList.add("stale");
-  waiting = setTimeout(() => ask_answer(++asked), 200);
+  at("searching").hidden = !moving;
+  pausing = setTimeout(askAnswer, 200);
 }
 
-// The answer to what is nearest to what is set now, until the exact one is there.
-function nearest() {
-  const distance = (one) => facts.sliders.reduce((sum, { path }) => sum + (one.moved[path] === moved[path] ? 0 : 1), 0);
-  return [...known].sort((one, other) => distance(one) - distance(other))[0];
-}
-
-async function ask_answer(number) {
-  const now = state();
-  const kept = { ...moved };
-  const found = await ask("answer", { ...now, number });
+async function askAnswer() {
+  const number = ++asked;
+  const found = await ask("answer", { ...question(), number });
   if (number !== asked || !found) return;
   at("live-answer").classList.remove("stale");
+  at("searching").hidden = true;
   at("changed").hidden = !found.changed;
-  if (!found.faults && known.push({ moved: kept, ...found }) > 100) known.shift();
   tell(found);
 }
 
@@ -100,19 +130,24 @@ function tell(found) {
   }
   faults.hidden = !faults.children.length;
   if (found.faults) return;
-  for (const slider of facts.sliders) {
-    const range = document.querySelector(`input[data-path="${slider.path}"]`);
-    const value = found.numbers?.[slider.path] ?? slider.value;
-    if (document.activeElement !== range) range.value = place(slider, value);
-  }
-  at("live-answer").innerHTML = found.html; // escaped by the program
+  for (const [path, number] of Object.entries(found.numbers ?? {})) setters[path]?.(number);
+  const said = made("div", {});
+  said.innerHTML = found.html; // escaped by the program
+  const rows = whole ? Object.entries(found.values ?? {}).map(([name, value]) => made("tr", {}, made("th", { scope: "row" }, columns[name].facts.words), made("td", { class: "number" }, made("b", {}, show(value, columns[name].facts))))) : [];
+  at("live-answer").replaceChildren(...(found.pick ? [made("p", { class: "pick" }, made("b", {}, found.pick))] : []), ...(rows.length ? [made("table", {}, made("tbody", {}, ...rows))] : []), said, made("p", { class: "small" }, found.regret ?? ""));
   at("live-answer").dataset.pick = found.pick ?? "";
-  at("live-regret").textContent = found.regret ?? "";
   at("live-set").textContent = (found.set ?? []).map((pair) => `--set "${pair}"`).join(" ");
   at("live-copy").hidden = !found.set?.length;
 }
 
-const query = () => new URLSearchParams(Object.entries(moved).map(([path, value]) => ["set", `${path}=${value}`])).toString();
+const query = () => new URLSearchParams(Object.entries(set()).map(([path, value]) => ["set", `${path}=${value}`])).toString();
+
+// Draw the page with what is set; its link keeps all else.
+function drawWith() {
+  const asking = query();
+  now.moved = {};
+  location.assign(`?${asking}${whole && fragment() ? `#${fragment()}` : ""}`);
+}
 
 async function follow() {
   const found = await ask("status", {});
@@ -138,7 +173,6 @@ at("stop").addEventListener("click", async () => {
   if (found?.faults) at("stop").disabled = false;
 });
 if (facts.run) {
-  if (!facts.sliders.length) at("live-title").textContent = "Progress";
   at("run-status").hidden = false;
   follow();
 }
@@ -148,13 +182,18 @@ if (facts.sliders.length) {
   facts.sliders.forEach(drawSlider);
   at("sliders").append(at("rest"));
   at("rest").hidden = facts.sliders.every(({ first }) => first);
-  for (const name of ["live-prefer", "live-within"]) at(name).addEventListener("change", soon);
   at("live-copy").addEventListener("click", () => navigator.clipboard.writeText(at("live-set").textContent));
-  at("live-front").addEventListener("click", () => location.assign(`?${query()}`));
+  at("live-front").addEventListener("click", drawWith);
   at("live-report").addEventListener("click", () => location.assign(`report.html?${query()}`));
   at("live-study").addEventListener("click", () => location.assign(`study.yaml?${query()}`));
+  at("cancel").addEventListener("click", () => {
+    asked += 1;
+    ask("cancel", { number: asked });
+    at("searching").hidden = true;
+  });
   offerMap();
-  soon();
+  if (whole) followers.push(followLive);
+  followLive();
 }
 at("again").addEventListener("click", async () => {
   await ask("again", {});

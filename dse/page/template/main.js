@@ -23,31 +23,24 @@ function whenDrawn() {
   }
 }
 
-function drawFrames() {
-  drawLegend();
-  frames.forEach((draw) => draw());
-}
-
-drawScatters();
+drawScatter();
 drawParallel();
 drawTable();
 drawControls();
 drawTornado();
-drawRoofs();
+settle();
+startPicks = [...state.picks];
 if (data.growth) {
   document.getElementById("growth-box").hidden = false;
   document.getElementById("growth").append(growthPicture(data.growth));
 }
-drawFrames();
-followers.push(followScatters, followParallel, followWinners, followTable, followControls);
-settle();
-startPicks = [...state.picks];
+frames.forEach((draw) => draw());
+followers.push(followScatter, followParallel, followTable, followControls, followCard, followRoofs, followDetails);
 whenDrawn();
-update(fromFragment(location.hash.slice(1)));
-allowDragging(document.getElementById("dragging").checked);
+apply(fromFragment(location.hash.slice(1)));
 
 function drawAgain() {
-  drawFrames();
+  frames.forEach((draw) => draw());
   followers.forEach((follow) => follow());
   charts.forEach((chart) => chart.getZr().flush());
 }
@@ -65,20 +58,20 @@ window.addEventListener("resize", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
     charts.forEach((chart) => chart.resize());
-    panels.forEach(drawCloud);
+    drawCloud();
     letScroll();
   }, 150);
 });
-window.addEventListener("hashchange", () => {
-  if (location.hash.includes("=") || location.hash === "") update(fromFragment(location.hash.slice(1)));
+window.addEventListener("popstate", () => {
+  if (location.hash.includes("=") || location.hash === "") apply(fromFragment(location.hash.slice(1)));
 });
 window.addEventListener("keydown", ({ key }) => {
   if (key !== "Escape") return;
-  update(state.chosen >= 0 ? { chosen: -1 } : { filters: {} });
+  if (state.chosen >= 0) unchoose();
+  else update({ filters: {} });
 });
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
 window.addEventListener("beforeprint", () => {
-  document.getElementById("more-answer").open = true;
   document.documentElement.classList.add("light");
   for (const chart of charts) chart.getDom().style.setProperty("--shape", `${chart.getWidth()} / ${chart.getHeight()}`);
   drawAgain();

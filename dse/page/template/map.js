@@ -47,7 +47,7 @@ function drawMap(found) {
     found.axes.forEach((axis, number) => {
       const [low, high] = found.ends[number];
       const value = low * (high / low) ** shares[number];
-      setSlider(axis.path, axis.whole ? Math.round(value) : Number(value.toPrecision(3)));
+      setSlider(axis.path, shown(axis, axis.whole ? Math.round(value) : Number(value.toPrecision(3))));
     });
   });
   const legend = Object.entries(found.shares).map(([answer, share]) => {
@@ -59,7 +59,7 @@ function drawMap(found) {
 
 async function refineMap() {
   const number = ++mapNumber;
-  const request = { ...state(), moved: { ...moved }, axes: [at("map-across").value, at("map-up").value] };
+  const request = { ...question(), axes: [at("map-across").value, at("map-up").value] };
   let rows = -1;
   for (;;) {
     at("map-words").textContent = rows < 0 ? "computing the first rows" : `${rows} rows, more are computed`;
@@ -69,8 +69,12 @@ async function refineMap() {
       at("map-words").textContent = found ? found.faults.map(({ rule, remedy }) => [rule, remedy].filter(Boolean).join("; ")).join(". ") : "the program does not answer";
       return;
     }
+    if (found.interrupted) {
+      await new Promise((done) => setTimeout(done, 300)); // an answer comes first
+      if (!found.cells) continue;
+    }
     drawMap(found);
-    if (!found.more || found.rows <= rows) {
+    if (!found.interrupted && (!found.more || found.rows <= rows)) {
       at("map-words").textContent = `${found.rows} rows, each exact along the first number${found.more ? "; there is no time for more" : ""}. A click sets both numbers.`;
       return;
     }

@@ -1,7 +1,9 @@
 // Designs as lines across axes: the swept field, choices, objectives, and what limits a design.
 
+const FEWEST = 4; // of fewer designs the table says as much
 let parallel = null;
 let crossed = [];
+let coloured = null;
 let syncing = false; // while axes are set one by one, what they hold together is no selection
 
 function parallelColumns() {
@@ -14,7 +16,7 @@ function parallelColumns() {
 function drawParallel() {
   crossed = parallelColumns();
   const box = document.getElementById("parallel");
-  if (crossed.length < 2 || size < 2) {
+  if (crossed.length < 2 || size < FEWEST) {
     document.getElementById("parallel-box").hidden = true;
     return;
   }
@@ -63,7 +65,8 @@ function shortened(text) {
 
 function followParallel() {
   if (!parallel) return;
-  const bright = (row) => state.inside[row] && state.admitted[row];
+  if (coloured !== state.colour) parallel.setOption(parallelFrame(), { notMerge: true });
+  coloured = state.colour;
   const line = (row) => crossed.map((name) => columns[name].places[row]);
   const drawn = data.lines;
   const opacity = drawn.length > 500 ? 0.25 : drawn.length > 60 ? 0.45 : 0.8;
@@ -72,7 +75,7 @@ function followParallel() {
   parallel.setOption({
     series: [
       series("faded", drawn.filter((row) => !bright(row)), { color: colour("faded"), width: 1, opacity: 0.15 }, 1),
-      ...groupNames.map((group) => series(`group ${group}`, drawn.filter((row) => groups[row] === group && bright(row)), { color: look(group)[0], width: 1.4, opacity }, 2)),
+      ...hues.names.map((group) => series(`group ${group}`, drawn.filter((row) => hues.labels[row] === group && bright(row)), { color: look(group)[0], width: 1.4, opacity }, 2)),
       series("casing", picks, { color: colour("paper"), width: 9, opacity: 1 }, 3),
       series("recommended", picks, { color: colour("ink"), width: 4, opacity: 1 }, 3),
       series("chosen", state.chosen >= 0 ? [state.chosen] : [], { color: colour("blue"), width: 3, type: "dashed", opacity: 1 }, 4),

@@ -29,16 +29,16 @@ function saveCsv() {
   download(fileName("designs", ".csv"), new Blob([csvText(rows)], { type: "text/csv" }));
 }
 
-function saving(panel, about) {
+function saving() {
   const button = (words, save) => {
-    const made = element("button", { type: "button", "aria-label": `${about} as ${words}` }, words);
-    made.addEventListener("click", () => save(panel, about));
+    const made = element("button", { type: "button", "aria-label": `Scatter as ${words}` }, words);
+    made.addEventListener("click", () => save(panel));
     return made;
   };
   return element("div", { class: "save" }, button("PNG", savePng), button("SVG", saveSvg));
 }
 
-function savePng({ chart, canvas }, about) {
+function savePng({ chart, canvas, about }) {
   const top = chart.renderToCanvas({ pixelRatio: 2 });
   const whole = element("canvas", { width: top.width, height: top.height });
   const brush = whole.getContext("2d");
@@ -49,7 +49,7 @@ function savePng({ chart, canvas }, about) {
   whole.toBlob((blob) => download(fileName(about, ".png"), blob));
 }
 
-// Points of the front and words are shapes; the grey points stay an image.
+// Points of the front are shapes and words are text; the grey points stay an image.
 function svgText({ chart, canvas }) {
   const drawn = echarts.init(null, null, { renderer: "svg", ssr: true, width: chart.getWidth(), height: chart.getHeight() });
   drawn.setOption(chart.getOption());
@@ -59,8 +59,8 @@ function svgText({ chart, canvas }) {
   return text.replace(/^<svg[^>]*>/, (tag) => tag + behind);
 }
 
-function saveSvg(panel, about) {
-  download(fileName(about, ".svg"), new Blob([svgText(panel)], { type: "image/svg+xml" }));
+function saveSvg() {
+  download(fileName(panel.about, ".svg"), new Blob([svgText(panel)], { type: "image/svg+xml" }));
 }
 
 function copied(text) {

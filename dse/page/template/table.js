@@ -6,7 +6,7 @@ let most = STEP;
 
 // Choices before objectives, unless the screen has no room for both.
 const middle = narrow() ? [data.objectives, data.choices] : [data.choices, data.objectives];
-const tableColumns = [...new Set([data.sweep, ...middle.flat(), data.category].filter(Boolean))];
+const tableColumns = [...new Set([data.sweep, ...middle.flat(), data.category].filter((name) => name && (columns[name].facts.differs || data.objectives.includes(name))))];
 
 function drawTable() {
   const table = document.getElementById("table");
@@ -93,13 +93,13 @@ function followTable() {
   const shown = lines.slice(0, most);
   table.tBodies[0].replaceChildren(...shown.map((some) => tableLine(some, some.some((row) => picks.has(row)))));
   const words = rows.length === size ? `${size > 1 ? "all " : ""}${size.toLocaleString("en")} design${size === 1 ? "" : "s"}` : `${rows.length.toLocaleString("en")} of ${size.toLocaleString("en")} designs selected`;
-  document.getElementById("count").textContent = words;
+  const admitted = Object.keys(state.limits).length ? `, ${rows.filter((row) => state.admitted[row]).length.toLocaleString("en")} within the limits` : "";
+  document.getElementById("count").textContent = words + admitted;
   const fewer = lines.length < rows.length ? ` on ${lines.length.toLocaleString("en")} lines` : "";
   table.caption.textContent = words + fewer + (shown.length < lines.length ? `, ${shown.length} of them in the table` : "");
   const more = document.getElementById("more");
   more.hidden = shown.length === lines.length;
   more.textContent = `Show ${Math.min(STEP, lines.length - shown.length)} more`;
-  showChosen();
 }
 
 // Let the fields of a heading show what is selected, unless somebody writes in one.
@@ -123,8 +123,8 @@ function fillFields(cell) {
 
 function tableLine(some, picked) {
   const [row] = some;
-  const name = element("button", { type: "button" }, designs[row]);
-  name.addEventListener("click", () => update({ chosen: row }));
+  const name = element("button", { type: "button" }, nameOf(row));
+  name.addEventListener("click", (event) => choose(row, event));
   const cells = [element("td", { class: "named" }, name)];
   for (const column of tableColumns) {
     const { facts, values } = columns[column];
@@ -135,20 +135,6 @@ function tableLine(some, picked) {
   const line = element("tr", { class: picked ? "recommended" : state.admitted[row] ? "" : "limited" }, ...cells);
   line.dataset.row = row;
   return line;
-}
-
-function showChosen() {
-  const box = document.getElementById("chosen");
-  const row = state.chosen;
-  box.hidden = row < 0;
-  if (row < 0) return;
-  const pairs = Object.values(columns).map(({ facts, values }) => [facts.words, show(values[row], facts)]);
-  for (const [name, { facts, values }] of Object.entries(details)) pairs.push([facts.words ?? name, show(values[row], facts)]);
-  const list = pairs.map(([words, value]) => element("div", {}, element("dt", {}, words), element("dd", {}, value)));
-  const close = element("button", { type: "button", class: "close" }, "Close");
-  close.addEventListener("click", () => update({ chosen: -1 }));
-  const command = data.assigned[row] && copied(`--design "${data.assigned[row].replaceAll(" = ", "=")}"`);
-  box.replaceChildren(element("p", {}, element("b", {}, described[row]), " ", close), ...(command ? [command] : []), element("dl", {}, ...list));
 }
 
 const details = Object.fromEntries(Object.entries(data.details).map(([name, { facts, values }]) => [name, { facts, values: unpacked(values) }]));

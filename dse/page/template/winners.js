@@ -20,56 +20,41 @@ function winnerSpans() {
   return spans;
 }
 
-// Return a colour by kind of design; neighbours never share one.
-function winnerColours(spans) {
-  const colours = new Map([["", "transparent"]]);
-  let next = 0;
-  spans.forEach((span, at) => {
-    if (colours.has(span.kind)) return;
-    const before = at ? colours.get(spans[at - 1].kind) : null;
-    if (FILLS[next % FILLS.length] === before) next += 1;
-    colours.set(span.kind, FILLS[next % FILLS.length]);
-    next += 1;
+// Return the hue and the strength of each shade; neighbours differ in one of both.
+function winnerShades(spans) {
+  let strong = false;
+  return spans.map(({ row }, at) => {
+    const fill = row < 0 ? "transparent" : look(hues.labels[row])[0];
+    const before = at && spans[at - 1].row >= 0 ? look(hues.labels[spans[at - 1].row])[0] : "";
+    strong = fill === before ? !strong : false;
+    return { color: fill, opacity: strong ? 0.45 : 0.2 };
   });
-  return colours;
 }
 
-function winnerLine(panel) {
+function winnerLine(axes) {
   const spans = winnerSpans();
-  const colours = winnerColours(spans);
+  const shades = winnerShades(spans);
   const picks = state.picks.filter((row) => row >= 0);
-  const sorted = pointsOf(panel, picks).sort((one, other) => one[0] - other[0]);
-  const areas = spans.filter((span) => span.high > span.low).map((span) => [
-    { xAxis: span.low, itemStyle: { color: colours.get(span.kind), opacity: 0.28 } },
-    { xAxis: span.high },
-  ]);
+  const sorted = pointsOf(axes, picks).sort((one, other) => one[0] - other[0]);
+  const areas = spans.flatMap((span, at) => (span.high > span.low ? [[{ xAxis: span.low, itemStyle: shades[at] }, { xAxis: span.high }]] : []));
   return {
     id: "winners", type: "line", data: sorted, showSymbol: false, z: 3, silent: true, lineStyle: { color: colour("ink"), width: 1.6 },
-    markArea: { silent: true, data: areas },
+    markArea: { silent: true, data: state.x === data.sweep ? areas : [] },
   };
 }
 
-function followWinners() {
-  if (!data.sweep) return;
-  document.getElementById("winners").hidden = false;
-  const table = document.getElementById("winners-table");
+function winnersTable() {
   const { facts, kinds: labels } = columns[data.sweep];
   const shown = (place) => (labels ? labels[place] : show(place * facts.axis.factor, facts));
   const ends = alongNumber ? [`from ${facts.words}`, "to"] : [facts.words];
-  const head = [...ends, "recommended"];
-  document.getElementById("shades").hidden = !alongNumber;
-  table.replaceChildren(element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))));
-  const body = element("tbody");
+  const head = element("tr", {}, ...[...ends, "recommended"].map((text) => element("th", { scope: "col" }, text)));
   const spans = winnerSpans();
-  const colours = winnerColours(spans);
-  for (const span of spans) {
+  const shades = winnerShades(spans);
+  const lines = spans.map((span, at) => {
     const swatch = element("span", { class: "swatch" });
-    swatch.style.background = colours.get(span.kind);
-    swatch.style.opacity = 0.6;
-    body.append(element("tr", {},
-      ...(alongNumber ? [span.from, span.to] : [span.from]).map(
-        (place) => element("td", { class: alongNumber ? "number" : "" }, shown(place))),
-      element("td", {}, swatch, ` ${span.kind || "no design meets the limits"}`)));
-  }
-  table.append(body);
+    Object.assign(swatch.style, { background: shades[at].color, opacity: shades[at].opacity });
+    const places = (alongNumber ? [span.from, span.to] : [span.from]).map((place) => element("td", { class: alongNumber ? "number" : "" }, shown(place)));
+    return element("tr", {}, ...places, element("td", {}, swatch, ` ${span.kind || "no design meets the limits"}`));
+  });
+  return element("div", { class: "wide short", tabindex: "0", role: "region", "aria-label": "Recommended along the sweep" }, element("table", { id: "winners-table" }, element("thead", {}, head), element("tbody", {}, ...lines)));
 }
