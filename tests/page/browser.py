@@ -84,8 +84,16 @@ class Browser:
         elif method == "Network.requestWillBeSent":
             self.requests.append(about["request"]["url"])
 
-    def open(self, page: Path, *, width: int = 1280, height: int = 900, phone: bool = False) -> int:
-        """Show a page from disk; return after how many milliseconds its pictures were drawn."""
+    def open(
+        self,
+        page: Path,
+        link: str = "",
+        *,
+        width: int = 1280,
+        height: int = 900,
+        phone: bool = False,
+    ) -> int:
+        """Show a page from disk as a link has it; return after how many ms it was drawn."""
         self(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -94,7 +102,8 @@ class Browser:
             mobile=phone,
         )
         self("Emulation.setTouchEmulationEnabled", enabled=phone)
-        self("Page.navigate", url=page.resolve().as_uri())
+        self("Page.navigate", url="about:blank")  # another fragment alone would load nothing
+        self("Page.navigate", url=f"{page.resolve().as_uri()}{link}")
         return int(self.until("document.documentElement?.dataset.drawn ?? ''"))
 
     def until(self, expression: str) -> Any:

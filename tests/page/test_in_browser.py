@@ -31,6 +31,8 @@ axes:
 objectives: {area: minimise, total_power: minimise, offload_latency: minimise, throughput: maximise}
 """
 STUDY = {
+    "tls": STUDIES / "tls_100gbps.yaml",
+    "platforms": STUDIES / "platforms_power_bound.yaml",
     "jacobi": STUDIES / "jacobi_bandwidth.yaml",
     "crypto": STUDIES / "crypto_interface_100gbps.yaml",
     "sweep": STUDIES / "des_fft_sweep.yaml",
@@ -42,6 +44,8 @@ SMALLER = {
     "one": {"objectives": "{power: minimise}"},
     "sweep": {"sweep.workload.rate": "{from: 1 Gbit/s, to: 60 Gbit/s, points: 60}"},
 }
+FLAT = {"deviceScaleFactor": 1, "mobile": False}
+PICTURE = "document.querySelector('.scatter .chart canvas')"
 PHONE = {"width": 390, "height": 844, "phone": True}
 
 
@@ -123,7 +127,8 @@ def test_a_page_loads_without_network_and_without_an_error(
     page = run(name) / "report.html"
     tab.open(page, **look)
     assert tab.problems == []
-    assert tab.requests == [page.resolve().as_uri()]
+    assert tab.requests[-1:] == [page.resolve().as_uri()]
+    assert {*tab.requests[:-1]} <= {"about:blank"}
     assert tab.value("document.getElementById('fault').hidden")
     assert tab.value("document.documentElement.scrollWidth <= window.innerWidth")
     assert tab.value("document.querySelectorAll('.scatter .chart canvas').length") == 1
@@ -194,6 +199,113 @@ def test_a_limit_moved_with_keys_gives_the_answer_of_a_study_with_that_constrain
     assert text_of(tab, "#pick .pick") == shown.designs[picked(tab)]
     missed = sum(value < limit if ">=" in rule else value > limit for value in values)
     assert tab.value("document.querySelectorAll('#table tr.limited').length") == missed > 0
+
+
+def shown_rows(tab: Browser) -> list[int]:
+    """Return which design the card, the ring, the table and its link recommend."""
+    series = (
+        "echarts.getInstanceByDom(document.querySelector('.scatter .chart')).getOption().series"
+    )
+    ring = f"{series}.find(({{id}}) => id === 'recommended').data.map(({{value}}) => value[2])"
+    table = "[...document.querySelectorAll('#table tr.recommended')].map((r) => +r.dataset.row)"
+    found: list[int] = json.loads(tab.value(f"JSON.stringify([...{ring}, ...{table}])"))
+    return [picked(tab), *found]
+
+
+@pytest.mark.parametrize(
+    ("name", "prefer", "limit", "rule"),
+    [
+        ("tls", "area_m2", ("offload_latency_p99_s", 3e-6), "offload_latency_p99 <= 3 us"),
+        ("tls", "total_power_w", ("area_m2", 0.39e-6), "area <= 0.39 mm2"),
+        ("jacobi", "throughput_bit_per_s", ("total_power_w", 1.5), "total_power <= 1.5 W"),
+        ("crypto", "knee", ("area_m2", 0.3e-6), "area <= 0.3 mm2"),
+    ],
+)
+def test_a_copied_link_has_one_answer_that_of_the_program(
+    name: str,
+    prefer: str,
+    limit: tuple[str, float],
+    rule: str,
+    tab: Browser,
+    run: Callable[[str], Path],
+) -> None:
+    goal, value = limit
+    tab.open(run(name) / "report.html", f"#prefer={prefer}&limit.{goal}={value!r}")
+    unfold(tab)
+    chosen, ring, *table = shown_rows(tab)
+    assert ring == chosen
+    assert table == [chosen] or chosen >= 50  # beyond the rows that are shown
+    written = dse.load(STUDY[name]).document.data.get("constraints") or []
+    constraints = {"constraints": json.dumps([*map(str, written), rule])}
+    answer = dse.answer(STUDY[name], prefer=prefer, flips=False, all=False, overrides=constraints)
+    front = read_page_run(run(name)).view.front
+    for column in dict(read_page_run(run(name)).view.objectives):
+        assert front[column][chosen] == answer.pick.quantities[column], column
+    assert not tab.value("document.getElementById('strip').hidden")
+    tab.value("document.getElementById('restore').click()")
+    start = json.loads((run(name) / "manifest.json").read_text(encoding="utf-8"))["recommended"]
+    assert {*shown_rows(tab)} <= {start["row"] - 1}
+    assert tab.value("document.getElementById('strip').hidden")
+
+
+def test_back_undoes_and_a_link_has_names(tab: Browser, run: Callable[[str], Path]) -> None:
+    tab.open(run("tls") / "report.html")
+    before = picked(tab)
+    choose(tab, "#prefer", "offload_latency_p99_s")
+    assert text_of(tab, "#pick .pick") == "the host alone"
+    tab.value("document.querySelector('td.named button').click()")
+    choose(tab, '[data-column="interface.device"] input', "dsa")
+    link = tab.value("decodeURIComponent(location.hash)")
+    assert "prefer=offload_latency_p99_s" in link
+    assert "filter.interface.device=dsa_batch" in link
+    assert "design=host.alone" in link or "design=the+host+alone" in link
+    for _ in range(3):
+        tab.value("history.back()")
+        tab.until(f"decodeURIComponent(location.hash) !== {json.dumps(link)} || ''")
+        link = tab.value("decodeURIComponent(location.hash)")
+    assert picked(tab) == before
+
+
+@pytest.mark.parametrize("look", [{}, PHONE], ids=["desk", "phone"])
+def test_the_details_of_a_click_are_beside_it(
+    look: dict[str, Any], tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("crypto") / "report.html", **look)
+    for row in (0, 45):
+        named = f"#table tbody tr:nth-child({row + 1}) button"
+        place(tab, named)
+        tab.value(f"document.querySelector('{named}').focus()")
+        tab.value(f"document.querySelector('{named}').click()")
+        box = "document.getElementById('chosen').getBoundingClientRect()"
+        inside = "(({top, left, right, bottom}) => top >= 0 && left >= 0 && right <= innerWidth"
+        assert tab.value(f"{inside} && bottom <= innerHeight)({box})"), row
+        assert tab.value("document.activeElement.id") == "chosen"
+        tab.key("Escape", 27)
+        assert tab.value("document.getElementById('chosen').hidden")
+
+
+@pytest.mark.parametrize("name", ["tls", "crypto", "jacobi", "sweep", "platforms", "four"])
+def test_the_choices_of_a_study_are_axes_filters_and_colours(
+    name: str, tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.problems.clear()
+    tab.open(run(name) / "report.html")
+    held = json.loads(tab.value("document.getElementById('data').textContent"))
+    choices = [one for one in held["choices"] if held["columns"][one]["differs"]]
+    assert choices
+    for side in ("x", "y", "colour"):
+        field = f"[data-side={side}]"
+        options = tab.value(
+            f"[...document.querySelector('{field}').options].map(o => o.value).join()"
+        )
+        assert {*choices} <= {*options.split(",")}, side
+        for choice in choices:
+            choose(tab, field, choice)
+    filters = tab.value(
+        "[...document.querySelectorAll('#table th')].map(t => t.dataset.column).join()"
+    )
+    assert {*choices} <= {*filters.split(",")}
+    assert tab.problems == []
 
 
 def test_no_design_meets_limits_that_are_too_tight(
@@ -274,7 +386,15 @@ def test_along_a_sweep_the_shades_are_the_answers_of_the_program(
 def test_a_page_is_printed(tab: Browser, run: Callable[[str], Path], tmp_path: Path) -> None:
     tab.open(run("jacobi") / "report.html")
     tab.printed(tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    printed = (tmp_path / "page.pdf").read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    tab("Emulation.setEmulatedMedia", media="print")
+    wide, high = 703, 1032  # A4 within its margins
+    tab("Emulation.setDeviceMetricsOverride", width=wide, height=high, **FLAT)
+    picture = json.loads(tab.value(f"JSON.stringify({PICTURE}.getBoundingClientRect().toJSON())"))
+    tab("Emulation.setEmulatedMedia", media="")
+    assert picture["height"] > 250
+    assert picture["bottom"] <= high
     assert tab.problems == []
 
 
