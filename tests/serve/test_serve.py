@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -136,6 +136,50 @@ def test_what_was_overtaken_in_its_tab_is_not_searched() -> None:
         answered(server, tab="a", number=5)
         assert answered(server, tab="a", number=4) == {"overtaken": True, "faults": []}
         assert "pick" in answered(server, tab="b", number=1)
+
+
+def cpu_s(work: Callable[[], Any]) -> float:
+    """Return the CPU time that this process takes meanwhile."""
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def test_an_answer_waits_for_no_map_and_a_search_is_cancelled(tmp_path: Path) -> None:
+    found: dict[str, Any] = {}
+
+    def asking(what: str, body: dict[str, Any]) -> threading.Thread:
+        thread = threading.Thread(
+            target=lambda: found.update(json.loads(ask(server, what, body)[1]))
+        )
+        thread.start()
+        time.sleep(0.5)
+        return thread
+
+    with serving(STUDIES / "tls_100gbps.yaml") as server:
+        drawing = asking("map", {"axes": ["workload.rate", "workload.granularity"]})
+        moved = {"workload.rate": "70 Gbit/s"}
+        assert cpu_s(lambda: answered(server, moved=moved)) < 3  # the map takes 5 s
+        drawing.join()
+    assert found["interrupted"]
+    (tmp_path / "large.yaml").write_text(f"# Which?\n{LARGE.replace('effort: 1 ms', 'seed: 1')}")
+    with serving(tmp_path / "large.yaml") as server:
+        searching = asking("answer", {"tab": "a", "number": 1, "version": 1})
+        ask(server, "cancel", {"tab": "a", "number": 2})
+        assert cpu_s(searching.join) < 3  # an answer has 5 s
+    assert found["overtaken"]
+
+
+def test_limits_of_the_page_are_constraints_of_the_answer() -> None:
+    with serving(DES) as server:
+        limited = {"limits": {"area_m2": 0.16e-6}, "moved": {"workload.rate": "90 Gbps"}}
+        found = answered(server, **limited)
+        (fault,) = answered(server, limits={"search": 1})["faults"]
+    rules = {"constraints": "[area <= 0.16 mm2]"}
+    direct = dse.answer(DES, rate="90 Gbps", flips=False, all=False, overrides=rules)
+    assert found["pick"] == direct.pick.line
+    assert found["values"] == {name: direct.pick.quantities[name] for name in direct.best}
+    assert fault["path"] == "search"
 
 
 def test_page_and_study_are_saved_with_what_was_set(tmp_path: Path) -> None:
@@ -400,6 +444,8 @@ def test_in_a_browser_a_slider_moves_the_answer_and_a_fault_stands_beside_it(
         pick = "document.querySelector('#live-answer:not(.stale) .pick')?.textContent ?? ''"
         tab.until(pick)
         assert tab.value("document.getElementById('card').hidden")
+        tab.value("location.reload()")  # the address keeps it
+        tab.until(f"performance.navigation.type === 1 && ({pick})")
         command = tab.value("document.getElementById('live-set').textContent")
         rate = command.removeprefix('--set "workload.rate=').removesuffix('"')
         assert tab.value(pick) == dse.answer(DES, rate=rate, flips=False).pick.line
@@ -407,6 +453,11 @@ def test_in_a_browser_a_slider_moves_the_answer_and_a_fault_stands_beside_it(
         tab.value(f"{field}.value = '73 foo'; {field}.dispatchEvent(new Event('change'))")
         said = tab.until("document.querySelector('.slider .fault').textContent")
         assert "'foo' is not a known unit" in said
+        tab.value("document.getElementById('restore').click()")
+        assert tab.value(card) == "3 u16"
+        assert not tab.value("document.getElementById('card').hidden")
+        tab.value("history.back()")
+        assert tab.until("document.getElementById('card').hidden")
         assert {urlsplit(url).netloc for url in tab.requests} == {f"127.0.0.1:{server.server_port}"}
         assert tab.problems == []
 

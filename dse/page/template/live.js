@@ -41,8 +41,12 @@ function setSlider(path, value) {
 }
 
 // Round values around that of the study, which is one of them.
-function stepsOf({ value, factor, whole: integer }) {
-  const round = (one) => (integer ? Math.max(Math.round(one), 1) : Number((one / factor).toPrecision(2)) * factor);
+function stepsOf({ value, factor, unit, whole: integer }) {
+  const quarter = (one) => 2 ** Math.floor(Math.log2(one)) / 4; // of KiB, what is a whole number of bytes
+  const round = (one) => {
+    if (unit.endsWith("iB")) return Math.round(one / quarter(one)) * quarter(one);
+    return integer ? Math.max(Math.round(one), 1) : Number((one / factor).toPrecision(2)) * factor;
+  };
   const steps = Array.from({ length: 2 * PER_DECADE + 1 }, (_, step) => round(value * REACH ** (step / PER_DECADE - 1)));
   return [...new Set([...steps.filter((one) => Math.abs(one / value - 1) > 1e-9), value])].sort((one, other) => one - other);
 }
@@ -133,6 +137,7 @@ function tell(found) {
   for (const [path, number] of Object.entries(found.numbers ?? {})) setters[path]?.(number);
   const said = made("div", {});
   said.innerHTML = found.html; // escaped by the program
+  if (whole && found.values) said.querySelectorAll("p:nth-child(-n+2)").forEach((line) => line.remove()); // design and numbers, which stand above
   const rows = whole ? Object.entries(found.values ?? {}).map(([name, value]) => made("tr", {}, made("th", { scope: "row" }, columns[name].facts.words), made("td", { class: "number" }, made("b", {}, show(value, columns[name].facts))))) : [];
   at("live-answer").replaceChildren(...(found.pick ? [made("p", { class: "pick" }, made("b", {}, found.pick))] : []), ...(rows.length ? [made("table", {}, made("tbody", {}, ...rows))] : []), said, made("p", { class: "small" }, found.regret ?? ""));
   at("live-answer").dataset.pick = found.pick ?? "";
