@@ -103,33 +103,20 @@ def certificate_section(run: PageRun) -> Section:
     lines = [claim_of(manifest), *(f"Unfinished: {why}." for why in certificate["unfinished"])]
     if not is_so_far(manifest):
         lines.append("Checksums match: files unchanged since the run.")
-    ways = " and ".join(certificate.get("way", ()))
-    reasons = listed(list(certificate.get("reason", ())))
+    ways = " and ".join(certificate["way"])
+    reasons = listed(certificate["reason"])
     counts = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible", "ties")
     counted = [
-        f"{certificate[name]:,} {name.replace('_', ' ')}"
-        for name in counts
-        if certificate.get(name)
+        f"{certificate[name]:,} {name.replace('_', ' ')}" for name in counts if certificate[name]
     ]
-    if "designs" in certificate:
-        how = f"{ways}: {reasons}" if reasons else ways
-        lines.append(f"{certificate['designs']:,} designs, {listed(counted)} ({how}).")
-    if "floats" in certificate:
-<<<<<<< HEAD
-        rows.append(("numbers", str(certificate["floats"])))
-    rows.append(("constraints", "; ".join(manifest["constraints"]) or "none"))
-    versions = manifest["versions"]
-    rows.append(("versions", ", ".join(f"{name} {number}" for name, number in versions.items())))
-    rows.append(("checksum of the study", manifest["study_sha256"]))
-    return Section("certificate", run.name, tuple(lines), rows=tuple(rows))
-=======
-        lines.append(f"Numbers: {certificate['floats']}.")
+    how = f"{ways}: {reasons}" if reasons else ways
+    lines.append(f"{certificate['designs']:,} designs, {listed(counted)} ({how}).")
+    lines.append(f"Numbers: {certificate['floats']}.")
     versions = ", ".join(f"{name} {number}" for name, number in manifest["versions"].items())
     lines.append(f"Method {manifest['method']}, seed {manifest['seed']}; {versions}.")
     lines.append(f"Checksum of the study: {manifest['study_sha256']}")
     made = f"{date.today():%d %B %Y}, dse {manifest['versions'].get(DISTRIBUTION, '')}"
     return Section("certificate", lines=tuple(lines), facts=[lines[0], made.lstrip("0")])
->>>>>>> dfeb5209 (Let all of a page follow one answer, and put it first)
 
 
 def study_section(run: PageRun) -> Section:

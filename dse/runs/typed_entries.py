@@ -112,6 +112,7 @@ class _Picture(_Entries):
     limits: bool
     sweep: str | None
     names: list[str]
+    labels: dict[str, str] = {}
 
 
 class _Source(_Entries):
