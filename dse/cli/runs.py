@@ -108,9 +108,7 @@ def run(
             with INTERRUPT.deferred() as stop:
                 result = call(out=folder, progress=progress, stop=stop, callback=first)
             if report:
-                from dse.api import pages
-
-                pages.write_page(folder)
+                imported("dse.api.pages:write_page")(folder)
     except OutputError:  # what was found is printed all the same
         if json and found:
             show_json({"folder": None} | found[0].to_dict())
