@@ -101,7 +101,7 @@ def decision_map(
     counts
         Tell designs apart by minimum instance counts too.
     by : AXIS
-        Tell designs apart by this choice alone, device for instance.
+        Tell designs apart by this choice alone (default over two numbers: device, or design).
     time : TIME
         Most CPU time: "10 min" (default: search.effort).  Up to where the range is settled is
         said.

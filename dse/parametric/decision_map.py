@@ -9,29 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from dse.errors import TooLargeError, UnitError
+from dse.errors import DseError, TooLargeError, UnitError
 from dse.files.document import Document
 from dse.model.labels import labelled_line
+from dse.model.problem import Problem
 from dse.parametric.breakpoints import Line, proofs_text
 from dse.parametric.crossovers import AnswerInterval
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.question import NumberScale, Question, logarithmic_from
 from dse.parametric.sweep_search import axis_of, intervals_of, objectives_at, read_range
-from dse.reports.text import Printable, plural, table_text, unit_suffix
+from dse.reports.text import Printable, in_words, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import Assumption, assumptions_of
-from dse.study.study import Study
+from dse.study.study import Study, prepare
 
 FIRST, MOST_ROWS = 9, 257
 """Rows before any two are compared, and most rows."""
 
 PIXEL = 0.01
 """Boundaries of neighbouring rows differ by less of the range, or the rows are this near."""
+
+DEVICE = "interface.device"
 
 Ends = tuple[float, float]
 
@@ -47,6 +51,11 @@ class MapRow:
     def names(self) -> tuple[str, ...]:
         """The answers in order."""
         return tuple(", ".join(one.designs) or NOTHING_FITS for one in self.intervals)
+
+    def at(self, first: float) -> str:
+        """Return the answer at a value of the first number."""
+        pairs = zip(self.intervals, self.names, strict=True)
+        return next((name for one, name in pairs if one.low <= first <= one.high), NOTHING_FITS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +76,10 @@ class DecisionMap(Printable):
         By the second number, from its low end on.
     unfinished
         What ended the search early, in words; empty where it is whole.
+    own
+        The study's own values of both numbers, in SI; None of what it gives several of.
+    by
+        The axes that alone tell answers apart; empty where all do.
     """
 
     study: Study
@@ -76,6 +89,15 @@ class DecisionMap(Printable):
     followed: str
     rows: tuple[MapRow, ...]
     unfinished: str = ""
+    own: tuple[float | None, float | None] = (None, None)
+    by: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> int:
+        """The place of the objective that is preferred, the first where none is alone."""
+        names = [goal.name for goal in self.study.problem.goals]
+        words = [in_words(name) * (in_words(name) in self.followed) for name in names]
+        return words.index(max(words, key=len))
 
     @property
     def shares(self) -> dict[str, float]:
@@ -128,10 +150,12 @@ class DecisionMap(Printable):
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as plain data in SI."""
         units_ = [unit_suffix(entry.quantity) for entry in (self.first, self.second)]
+        goals = [goal.name for goal in self.study.problem.goals]
         return {
             "first": self.first.name,
             "second": self.second.name,
             "followed": self.followed,
+            "by": list(self.by),
             "rows": [
                 {
                     f"second{units_[1]}": row.value,
@@ -140,6 +164,8 @@ class DecisionMap(Printable):
                             f"from{units_[0]}": one.low,
                             f"to{units_[0]}": one.high,
                             "answer": name,
+                            "at_from": dict(zip(goals, one.first, strict=False)),
+                            "at_to": dict(zip(goals, one.last, strict=False)),
                             "proof": one.proof,
                         }
                         for name, one in zip(row.names, row.intervals, strict=True)
@@ -174,6 +200,7 @@ def find_map(
     TooLargeError
         When the time is over before the first row is known.
     """
+    given = found
     study, first, low, high = read_range(found, ranges[0])
     study, second, bottom, top = read_range(study.document, ranges[1])
     if first.name == second.name:
@@ -181,7 +208,7 @@ def find_map(
     question = Question(
         study.preferring(prefer),
         counts=counts,
-        by=tuple(axis_of(study.problem, name) for name in by),
+        by=tuple(axis_of(study.problem, name) for name in by) or _asked(study.problem, counts),
     )
     budget = (budget or Budget()).within(study.settings)
     scale = NumberScale(logarithmic_from(bottom, top), second.integer, second.among)
@@ -203,7 +230,30 @@ def find_map(
         unfinished = f"{work.ended or error}: rows are further apart than elsewhere"
     ordered = tuple(rows[value] for value in sorted(rows))
     text = question.preference.text
-    return DecisionMap(study, first, second, ends, text, ordered, unfinished)
+    own = _own(given, first), _own(given, second)
+    names = tuple(study.problem.space.axes[place].name for place in question.by)
+    return DecisionMap(study, first, second, ends, text, ordered, unfinished, own, names)
+
+
+def _asked(problem: Problem, counts: bool) -> tuple[int, ...]:
+    """Return the axis that a study asks about: the device, else the design of a stage.
+
+    None where there are several, or instances are asked for.
+    """
+    wide = [place for place, axis in enumerate(problem.space.axes) if axis.size > 1]
+    for end in (DEVICE, ".design"):
+        found = [place for place in wide if problem.space.axes[place].name.endswith(end)]
+        if len(found) == 1 and not counts:
+            return (found[0],)
+    return ()
+
+
+def _own(found: Document, entry: Assumption) -> float | None:
+    """Return the one value that a study gives a number, None where it gives several or none."""
+    with suppress(DseError):
+        every = assumptions_of(prepare(found))
+        return next((one.value for one in every if one.name == entry.name), None)
+    return None
 
 
 def _row(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, Polygon
 
 from dse.algebra import units
 from dse.files.csv import inert
@@ -21,6 +24,8 @@ from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports.drawing import (
     FILLS,
+    HALO,
+    LINE_COLOUR,
     Band,
     Picture,
     log_ticks,
@@ -31,7 +36,7 @@ from dse.reports.drawing import (
     shade,
     without_repeats,
 )
-from dse.reports.front_view import MOST_CHARACTERS, elided_apart
+from dse.reports.front_view import MOST_CHARACTERS, elided, elided_apart
 from dse.reports.text import in_words, plural, unit_suffix
 
 MOST_BARS = 40
@@ -39,10 +44,16 @@ LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
 ROOM = 0.25
 """Share of the height of the first panel that is kept for the names of designs."""
+WIDE = (10.0, 5.625)
+"""Inches of a map: 16 to 9."""
+HATCH = "////"
+ROOMY = 1.1
+"""A name is written into a region that is so many times as wide and high."""
 OTHERS, NOTHING = "0.75", "1.0"
 """Greys of answers of a map beyond the colours, and of what is infeasible."""
 
 Rows = Iterator[tuple[object, ...]]
+Shape = list[tuple[float, float]]
 
 
 def save_flips(found: Flips, out: Path) -> None:
@@ -71,12 +82,17 @@ def _interval_rows(found: Crossovers) -> Rows:
 
 
 def _map_rows(found: DecisionMap) -> Rows:
-    """Yield one line per row and interval."""
+    """Yield one line per row and interval, with the objectives at both ends."""
     first, second = (unit_suffix(entry.quantity) for entry in (found.first, found.second))
-    yield f"{found.second.name}{second}", f"from{first}", f"to{first}", "answer"
+    goals = [goal.name for goal in found.study.problem.goals]
+    values = [f"{name}_at_{end}" for end in ("from", "to") for name in goals]
+    yield f"{found.second.name}{second}", f"from{first}", f"to{first}", "answer", *values
     for row in found.rows:
         for name, one in zip(row.names, row.intervals, strict=True):
-            yield repr(row.value), repr(one.low), repr(one.high), inert(name)
+            ends = [
+                (*map(repr, end), *[""] * (len(goals) - len(end))) for end in (one.first, one.last)
+            ]
+            yield repr(row.value), repr(one.low), repr(one.high), inert(name), *ends[0], *ends[1]
 
 
 def _title(found: Crossovers | DecisionMap) -> str:
@@ -242,47 +258,133 @@ def titled(name: str, unit: str) -> str:
 
 
 def map_figure(found: DecisionMap) -> Figure:
-    """Return the picture: each answer a colour, the largest share first."""
+    """Return the picture: a region for each answer with its name inside, the largest share first.
+
+    What is not known is hatched.  A star is the study itself; at the borders of its row stands the
+    objective that is compared, below and above.
+    """
     names = [name for name in found.shares if name != NOTHING_FITS]
     colours = {name: FILLS[k] if k < len(FILLS) else OTHERS for k, name in enumerate(names)}
     if NOTHING_FITS in found.shares:
         colours[NOTHING_FITS] = NOTHING
-    scales = [
-        units.scale([high], entry.quantity)
-        for entry, (_, high) in zip((found.first, found.second), found.ranges, strict=True)
-    ]
-    figure = _new_figure(_title(found), 72, 5.6)
-    axes = figure.add_subplot()
-    for name, colour in colours.items():
-        cells = [
-            Rectangle(
-                (one.low / scales[0][0], low / scales[1][0]),
-                (one.high - one.low) / scales[0][0],
-                (high - low) / scales[1][0],
-            )
-            for (low, high), row in zip(found.bands(), found.rows, strict=True)
-            for own, one in zip(row.names, row.intervals, strict=True)
-            if own == name
-        ]
-        axes.add_collection(PatchCollection(cells, facecolor=colour, edgecolor="none"))
-    axes.set(xscale="log", yscale="log")
-    for axis, entry, (factor, unit), (low, high) in zip(
-        (axes.xaxis, axes.yaxis),
-        (found.first, found.second),
-        scales,
-        found.ranges,
-        strict=True,
+    figure = _new_figure(_title(found), 84, WIDE[1])
+    figure.set_size_inches(*WIDE)
+    axes = figure.add_subplot(xscale="log", yscale="log")
+    scales = []
+    for axis, entry, (low, high) in zip(
+        (axes.xaxis, axes.yaxis), (found.first, found.second), found.ranges, strict=True
     ):
-        axis.set_view_interval(low / factor, high / factor, ignore=True)
+        factor, unit = units.scale([high], entry.quantity)
         log_ticks(axis, low / factor, high / factor)
         axis.set_label_text(titled(entry.name, unit))
-    _map_legend(figure, colours, found.study.problem.labels)
+        scales.append(factor)
+    regions = _regions(found)
+    for name, shapes in regions.items():
+        polygons = [Polygon(np.array(shape) / scales) for shape in shapes]
+        colour = colours.get(name, NOTHING)
+        look: dict[str, Any] = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
+        look |= {} if name else {"hatch": HATCH, "edgecolor": LINE_COLOUR, "linewidth": 0.0}
+        axes.add_collection(PatchCollection(polygons, **look), autolim=False)
+    ends = [np.array(pair) / factor for pair, factor in zip(found.ranges, scales, strict=True)]
+    axes.set(xlim=ends[0], ylim=ends[1])
     settle(figure)
+    left = [name for name in colours if not _named_inside(axes, found, name, scales)]
+    if left or "" in regions:
+        _map_legend(
+            figure,
+            {name: colours[name] for name in left},
+            found.study.problem.labels,
+            unknown="" in regions,
+        )
+        figure.set_layout_engine("constrained")
+        settle(figure)
+    _mark_study(axes, found, scales)
     return figure
 
 
-def _map_legend(figure: Figure, colours: Mapping[str, str], people: Labels) -> None:
-    """Name the colours of a map below it."""
+def _regions(found: DecisionMap) -> dict[str, list[Shape]]:
+    """Return the corners of what each answer holds between rows; of what nobody knows under ""."""
+    regions: dict[str, list[Shape]] = {}
+    unknown = {one.value for one, _ in found.unknown}
+    for one, other in pairwise(found.rows):
+        low, high = one.value, other.value
+        if low not in unknown:  # the same answers, with boundaries that are near
+            for name, a, b in zip(one.names, one.intervals, other.intervals, strict=True):
+                shape = [(a.low, low), (a.high, low), (b.high, high), (b.low, high)]
+                regions.setdefault(name, []).append(shape)
+            continue
+        cells = (*one.intervals, *other.intervals)
+        for left, right in pairwise(
+            sorted({end for cell in cells for end in (cell.low, cell.high)})
+        ):
+            names = {row.at(math.sqrt(left * right)) for row in (one, other)}
+            shape = [(left, low), (right, low), (right, high), (left, high)]
+            regions.setdefault(names.pop() if len(names) == 1 else "", []).append(shape)
+    return regions
+
+
+def _named_inside(axes: Axes, found: DecisionMap, name: str, scales: Sequence[float]) -> bool:
+    """Write the name of an answer where its region has most room; return whether that is enough."""
+    shown = elided(labelled_line(name, found.study.problem.labels))
+    text = axes.text(1.0, 1.0, shown, ha="center", va="center", fontsize=12, zorder=5)
+    text.set(path_effects=HALO)
+    sides = (box := text.get_window_extent()).width, box.height
+    heights = axes.transData.transform([(1.0, row.value / scales[1]) for row in found.rows])[:, 1]
+    best = (0.0, 0.0, 1.0, 1.0)
+    for number, row in enumerate(found.rows):
+        for own, one in zip(row.names, row.intervals, strict=True):
+            if own != name:
+                continue
+            middle = math.sqrt(one.low * one.high)
+            ends = [(end / scales[0], 1.0) for end in (one.low, one.high)]
+            width = float(np.ptp(axes.transData.transform(ends)[:, 0]))
+            same = np.array([other.at(middle) == name for other in found.rows])
+            other = np.abs(heights - heights[number])[~same]
+            edges = [heights[-1] - heights[number], heights[number] - heights[0]]
+            height = 2.0 * min(*edges, other.min(initial=np.inf))
+            place = middle / scales[0], row.value / scales[1]
+            level, upright = (min(width / a, height / b) for a, b in (sides, sides[::-1]))
+            best = max(best, (level, 0.0, *place), (min(upright, 1.5), 90.0, *place))
+    text.set(position=best[2:], rotation=best[1])
+    if best[0] < ROOMY:
+        text.remove()
+    return best[0] >= ROOMY
+
+
+def _mark_study(axes: Axes, found: DecisionMap, scales: Sequence[float]) -> None:
+    """Draw a star at the study itself, and what is compared at the borders of its row."""
+    x, y = found.own
+    level = y or math.sqrt(math.prod(found.ranges[1]))
+    row = min(found.rows, key=lambda row: abs(math.log(row.value / level)))
+    goal = found.study.problem.goals[found.compared]
+    for number, (one, other) in enumerate(pairwise(row.intervals)):
+        values = [end[found.compared] for end in (one.last, other.first) if end]
+        texts = dict.fromkeys(units.show(value, goal.name) for value in values)
+        place, up = (one.high / scales[0], row.value / scales[1]), not number % 2
+        axes.plot(*place, "o", color="0.1", markersize=4, zorder=6)
+        axes.annotate(
+            " to ".join(texts),
+            place,
+            (0, 7 if up else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if up else "top",
+            fontsize=9,
+            path_effects=HALO,
+            zorder=6,
+        )
+    if x is not None and y is not None:
+        look: dict[str, Any] = {"markersize": 18, "markeredgecolor": "white", "zorder": 7}
+        place = x / scales[0], y / scales[1]
+        axes.plot(*place, "*", color="0.1", clip_on=False, **look)
+        near: dict[str, Any] = {"textcoords": "offset points", "path_effects": HALO, "zorder": 7}
+        axes.annotate("the study", place, (-12, 0), ha="right", va="center", fontsize=9, **near)
+
+
+def _map_legend(
+    figure: Figure, colours: Mapping[str, str], people: Labels, *, unknown: bool
+) -> None:
+    """Name the colours of a map that have no name inside, below it."""
     shown = [name for name, colour in colours.items() if colour not in (OTHERS, NOTHING)]
     labels = elided_apart([labelled_line(name, people) for name in shown])
     handles = [
@@ -294,6 +396,10 @@ def _map_legend(figure: Figure, colours: Mapping[str, str], people: Labels) -> N
         handles.append(Patch(facecolor=OTHERS, label=f"{others} others"))
     if NOTHING_FITS in colours:
         handles.append(Patch(facecolor=NOTHING, edgecolor="0.6", label=NOTHING_FITS))
+    if unknown:
+        handles.append(
+            Patch(facecolor=NOTHING, edgecolor=LINE_COLOUR, hatch=HATCH, label="not known")
+        )
     longest = max(map(len, labels), default=0)
     columns = 3 if longest <= MOST_CHARACTERS else 2 if longest <= 56 else 1
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)

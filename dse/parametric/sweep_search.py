@@ -199,7 +199,10 @@ def objectives_at(
 
     None of them where no design is feasible.
     """
-    rows = distinct(np.vstack([answer.rows, line.pool])) if line.question.by else answer.rows[:1]
+    rows = answer.rows[:1]
+    if line.question.by:  # another design may be the best that counts as the answer
+        known = [some for some in map(line.known, values) if some is not None]
+        rows = distinct(np.vstack([answer.rows, line.pool, *known]))
     seen = line.compare(rows, values)
     own, column, found = line.question.own(answer, seen) & seen.feasible, line.column, []
     for at in range(len(values)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -118,11 +119,46 @@ def test_a_map_goes_on_where_it_ended(whole: DecisionMap, monkeypatch) -> None:
     assert again.to_dict() == whole.to_dict()
 
 
+def test_a_row_says_what_its_answers_take_at_both_ends(whole: DecisionMap) -> None:
+    """Where one takes over from another that is feasible, both take the same."""
+    for row in whole.rows:
+        for one, other in zip(row.intervals, row.intervals[1:], strict=False):
+            assert len(one.last) == len(other.first) == 2 * bool(one.designs and other.designs)
+    goals = [goal.name for goal in whole.study.problem.goals]
+    one = whole.rows[3].intervals[0]
+    given = {
+        "workload.rate": f"{one.high!r} bit/s",
+        "workload.granularity": f"{whole.rows[3].value!r} B",
+    }
+    at = study.prepare(override(whole.study.document, [*given.items()]))
+    front = search.run_search(at.problem, at.settings)
+    assert one.last[goals.index("total_power_w")] == pytest.approx(front.front_loss[:, 0].min())
+
+
+def test_a_map_asks_by_default_for_the_device(few) -> None:
+    assert find_map(study.read_study(STUDY), RANGES).by == ("interface.device",)
+    assert find_map(study.read_study(STUDY), RANGES, counts=True).by == ()
+
+
+def test_what_is_not_known_is_hatched_and_the_rest_is_joined(whole: DecisionMap) -> None:
+    regions = plots._regions(whole)
+    area = sum(
+        (math.log(d / a) + math.log(c / b)) / 2 * math.log(h / lo)
+        for shapes in regions.values()
+        for (a, lo), (d, _), (c, h), (b, _) in shapes
+    )
+    (low, high), (bottom, top) = whole.ranges
+    assert area == pytest.approx(math.log(high / low) * math.log(top / bottom))
+    assert ("" in regions) == bool(whole.unknown)
+
+
 def test_a_map_is_drawn_and_written(few, write, tmp_path: Path) -> None:
     found = dse.decision_map(write(STUDY), *RANGES)
     plots.save_map(found, tmp_path / "map")
     lines = (tmp_path / "map" / "map.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "workload.granularity_byte,from_bit_per_s,to_bit_per_s,answer"
+    ends = "total_power_w_at_from,area_m2_at_from,total_power_w_at_to,area_m2_at_to"
+    assert lines[0] == f"workload.granularity_byte,from_bit_per_s,to_bit_per_s,answer,{ends}"
+    assert {one for row in found.rows for one in row.names} == set(found.shares)
     assert len(lines) == 1 + sum(len(row.intervals) for row in found.rows)
     assert (tmp_path / "map" / "map.png").stat().st_size > 5_000
     facts = found.to_dict()
