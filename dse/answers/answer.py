@@ -428,7 +428,8 @@ def _notes_section(study: Study, design: NDArray[np.int64], chosen: Pick) -> Sec
         *_unknown(study),
     ]
     rest = ("the runner-up", "what any other choice costs")
-    few = len(unpublished(study, assumptions_of(study, designs=False), [*design]))
+    assumed = assumptions_of(study, designs=False, of=design[np.newaxis])
+    few = len(unpublished(study, assumed, [*design]))
     stages = [name.partition(".") for name in chosen.counts]
     known = [study.sureness.designs.get(stage, {}).get(name) for stage, _, name in stages]
     evidence = listed([*dict.fromkeys(one[0] for one in known if one and one[0])])

@@ -20,7 +20,7 @@ from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
 from dse.runs.manifest import is_so_far
-from dse.study.assumptions import Assumption, assumptions_of
+from dse.study.assumptions import MOST_RECORDS, Assumption, assumptions_of
 from dse.study.evidence import MOST_ASSUMPTIONS, source_of
 from dse.study.overrides import settable
 
@@ -56,8 +56,8 @@ def cores_section(run: PageRun) -> Section:
 
 def assumptions_sections(run: PageRun) -> tuple[Section, Section]:
     """Return each number that the study assumes by source: of the recommended design, of others."""
-    found = assumptions_of(run.study)
     pick = run.recommended
+    found = assumptions_of(run.study, of=pick)
     near: list[Assumption] = []
     far: list[Assumption] = []
     for entry in found[:MOST_ASSUMPTIONS]:
@@ -66,6 +66,11 @@ def assumptions_sections(run: PageRun) -> tuple[Section, Section]:
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
     if left := len(found[MOST_ASSUMPTIONS:]):
         lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
+    lines += tuple(
+        f"Of {axis.size:,} choices only the recommended one is listed; the run has all."
+        for axis in run.study.problem.space.axes
+        if axis.size > MOST_RECORDS
+    )
     return _by_source(run, near), replace(_by_source(run, far), lines=lines)
 
 

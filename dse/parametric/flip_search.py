@@ -108,12 +108,12 @@ def find_flips(
     budget
         What it may take; assumptions that are left then are named.
     """
-    chosen = every = figures_of(study)
+    budget = budget or Budget()
+    front = proven_front(study, budget) if known is None else known
+    chosen = every = figures_of(study, front)
     if only:
         wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
-    budget = budget or Budget()
-    front = proven_front(study, budget) if known is None else known
     question = Question(preference or study.preference)
     searched = _FlipSearch(study, question, front, factor)
     found: dict[str, Stability] = {}
@@ -330,16 +330,16 @@ def without_flips(reason: str) -> Section:
     return Section(*SECTION, (reason,), facts={"reason": reason}, brief=(reason,))
 
 
-def figures_of(study: Study) -> tuple[Assumption, ...]:
+def figures_of(study: Study, front: Index) -> tuple[Assumption, ...]:
     """Return the assumptions that somebody could be wrong about.
 
     Neither exponents, nor choices of the study, nor what a constraint equals; but numbers with a
-    unit that a record gives as zero.
+    unit that a record gives as zero.  Of a large table, of designs of the `front`, (n, d).
     """
     rules = study.problem.constraints
     found = [
         entry
-        for entry in assumptions_of(study, zero=True)
+        for entry in assumptions_of(study, zero=True, of=front)
         if not (entry.bound is None and column_path(entry.quantity) in CHOSEN)
         and not units.stem(entry.quantity).endswith("exponent")
         and not (entry.bound is not None and "==" in rules[entry.bound[0]].text)

@@ -20,6 +20,7 @@ from dse.reports.text import (
     signed,
     unit_suffix,
 )
+from dse.study.assumptions import MOST_RECORDS
 from dse.study.evidence import GIVEN
 from dse.study.study import Study
 
@@ -199,6 +200,11 @@ class Flips(Printable):
         if self.unchecked:
             remarks.append(not_checked(self.unchecked, self.seconds))
         remarks += [f"Some ranges stop early: {reason}." for reason in self.limits]
+        remarks += [
+            f"Of the {axis.size:,} choices of {axis.name} those on the front were varied alone."
+            for axis in self.study.problem.space.axes
+            if axis.size > MOST_RECORDS
+        ]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
             remarks.append(f"Use --flips to vary each by up to {FACTOR:g}x in both directions.")

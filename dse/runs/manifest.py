@@ -96,7 +96,8 @@ def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
     """Return where the numbers of studies come from, each by the evidence for it."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for study in studies:
-        for entry in assumptions_of(study)[:MOST_ASSUMPTIONS]:
+        first = np.zeros((1, len(study.problem.sizes)), dtype=np.int64)  # for all of a table
+        for entry in assumptions_of(study, of=first)[:MOST_ASSUMPTIONS]:
             found.setdefault(source_of(study, entry), {})[entry.name] = None
     return [
         {"evidence": e, "source": text, "inputs": [*names]} for (e, text), names in found.items()

@@ -190,7 +190,7 @@ def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[t
     from dse.study.assumptions import assumptions_of  # rarely needed
 
     point = design[np.newaxis, :]
-    known = [entry for entry in assumptions_of(study) if entry.bound is None]
+    known = [entry for entry in assumptions_of(study, of=point) if entry.bound is None]
     known = [entry for entry in known if entry.concerns(point)]
     if name == INSTANCES:
         demand = (RATE, OFFERED, "clock_hz")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,6 +34,9 @@ from dse.study.workload_interface_budget import declared_neutral, owners_of
 
 METRICS = (*AREAS, *POWERS, CLOCK)
 """What is assumed of each design; its payload and its cycles say what it is."""
+
+MOST_RECORDS = 1_000
+"""An axis of more choices is a table of designs."""
 
 OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
 """What a policy sets, which moves sizes from the host to accelerators one by one: a choice."""
@@ -133,15 +136,17 @@ class Assumption:
 
 
 def assumptions_of(
-    study: Study, *, zero: bool = False, designs: bool = True
+    study: Study, *, zero: bool = False, designs: bool = True, of: Index | None = None
 ) -> tuple[Assumption, ...]:
     """Return the assumptions of a prepared study: its fields, records, designs and constraints.
 
     Scalars that are zero, infinite or unknown today are no assumptions, as there is no per cent of
-    them; with `zero`, bounds of constraints at zero are.  Those of designs may be omitted.
+    them; with `zero`, bounds of constraints at zero are.  Those of designs may be omitted.  Of axes
+    of more than `MOST_RECORDS` choices only what designs (n, d) choose is one, where these are
+    given: such a table says of each of its rows nothing but what that is.
     """
     problem, growing = study.problem, growing_stages(study)
-    known = (*_fields(problem, growing), *_records(problem))
+    known = (*_fields(problem, growing), *_records(problem, of))
     found = (*known, *_bounds(problem), *(_designs(problem, growing) if designs else ()))
     usable = [
         assumption
@@ -220,7 +225,7 @@ def _set(space: Space, column: str, value: float) -> Space:
     return Space(axes, {**space.constants, column: constant(value)})
 
 
-def _records(problem: Problem) -> Iterator[Assumption]:
+def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
     """What each record of an axis sets, unless a later axis sets it again."""
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
@@ -230,7 +235,11 @@ def _records(problem: Problem) -> Iterator[Assumption]:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         own = {name: values for name, values in axis.columns.items() if name not in later}
-        for row, label in enumerate(axis.labels):
+        rows: Iterable[int] = range(axis.size)
+        if of is not None and axis.size > MOST_RECORDS:
+            rows = np.unique(of[of[:, place] >= 0, place]).tolist()
+        for row in rows:
+            label = axis.labels[row]
             for column, values in own.items():
                 if column not in choices and not _is_unused(own, row, column):
                     of_section, _, name = column_path(column).partition(".")

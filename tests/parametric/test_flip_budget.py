@@ -23,7 +23,7 @@ from dse.parametric.sweep_search import find_crossovers
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study
-from dse.study.assumptions import assumptions_of
+from dse.study.assumptions import MOST_RECORDS, assumptions_of
 from tests.conftest import STUDIES
 from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED, prepared
 
@@ -177,8 +177,8 @@ def test_what_matters_comes_first_and_no_flip_is_said_without_it() -> None:
     found = study.prepare(study.read_study(path))
     front = search.run_search(found.problem, found.settings).front_index
     find_flips(found, factor=1.001, known=front, progress=lambda name, *_: seen.append(name))
-    assert len(seen) == len(figures_of(found))
-    first = {entry.name for entry in figures_of(found) if flip_search.is_first(entry)}
+    assert len(seen) == len(figures_of(found, front))
+    first = {entry.name for entry in figures_of(found, front) if flip_search.is_first(entry)}
     assert "workload.rate" in first
     some = find_flips(found, factor=1.001, budget=Budget(seconds=1e-9), known=front)
     assert not some.found
@@ -246,3 +246,16 @@ def test_what_cannot_be_evaluated_disturbs_nothing_that_is_evaluated_with_it(wri
     seen, failed = compare_lines([(line, line.pool, line.limits) for line in (one, other)])
     assert seen == (1e9, 2e9)
     assert str(failed) == "it fails"
+
+
+def test_a_large_table_makes_no_assumption_of_each_of_its_figures(write) -> None:
+    """Of designs beside the front nothing is varied, and that is said."""
+    path = write("designs: many.csv\nobjectives: {area: minimise, power: minimise}\n")
+    rows = [f"d{k},{1000 + k},{1 + (k - 3) ** 2}" for k in range(MOST_RECORDS + 1)]
+    (path.parent / "many.csv").write_text("\n".join(["design,area_um2,power_mw", *rows]))
+    found = study.prepare(study.read_study(path))
+    front = search.run_search(found.problem, found.settings).front_index
+    names = {entry.name for entry in figures_of(found, front)}
+    assert names == {f"d{k}.{name}" for k in range(4) for name in ("area", "power")}
+    told = " ".join(find_flips(found, known=front).text().split())
+    assert "Of the 1,001 choices of design those on the front were varied alone." in told
