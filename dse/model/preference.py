@@ -108,7 +108,8 @@ class Preference:
         """
         column = self.column(problem)
         if column is None and self.expression is not None:
-            value = self.expression.value(problem.describe(index))
+            columns = problem.columns(index, self.expression.names)
+            value = self.expression.value(columns)
             return finite(np.broadcast_to(value, (len(index),)))
         losses = problem.evaluate(index).loss if loss is None else loss
         return bend(losses) if column is None else finite(losses[:, column])

@@ -418,11 +418,11 @@ class Line:
     def holds(
         self, answer: AnswerDesigns, seen: Compared, values: Sequence[float]
     ) -> NDArray[np.bool_]:
-        """Return at which values an answer holds among designs that were compared there."""
-        today = self.entry.problem
-        described = self.sampled and self.question.preference.expression is not None
-        problems = [self.at(value) if described else today for value in values]
-        return self.question.holds(problems, answer, seen)
+        """Return at which values an answer holds among designs compared; see `Question.holds`."""
+        problem = self.entry.problem
+        if self.sampled and self.question.preference.expression is not None:
+            return self.question.holds(lambda at: self.at(values[at]), answer, seen)
+        return self.question.holds(lambda _: problem, answer, seen)
 
     def known(self, value: float) -> Index | None:
         """Return every design that may win at a value, None where that is not known."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -450,29 +450,35 @@ class Question:
             own |= (identities == np.array(key)).all(axis=2)
         return own
 
-    def holds(self, problems: list[Problem], answer: AnswerDesigns, seen: Compared) -> Bool:
+    def holds(
+        self, problem: Callable[[int], Problem], answer: AnswerDesigns, seen: Compared
+    ) -> Bool:
         """Return at which values an answer holds among designs, (v,); in a tie it does.
 
-        `problems` are those at the values where more than losses decides, else today's.
+        Where more than losses decide, only up to the first but one at which it does not; `problem`
+        is that at the place of a value where these differ by more.
         """
         feasible, own = seen.feasible, self.own(answer, seen)
         if not answer.keys or not feasible.any():
             return np.asarray(feasible.any(axis=1) == bool(answer.keys))
         if not self.front and len(seen.rows) == len(answer.rows):
             return np.asarray((own & feasible).any(axis=1))
-        column = self.preference.column(problems[0])
-        if not self.front and column is not None:
+        column = None if self.front else self.preference.column(problem(0))
+        if column is not None:
             merit = np.where(feasible, seen.loss[..., column], np.inf)
-            keys = np.stack(self.preference.keys(problems[0], merit, seen.loss), axis=-1)
+            keys = np.stack(self.preference.keys(problem(0), merit, seen.loss), axis=-1)
             keys[~feasible] = np.inf
             return np.asarray((own & feasible).any(axis=1) & ~_beaten(keys, own & feasible))
-        if self.front:
-            identities = self._identities(seen)
-            return np.array(
-                [self._is_front(answer, seen, identities, at) for at in range(len(own))]
-            )
-        every = enumerate(problems)
-        return np.array([self._is_best(problem, own[at], seen, at) for at, problem in every])
+        identities = self._identities(seen) if self.front else seen.loss
+        held = np.zeros(len(own), dtype=bool)
+        for at in range(len(own)):
+            if self.front:
+                held[at] = self._is_front(answer, seen, identities, at)
+            elif own[at].any():
+                held[at] = self._is_best(problem(at), own[at], seen, at)
+            if at and not held[at]:
+                break
+        return held
 
     def _is_front(self, answer: AnswerDesigns, seen: Compared, identities: Losses, at: int) -> bool:
         fit = np.flatnonzero(seen.feasible[at])
