@@ -180,7 +180,7 @@ def _swept(
     found = recommend_swept(fronts.points, sweep, preference)
     if not flips:
         return found
-    from dse.parametric.flip_search import without_flips  # takes longer than a small search
+    from dse.parametric.flips import without_flips  # takes longer than a small search
 
     return found.with_section(without_flips(SWEEP_FLIPS))
 
@@ -193,7 +193,7 @@ def _changing(
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
     """Yield what would change an answer; without `full` what is near."""
-    from dse.parametric.flip_search import flips_section
+    from dse.parametric.flips import flips_section
 
     def step(_: str, number: int, total: int) -> None:
         if progress is not None:

@@ -54,7 +54,7 @@ def flips(
     dse.errors.DseError
         When the request makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.parametric.flip_search import find_flips
+    from dse.parametric.flips import find_flips
     from dse.search.settings import budget_of
     from dse.study import study as studies
 
@@ -114,8 +114,8 @@ def decision_map(
     dse.errors.DseError
         When a range cannot be read, or names nothing that the study assumes.
     """
+    from dse.parametric.crossovers import find_crossovers
     from dse.parametric.decision_map import find_map
-    from dse.parametric.sweep_search import find_crossovers
     from dse.search.settings import budget_of
 
     document = study_of(source, overrides)

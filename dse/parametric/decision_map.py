@@ -19,10 +19,15 @@ from dse.files.document import Document
 from dse.model.labels import labelled_line
 from dse.model.problem import Problem
 from dse.parametric.breakpoints import Line, proofs_text
-from dse.parametric.crossovers import AnswerInterval
+from dse.parametric.crossovers import (
+    AnswerInterval,
+    axis_of,
+    intervals_of,
+    objectives_at,
+    read_range,
+)
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.question import NumberScale, Question, logarithmic_from
-from dse.parametric.sweep_search import axis_of, intervals_of, objectives_at, read_range
 from dse.reports.text import Printable, in_words, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget

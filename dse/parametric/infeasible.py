@@ -124,7 +124,7 @@ def needed_by(problem: Problem) -> Needed | None:
     if not outcome.exact:
         return None
     rows = np.vstack([outcome.front_index, _hosts_meeting(problem, limited)])
-    columns = problem.describe(rows)
+    columns = (problem if before is None else relaxed).describe(rows)
     values = np.column_stack([columns[bound.threshold.name] for bound in bounds])
     known = np.isfinite(values).all(axis=1)
     return Needed(bounds, values[known], rows[known]) if known.any() else None
@@ -132,6 +132,8 @@ def needed_by(problem: Problem) -> Needed | None:
 
 def _hosts_meeting(problem: Problem, limited: Sequence[Expression]) -> Index:
     """Return the designs of the host alone, (n, d), that meet every constraint but some."""
+    if not len(problem.hosts):
+        return problem.hosts
     texts = {rule.text for rule in limited}
     others = [place for place, name in enumerate(problem.constraint_names) if name not in texts]
     violation = problem.evaluate(problem.hosts).violation

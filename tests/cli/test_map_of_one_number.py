@@ -14,8 +14,7 @@ import pytest
 import dse
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
-from dse.parametric.crossovers import Crossovers
-from dse.parametric.sweep_search import find_crossovers
+from dse.parametric.crossovers import Crossovers, find_crossovers
 from dse.study import study
 from tests.conftest import STUDIES, everything, problem_of, run_dse
 

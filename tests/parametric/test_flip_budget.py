@@ -15,11 +15,12 @@ from dse.cli.app import application
 from dse.errors import ContractError, TooLargeError, UnitError
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
-from dse.parametric import breakpoints, flip_search
+from dse.parametric import breakpoints
+from dse.parametric import flips as flip_search
 from dse.parametric.breakpoints import Line, compare_lines
-from dse.parametric.flip_search import figures_of, find_flips
+from dse.parametric.crossovers import find_crossovers
+from dse.parametric.flips import figures_of, find_flips
 from dse.parametric.question import PerturbedDesigns, PerturbedPart, Question, widest
-from dse.parametric.sweep_search import find_crossovers
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study

@@ -14,9 +14,9 @@ from dse import search
 from dse.cli.app import application
 from dse.model.preference import prefer
 from dse.parametric.breakpoints import Span, rivals_of
-from dse.parametric.flip_search import find_flips
+from dse.parametric.crossovers import find_crossovers
+from dse.parametric.flips import find_flips
 from dse.parametric.question import Question
-from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
 from tests.parametric.test_flips import MIXED, prepared

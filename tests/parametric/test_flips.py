@@ -14,8 +14,8 @@ import dse
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
 from dse.parametric import breakpoints
-from dse.parametric.flip_search import find_flips
-from dse.parametric.sweep_search import find_crossovers
+from dse.parametric.crossovers import find_crossovers
+from dse.parametric.flips import find_flips
 from dse.study import assumptions, study
 from dse.study.overrides import override
 from tests.conftest import STUDIES, everything

@@ -16,7 +16,7 @@ from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError, UnitError
 from dse.parametric.breakpoints import TOO_MANY
-from dse.parametric.flip_search import find_flips
+from dse.parametric.flips import find_flips
 from dse.search.exact import closing, compose, enumeration, partial, work
 from dse.search.settings import budget_of
 from dse.study import study
