@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -393,6 +394,7 @@ def declared_neutral(column: str) -> float:
     return 0.0 if declared is None else declared.neutral
 
 
+@cache
 def owners_of(column: str) -> tuple[str, ...]:
     """Return the columns of the fields to which that of a column belongs."""
     owners = getattr(DECLARED.get(PATHS.get(column, "")), "belongs_to", ())

@@ -11,13 +11,6 @@ const now = whole ? state : { moved: {} };
 const setters = {};
 let asked = 0;
 
-function made(name, attributes, ...children) {
-  const box = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) box.setAttribute(key, value);
-  box.append(...children);
-  return box;
-}
-
 async function ask(what, body) {
   const reply = await fetch(what, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...body, tab, version: facts.version }) });
   return reply.ok ? reply.json() : null;
@@ -54,10 +47,10 @@ function stepsOf({ value, factor, unit, whole: integer }) {
 function drawSlider(slider) {
   const steps = stepsOf(slider);
   const own = steps.indexOf(slider.value);
-  const range = made("input", { type: "range", min: 0, max: steps.length - 1, step: 1, value: own, "aria-label": slider.words, "data-path": slider.path, list: `flips-${slider.path}` });
-  const field = made("input", { type: "text", size: 14, "aria-label": `${slider.words}, as typed` });
-  const flips = made("span", { class: "small" });
-  const fault = made("span", { class: "small fault", role: "alert" });
+  const range = element("input", { type: "range", min: 0, max: steps.length - 1, step: 1, value: own, "aria-label": slider.words, "data-path": slider.path, list: `flips-${slider.path}` });
+  const field = element("input", { type: "text", size: 14, "aria-label": `${slider.words}, as typed` });
+  const flips = element("span", { class: "small" });
+  const fault = element("span", { class: "small fault", role: "alert" });
   const nearest = (value) => steps.reduce((best, one, place) => (Math.abs(Math.log(one / value)) < Math.abs(Math.log(steps[best] / value)) ? place : best), 0);
   setters[slider.path] = (number) => {
     const text = set()[slider.path];
@@ -70,8 +63,8 @@ function drawSlider(slider) {
     setSlider(slider.path, Number(range.value) === own ? undefined : field.value);
   });
   field.addEventListener("change", () => setSlider(slider.path, field.value.trim() === shown(slider, slider.value) ? undefined : field.value.trim()));
-  const marks = made("datalist", { id: `flips-${slider.path}` });
-  const button = made("button", { type: "button" }, "Where does the answer change?");
+  const marks = element("datalist", { id: `flips-${slider.path}` });
+  const button = element("button", { type: "button" }, "Where does the answer change?");
   button.addEventListener("click", async () => {
     button.hidden = true;
     flips.textContent = "looking where the answer changes";
@@ -79,10 +72,10 @@ function drawSlider(slider) {
     do reply = await ask("flips", { path: slider.path }); while (reply?.interrupted);
     const found = reply?.flips ?? [];
     flips.textContent = found.map(({ at: value, becomes }) => `${value < slider.value ? "below" : "above"} ${shown(slider, value)}: ${becomes}`).join("; ") || "the answer changes nowhere near";
-    marks.append(...found.map(({ at: value }) => made("option", { value: nearest(value) })));
+    marks.append(...found.map(({ at: value }) => element("option", { value: nearest(value) })));
   });
-  const ends = made("span", { class: "ends small" }, made("span", {}, shown(slider, steps[0])), made("span", {}, shown(slider, steps[steps.length - 1])));
-  at(slider.first ? "sliders" : "more-sliders").append(made("div", { class: "slider", "data-of": slider.path }, made("label", {}, made("span", {}, slider.words), field, range), ends, marks, button, flips, fault));
+  const ends = element("span", { class: "ends small" }, element("span", {}, shown(slider, steps[0])), element("span", {}, shown(slider, steps[steps.length - 1])));
+  at(slider.first ? "sliders" : "more-sliders").append(element("div", { class: "slider", "data-of": slider.path }, element("label", {}, element("span", {}, slider.words), field, range), ends, marks, button, flips, fault));
 }
 
 // What a question says besides numbers: how designs are compared, and what is limited.
@@ -130,16 +123,16 @@ function tell(found) {
     const words = [fault.written, fault.rule, fault.remedy].filter(Boolean).join("; ");
     const slider = [...document.querySelectorAll(".slider")].find((one) => one.dataset.of === fault.path);
     if (slider) slider.querySelector(".fault").textContent = words;
-    else faults.append(made("li", {}, `${fault.path ? `${fault.path}: ` : ""}${words}`));
+    else faults.append(element("li", {}, `${fault.path ? `${fault.path}: ` : ""}${words}`));
   }
   faults.hidden = !faults.children.length;
   if (found.faults) return;
   for (const [path, number] of Object.entries(found.numbers ?? {})) setters[path]?.(number);
-  const said = made("div", {});
+  const said = element("div", {});
   said.innerHTML = found.html; // escaped by the program
   if (whole && found.values) said.querySelectorAll("p:nth-child(-n+2)").forEach((line) => line.remove()); // design and numbers, which stand above
-  const rows = whole ? Object.entries(found.values ?? {}).map(([name, value]) => made("tr", {}, made("th", { scope: "row" }, columns[name].facts.words), made("td", { class: "number" }, made("b", {}, show(value, columns[name].facts))))) : [];
-  at("live-answer").replaceChildren(...(found.pick ? [made("p", { class: "pick" }, made("b", {}, found.pick))] : []), ...(rows.length ? [made("table", {}, made("tbody", {}, ...rows))] : []), said, made("p", { class: "small" }, found.regret ?? ""));
+  const rows = whole ? Object.entries(found.values ?? {}).map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, columns[name].facts.words), element("td", { class: "number" }, element("b", {}, show(value, columns[name].facts))))) : [];
+  at("live-answer").replaceChildren(...(found.pick ? [element("p", { class: "pick" }, element("b", {}, found.pick))] : []), ...(rows.length ? [element("table", {}, element("tbody", {}, ...rows))] : []), said, element("p", { class: "small" }, found.regret ?? ""));
   at("live-answer").dataset.pick = found.pick ?? "";
   at("live-set").textContent = (found.set ?? []).map((pair) => `--set "${pair}"`).join(" ");
   at("live-copy").hidden = !found.set?.length;
@@ -183,7 +176,7 @@ if (facts.run) {
 }
 if (facts.sliders.length) {
   at("moving").hidden = false;
-  at("sliders").append(made("details", { id: "rest" }, made("summary", {}, "More numbers of the study"), made("div", { id: "more-sliders" })));
+  at("sliders").append(element("details", { id: "rest" }, element("summary", {}, "More numbers of the study"), element("div", { id: "more-sliders" })));
   facts.sliders.forEach(drawSlider);
   at("sliders").append(at("rest"));
   at("rest").hidden = facts.sliders.every(({ first }) => first);

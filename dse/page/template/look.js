@@ -47,17 +47,6 @@ function look(group) {
   return [fill === "#000000" ? colour("ink") : fill, shape];
 }
 
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key === "class") made.className = value;
-    else if (key in made && typeof value !== "string") made[key] = value;
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
-
 function marker(fill, shape, hollow) {
   const path = shape.startsWith("path://") ? shape.slice(7) : SHAPES[shape];
   const drawn = document.createElementNS("http://www.w3.org/2000/svg", "svg");

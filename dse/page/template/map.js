@@ -52,9 +52,9 @@ function drawMap(found) {
   });
   const legend = Object.entries(found.shares).map(([answer, share]) => {
     const swatch = drawn("svg", { viewBox: "0 0 10 10" }, drawn("rect", { width: 10, height: 10, stroke: "currentColor", "stroke-width": 0.5, ...(found.colours[answer] ? { fill: found.colours[answer] } : { class: answer === facts.nothing ? "nothing" : "others" }) }));
-    return made("span", {}, swatch, `${answer}: ${Number((100 * share).toPrecision(2))} %`);
+    return element("span", {}, swatch, `${answer}: ${Number((100 * share).toPrecision(2))} %`);
   });
-  at("map").replaceChildren(svg, made("p", { class: "legend" }, ...legend));
+  at("map").replaceChildren(svg, element("p", { class: "legend" }, ...legend));
 }
 
 async function refineMap() {
@@ -86,7 +86,7 @@ function offerMap() {
   if (facts.sliders.length < 2) return;
   at("map-box").hidden = false;
   for (const [name, chosen] of [["map-across", 0], ["map-up", 1]]) {
-    for (const { path, words } of facts.sliders) at(name).append(made("option", { value: path }, words));
+    for (const { path, words } of facts.sliders) at(name).append(element("option", { value: path }, words));
     at(name).selectedIndex = chosen;
   }
   at("map-draw").addEventListener("click", refineMap);
