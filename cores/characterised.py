@@ -97,6 +97,9 @@ class Family:
 
     Attributes
     ----------
+    label
+        Before what tells its designs apart, for people; empty where these have the short names of
+        a paper.
     message_end_bit
         Steps that a message takes besides those of its text, as payload, and the least padding.
     """
@@ -125,19 +128,19 @@ def _chained(
 
 FAMILIES = {
     "des": Family(
-        "DES",
+        "",
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
         "des",
         Lines(_UNROLL, _pipelined(64.0, 16.0, 16.0, 8.0), {"structure": "pipelined"}),
     ),
     "jacobi": Family(
-        "Jacobi",
+        "",
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
         "stencil",
         Lines(SIDE, _jacobi_structure, {}, "side", 2, "n{side}"),
     ),
     "fft": Family(
-        "FFT",
+        "",
         "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
         "fft64",
         Lines(_STAGES, _fft_structure, {}, "latency_cycles", 1, "s{stages}"),
@@ -211,8 +214,6 @@ FAMILIES = {
 
 _SIZES = {
     "unroll": ("1 round", "{} rounds"),
-    "radix": ("", "radix {}"),
-    "side": ("1 cell", "{} cells"),
     "word_bit": ("", "{} bits"),
 }
 """Columns of tables that say how large a design is, in words for one and for several."""
@@ -220,7 +221,6 @@ _SIZES = {
 _WORDS = {
     "chained": "chained",
     "column": "by columns",
-    "two_stage": "in two stages",
     "table": "S-box tables",
     "half": "half clock",
     "quarter": "quarter clock",
@@ -260,7 +260,7 @@ def characterised_core(name: str) -> Core:
             designs=table.designs,
             source=source,
             kit=kit,
-            labels={row["design"]: design_label(row) for row in table.rows},
+            labels={row["design"]: design_label(row) for row in table.rows if family.label},
         )
     }
     if family.law is not None and library not in family.law.refused:
@@ -281,7 +281,6 @@ def design_label(row: Mapping[str, str]) -> str:
     found = []
     for column, (one, several) in _SIZES.items():
         if number := int(row.get(column, 0)):
-            number = number**2 if column == "side" else number
             found.append((one if number == 1 else several).format(number))
     return ", ".join([*found, *(_WORDS[text] for text in row.values() if text in _WORDS)])
 

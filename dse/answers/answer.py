@@ -16,7 +16,6 @@ from dse import contract
 from dse.algebra import units
 from dse.answers import sections
 from dse.answers.design import Pick, amount, bought_section, pick, telling_columns
-from dse.answers.ranges import Ranges, spread_of, spread_section
 from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import (
     Shortfall,
@@ -35,10 +34,12 @@ from dse.model.space import ALONE, Axis, Index
 from dse.plugins import registry
 from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
+from dse.reports.front_view import Ranges
 from dse.reports.sections import OneScreen, Section
 from dse.reports.text import ROUNDING, change, in_words, listed, percent
 from dse.runs import runner
 from dse.runs.notes import implausible
+from dse.runs.ranges import gaps_of, spread_of
 from dse.runs.solved import KnownFront, Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
@@ -346,11 +347,12 @@ def recommend(
     least = front[problem.evaluate(front).loss.argmin(axis=0)]
     best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
     loss = problem.evaluate(ranked).loss
-    spread = spread_of(problem, ranked[:1], [goal.name for goal in goals])
+    spread = spread_of(problem, ranked[:1], [*senses])
+    gaps = gaps_of(problem, ranked[:1], [*senses])
     tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
     parts = [
-        sections.recommendation_section(solved, preference, chosen, ranked[tied], spread),
-        spread_section(problem, ranked[:1], spread),
+        sections.recommendation_section(solved, preference, chosen, ranked[tied], spread, gaps),
+        sections.spread_section(problem, spread, gaps),
         *filter(None, [undemanded_section(solved, chosen, best, preference)]),
         *_implausible(study, ranked[0]),
         sections.limits_section(chosen),

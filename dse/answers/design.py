@@ -118,7 +118,8 @@ class Pick:
             for name, chosen in self.choices.items()
             if not self.is_named(name)
         ]
-        return ", ".join([labelled(self.name, self.labels), *choices])
+        named = self.name != tables.UNNAMED or not choices
+        return ", ".join([*[labelled(self.name, self.labels)] * named, *choices])
 
     def is_named(self, choice: str) -> bool:
         """Whether the name of the design contains a choice already."""

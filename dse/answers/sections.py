@@ -18,12 +18,13 @@ from dse.answers.design import (
     pick,
     telling_columns,
 )
-from dse.answers.ranges import Ranges, range_text
 from dse.files.document import Document
 from dse.model.evaluation import Goal, ledger_of
 from dse.model.labels import labelled
 from dse.model.preference import Preference
+from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.front_view import Ranges, objective_text
 from dse.reports.sections import Section
 from dse.reports.text import (
     LARGE,
@@ -49,9 +50,14 @@ CLOSE = 0.5
 
 
 def recommendation_section(
-    solved: KnownFront, preference: Preference, chosen: Pick, tied: Index, spread: Ranges
+    solved: KnownFront,
+    preference: Preference,
+    chosen: Pick,
+    tied: Index,
+    spread: Ranges,
+    gaps: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the recommendation: the design, why, its objective values and their ranges.
+    """Return the recommendation: the design, why, its objectives with their ranges and `gaps`.
 
     `tied` are the designs (t, d) with its objective values, itself the first of them.
     """
@@ -71,12 +77,23 @@ def recommendation_section(
         lines.append(f"Ties: {other.line}{also}.")
         facts["tied"] = other.to_dict() | {"more": more}
     rows = tuple((in_words(name), chosen.shown(name)) for name in chosen.quantities)
-    shown = [f"{in_words(name)} {chosen.shown(name)}{range_text(spread, name)}" for name in goals]
-    objectives = f"{listed(shown)}."
+    shown = [objective_text(name, chosen.shown(name), spread, gaps) for name in goals]
+    objectives = f"{'; '.join(shown)}."
     brief = (lines[0], objectives[0].upper() + objectives[1:], *lines[1:])
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
+
+
+def spread_section(problem: Problem, found: Ranges, gaps: Mapping[str, Sequence[str]]) -> Section:
+    """Return the meaning of an answer's ranges; `facts` are these, and what its sums omit."""
+    lines: tuple[str, ...] = ()
+    if found:
+        scaled = any(stage.designs.percentiles for stage in problem.stages)
+        figures = "figures, scaled to placed designs" if scaled else "figures"
+        lines = (f"Ranges: 10th to 90th percentile of the cores' {figures}; all else nominal.",)
+    facts = {"ranges": {name: list(ends) for name, ends in found.items()}, "omitted": gaps}
+    return Section("ranges", "", lines, facts=facts, brief=())
 
 
 def _given(found: Document) -> dict[str, str]:

@@ -278,6 +278,22 @@ def write(text: str) -> None:
     print(coloured(visible(text), sys.stdout), flush=True)
 
 
+def say(text: str) -> None:
+    """Print what is no result, in lines that fit, unless only results are wanted."""
+    if not progress.is_quiet():
+        width = shutil.get_terminal_size().columns
+        write(textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False))
+
+
+def spelled() -> str:
+    """Return how the program is called again: ``dse``, or its path where that is not found."""
+    program, found = Path(sys.argv[0]), shutil.which("dse")
+    known = program.name != "dse" or not program.exists()
+    if known or (found and Path(found).samefile(program)):
+        return "dse"
+    return os.path.relpath(program)
+
+
 def complain(text: str) -> None:
     """Print what is wrong on stderr, a line for each fault; on a terminal in lines that fit."""
     text = visible(text)
@@ -328,7 +344,14 @@ def show_json(value: Any) -> None:
     print(json_text(value), flush=True)
 
 
-_PLAIN = {"\u2500": "-", "\u2026": "...", "\u00b2": "2", "\u00b5": "u", "\u2013": "-"}
+_PLAIN = {
+    "\u2500": "-",
+    "\u25b8": ">",
+    "\u2026": "...",
+    "\u00b2": "2",
+    "\u00b5": "u",
+    "\u2013": "-",
+}
 """What stands for a character where the encoding of a terminal or a file lacks it."""
 
 

@@ -14,7 +14,17 @@ import typer
 
 from dse.api.arguments import document_of
 from dse.cli import INTERRUPT
-from dse.cli.options import Call, command, imported, show, show_json, warn, write
+from dse.cli.options import (
+    Call,
+    command,
+    imported,
+    say,
+    show,
+    show_json,
+    spelled,
+    warn,
+    write,
+)
 from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of, visible
 from dse.reports.progress import LateBar, bar
 
@@ -99,7 +109,7 @@ def run(
         found.append(result)
         if not json:
             with INTERRUPT.read_or_not():
-                write(f"{result.text()}\n")
+                write(result.text())
         progress.doing(f"writing {folder}")
 
     _name_programs(call)
@@ -179,9 +189,9 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
         show_json({"folder": str(folder)} | result.to_dict())
         return
     marked = ", marked as interrupted" if result.run.interrupted else ""
-    write(
-        f"written to {folder}{marked}"
-        + ("" if plots else f"; draw it: dse report {folder} --pictures")
+    drawn = "" if plots else f"; draw it: {spelled()} report {folder} --pictures"
+    say(
+        f"written to {folder}{marked}{drawn}; why, and what changes it: {spelled()} answer {folder}"
     )
     if result.run.interrupted and result.resume and not result.run.failing:
         write(f"go on with: {result.resume}")

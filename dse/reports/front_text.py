@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,12 +12,21 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.model.evaluation import ledger_of
-from dse.model.space import HOST
-from dse.reports.front_view import FrontView, Values, cell_text, choice_text, is_long
+from dse.model.labels import labelled, same_parts
+from dse.model.space import ALONE, HOST
+from dse.reports.front_view import (
+    FrontView,
+    Recommended,
+    Values,
+    cell_text,
+    choice_text,
+    is_long,
+    objective_text,
+)
 from dse.reports.sections import Section, html
 from dse.reports.text import (
     hanging,
-    pairs,
+    listed,
     plural,
     table_text,
     terminal_width,
@@ -30,10 +40,18 @@ MOST_CANDIDATES = 100_000
 """Of more designs so many are examined, drawn at random: the work is theirs by those shown."""
 
 MOST_ROWS = 15
-WIDEST_HEADER = 12
+WIDEST_HEADERS = (16, 12, 8)
+"""The first with which all choices have a column."""
+
 NARROWEST_DESIGN = 10
-WIDEST_DESIGN = 28
-"""Beyond this, the names of designs wrap when the other columns need the room."""
+
+LINES = 18
+"""Of a front with the recommended design, as far as `FEWEST` of its designs fit."""
+
+FEWEST = 3
+
+MARK = "▸"
+"""Stands before the recommended design."""
 
 Cells = tuple[str, list[str]]
 """A column of a table: header and one text per row."""
@@ -42,24 +60,46 @@ Cells = tuple[str, list[str]]
 def front_text(
     view: FrontView, facts: Mapping[str, Any], *, width: int | None = None, rows: int = MOST_ROWS
 ) -> str:
-    """Return a front in a few lines, at most `rows` of its designs.
+    """Return a front in a few lines: the recommended design, and at most `rows` of all.
+
+    Of fewer where more would not fit a terminal.
 
     `facts` are those of a manifest: the counts ``designs``, ``evaluated``, ``feasible`` (of those)
     and, if known, ``feasible_in_space``;
-    ``exact``, ``method`` and ``wall_s``; if known ``hypervolume``, what is known of its share of
-    the exact front's, and ``notes``.
+    ``exact``, ``method`` and ``wall_s``; what is known of its share of the exact front's
+    hypervolume, ``notes``, and those of them that are shown, ``unchecked``.
     """
     width = width or terminal_width()
-    title = textwrap.fill(view.title, width)
+    parts = [textwrap.fill(view.title, width)]
     if why := (facts.get("certificate") or {}).get("unfinished"):
         several = f"{len(why)} values of the sweep, the first because " if len(why) > 1 else ""
-        title = f"{hanging('not proven', several + why[0], width=width)}\n\n{title}"
+        parts.insert(0, hanging("not proven", several + why[0], width=width))
+    end = "\n".join(_filled(line, width) for line in facts_lines(view, facts))
     if not view.size:
-        return f"{title}\n\nno feasible design\n\n{_facts(view, facts, width)}"
-    parts = [title, _front(view, width, rows)]
-    if view.sweep is None and view.size > 1:
-        parts.append(_highlights(view, width))
-    return "\n\n".join([*parts, _facts(view, facts, width)])
+        return "\n\n".join([*parts, "no feasible design", end])
+    if view.recommended is not None:
+        parts.append("\n".join(_filled(line, width) for line in _pick(view, view.recommended)))
+    for most in range(rows, min(rows, FEWEST) - 1, -1):
+        text = "\n\n".join([*parts, f"{_front(view, width, most)}\n{end}"])
+        if text.count("\n") < LINES:
+            break
+    return text
+
+
+def _filled(line: str, width: int) -> str:
+    return textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _pick(view: FrontView, chosen: Recommended) -> Iterator[str]:
+    """Yield the recommended design, and its objectives."""
+    limit = None if view.category is None else view.front[view.category][chosen.row]
+    yield f"{MARK} {chosen.design}" + (f"; {limit}-bound" if view.limits and limit else "")
+    values = [
+        objective_text(name, _value(view, name, chosen.row), chosen.ranges, chosen.omitted)
+        for name, _ in view.objectives
+    ]
+    text = f"{'; '.join(values)}. {chosen.rule.removeprefix('the design with the ')}."
+    yield re.sub(r"(^|\. )[a-z]", lambda first: first[0].upper(), text)
 
 
 def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -75,32 +115,44 @@ def _front(view: FrontView, width: int, most: int) -> str:
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
     optional = [name for name in (*differing, view.category) if name and name not in needed]
-    columns = {name: _column(view, name, rows) for name in (*optional, *needed)}
-    designs = ("design", [view.names[row] for row in rows]) if view.names else None
-    breadth = max(NARROWEST_DESIGN, min(_breadth(designs), WIDEST_DESIGN)) if designs else -2
-    room = width - breadth - 2 - sum(_breadth(columns[name]) + 2 for name in needed)
+    codes = [view.codes[row] for row in rows] if view.codes else []
+    same = same_parts([code for code in codes if code != ALONE], view.labels)
+    names = [labelled(one, view.labels, same) for one in codes] or [
+        view.names[row] for row in rows if view.names
+    ]
+    for widest in WIDEST_HEADERS:
+        columns = {name: _column(view, name, rows, widest) for name in (*optional, *needed)}
+        room = width - (max(map(len, names)) + 4 if names else 0)
+        room -= sum(_breadth(columns[name]) + 2 for name in needed)
+        if sum(_breadth(columns[name]) + 2 for name in differing if name in optional) <= room:
+            break
     kept = set(needed)
     for name in optional:
         if _breadth(columns[name]) + 2 <= room:
             room -= _breadth(columns[name]) + 2
             kept.add(name)
-    if designs:  # a choice without a column stands behind the name
+    if names:  # a choice without a column stands behind the name
         behind = [name for name in differing if name not in kept]
         texts = [[choice_text(view, name, row) for name in behind] for row in rows]
-        names = (", ".join([name, *text]) for name, text in zip(designs[1], texts, strict=True))
-        designs = ("design", [*names])
+        marks = [MARK if _is_pick(view, row) else " " for row in rows]
+        chosen = (", ".join([name, *text]) for name, text in zip(names, texts, strict=True))
+        names = [f"{mark} {name}" for mark, name in zip(marks, chosen, strict=True)]
     order = [view.sweep, *differing, *(name for name, _ in view.objectives), view.category]
     shown = [name for name in dict.fromkeys(order) if name in kept]
+    designs = ("  design", names) if names else None
     lines = [_designs(view, designs, {name: columns[name] for name in shown}, width)]
-    lines += [hanging(count, rule, width=width) for count, rule in omitted(view, rows)]
-    visible = {*kept, *differing} if designs else kept
-    if hidden := [name for name in optional if name not in visible]:
-        lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
-    if alike and view.size > 1:
-        first = {name: int(known[name].argmax()) for name in alike}  # that has a value, if one has
-        same = (f"{view.words(name)} {_value(view, name, row)}" for name, row in first.items())
-        lines.append(hanging("same for all", ", ".join(same), width=width))
+    values = {name: int(known[name].argmax()) for name in alike}  # that has a value, if one has
+    said = [*same, *(choice_text(view, name, row) for name, row in values.items())]
+    said = [f"all have {', '.join(said)}"] * bool(said and view.size > 1)
+    if len(rows) < view.size:
+        said.insert(0, f"{len(rows):,} of the {view.size:,} in front.csv")
+    if said:
+        lines.append(_filled("; ".join(said), width))
     return "\n".join(lines)
+
+
+def _is_pick(view: FrontView, row: int) -> bool:
+    return view.recommended is not None and view.recommended.row == row
 
 
 def omitted(
@@ -134,63 +186,30 @@ def _to_the_right(text: str, breadth: int) -> str:
     return "\n".join(line.rjust(breadth) for line in text.split("\n"))
 
 
-def _highlights(view: FrontView, width: int) -> str:
-    bound = "-bound" if view.limits else ""
-
-    def design(row: int) -> str:
-        parts = [view.names[row] if view.names else f"row {row + 1}"]
-        parts += [choice_text(view, name, row) for name in view.axes if view.names]
-        limit = "" if view.category is None else f" ({view.front[view.category][row]}{bound})"
-        return ", ".join(dict.fromkeys(parts)) + limit
-
-    rows = []
-    for name, sense in view.objectives:
-        word = "least" if sense == "minimise" else "most"
-        row = view.best(name)
-        rows.append((f"{word} {view.words(name)}", _value(view, name, row), design(row)))
-    if view.recommended is None:
-        return pairs(rows, width=width)
-    values = ", ".join(_value(view, name, view.recommended.row) for name, _ in view.objectives)
-    rows.append(("recommended", values, design(view.recommended.row)))
-    rule = hanging("recommended", view.recommended.rule, width=width)
-    return f"{pairs(rows, width=width)}\n{rule}"
-
-
-def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
-    lines = facts_lines(view, facts)
-    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
-
-
 def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
-    """Return how the front was found and how good it is, and notes; `facts` as in `front_text`."""
+    """Return how the front was found and how far to trust it; `facts` as in `front_text`."""
     points = facts.get("points")  # each has a space of its own
     size = facts["certificate"]["designs"] if points else facts["designs"]
     pruned = facts["exact"] and facts["evaluated"] < size
     count = facts.get("feasible_in_space") if pruned else facts["feasible"]
-    found = "the rest pruned" if pruned else ""
-    found += f"{'; ' * pruned}{count:,} feasible" if count is not None else ""
-    if view.size:
-        found += f"; Pareto front of {plural(view.size, 'design')}, {ledger_of(facts).proof}"
-    wall = units.show(facts["wall_s"], "wall_s")
     method = facts["method"]
     if points and facts["sweep"] == "search.method":
         method = ", ".join(point["value"] for point in points)
-    counts = f"{facts['evaluated']:,} evaluated ({method}, {wall}), {found}"
-    over = f" over {plural(len(points), 'value')} of the sweep" if points else ""
-    lines = [f"{plural(size, 'design')}{over}: {counts}"]
-    if view.category is not None and view.size:
-        kinds, sizes = np.unique(view.front[view.category].astype(str), return_counts=True)
-        tally = ", ".join(f"{size} {kind}" for kind, size in zip(kinds, sizes, strict=True))
-        lines.append(f"{view.words(view.category)}: {tally}")
-    if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
-        volume = with_error(facts["hypervolume"], facts.get("hypervolume_error") or 0.0)
-        share = f"{_share(facts)} of the exact front's"
-        lines.append(f"normalised hypervolume: {volume}{'' if facts['exact'] else f', {share}'}")
-    if points and not facts["exact"]:
-        shares = ", ".join(f"{point['value']} {_share(point)}" for point in points)
-        lines.append(f"share of the exact front's hypervolume: {shares}")
-    notes = (f"note: {note}" for note in facts.get("notes") or ())
-    return [*lines, *notes]
+    over = f" over {plural(len(points), 'value')}" if points else ""
+    wall = units.show(facts["wall_s"], "wall_s")
+    looked = "all evaluated" if facts["evaluated"] == size else f"{facts['evaluated']:,} evaluated"
+    looked += "" if facts["exact"] else f" ({method}, {wall})"
+    found = [f"{plural(size, 'design')}{over}, {looked}{', the rest pruned' * pruned}"]
+    found += [f"{count:,} feasible"] if count is not None else []
+    front = f"front of {view.size:,} {ledger_of(facts).proof}" if view.size else "none is feasible"
+    lines = [f"{', '.join(found)}: {front}"]
+    if not facts["exact"]:
+        shares = [f"{point['value']} {_share(point)}" for point in points or ()]
+        lines.append(f"share of the exact front's hypervolume: {listed(shares) or _share(facts)}")
+    if notes := len(facts.get("notes") or ()):
+        lines[-1] += f"; {plural(notes, 'note')}"
+    lines += [f"note: {note}" for note in facts.get("unchecked", ())]
+    return lines
 
 
 def _share(facts: Mapping[str, Any]) -> str:
@@ -205,19 +224,19 @@ def _share(facts: Mapping[str, Any]) -> str:
     return f"at least {with_error(least, error, 100, ' %')}"
 
 
-def _column(view: FrontView, name: str, rows: list[int]) -> Cells:
+def _column(view: FrontView, name: str, rows: list[int], widest: int) -> Cells:
     values = view.front[name]
     if not _numeric(view, name):
-        return _header(view, name, ""), [str(value) for value in values[rows]]
+        return _header(view, name, "", widest), [str(value) for value in values[rows]]
     known = values[~np.isnan(values)]  # the host alone has none of most axes
     sizes = np.abs(known[known != 0])
     if len(sizes) and sizes.max() > 1e4 * sizes.min():  # no unit suits all
-        return _header(view, name, ""), [cell_text(value, name) for value in values[rows]]
+        return _header(view, name, "", widest), [cell_text(value, name) for value in values[rows]]
     factor, unit = units.scale(known, name)
     there = ~np.isnan(values[rows])
     cells = np.full(len(rows), HOST, dtype=object)
     cells[there] = _digits(values[rows][there] / factor)
-    return _header(view, name, unit), cells.tolist()
+    return _header(view, name, unit, widest), cells.tolist()
 
 
 def _digits(values: np.ndarray) -> list[str]:
@@ -239,9 +258,9 @@ def _numeric(view: FrontView, name: str) -> bool:
     return view.front[name].dtype.kind in "fiub"
 
 
-def _header(view: FrontView, name: str, unit: str) -> str:
+def _header(view: FrontView, name: str, unit: str, widest: int) -> str:
     text = f"{view.words(name)} [{unit}]" if unit else view.words(name)
-    return textwrap.fill(text, WIDEST_HEADER, break_long_words=False)
+    return textwrap.fill(text, widest, break_long_words=False)
 
 
 def _breadth(column: Cells) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.model.labels import COUNTED, Labels
 from dse.model.space import HOST
-from dse.reports.text import in_words
+from dse.reports.text import in_words, listed
 
 Values = NDArray[np.float64]
 
@@ -27,13 +27,41 @@ MOST_CHARACTERS = 40
 """Longest name, or line of an axis label, in a picture."""
 
 
+Ranges = Mapping[str, Sequence[float]]
+"""By quantity its lowest and highest value."""
+
+
 @dataclass(frozen=True)
 class Recommended:
-    """The recommended design of a front: its row, what it is, and which one that is, in words."""
+    """The recommended design of a front: its row, what it is, and which one that is, in words.
+
+    Of its objectives `ranges` are how far the figures of its cores go, `omitted` the terms that are
+    unknown or 0.
+    """
 
     row: int
     design: str
     rule: str
+    ranges: Ranges = field(default_factory=dict)
+    omitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def objective_text(
+    name: str, value: str, ranges: Ranges, omitted: Mapping[str, Sequence[str]]
+) -> str:
+    """Return an objective in words: its value, how far that may go, and which terms are missing."""
+    text = f"{in_words(name)} {value}".strip()
+    if name in ranges:
+        low, high = (units.show(float(f"{end:.3g}"), name) for end in ranges[name])
+        unit = f" {high.partition(' ')[2]}"
+        low = low.removesuffix(unit) if high.endswith(unit) else low
+        high = high.removesuffix(unit) if value.endswith(unit) else high
+        text += f" ({low} to {high}, cores only)"
+    kind = f" {in_words(name).rpartition(' ')[2]}"  # area, or power
+    terms = [term.removesuffix(kind).removesuffix(" energy") for term in omitted.get(name, ())]
+    if "host" in terms:
+        terms = ["the host (its power is not given)", *(one for one in terms if one != "host")]
+    return f"{text} without {listed(list(dict.fromkeys(terms)))}" if terms else text
 
 
 @dataclass(frozen=True, kw_only=True)

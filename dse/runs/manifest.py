@@ -23,6 +23,7 @@ from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
+from dse.runs.ranges import gaps_of, spread_of
 from dse.runs.run_files import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
 from dse.study.assumptions import assumptions_of
@@ -172,6 +173,8 @@ def front_facts(
     said = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
     if sweep is None:
         points = said[0]
+        if chosen := points["recommended"]:
+            chosen |= _sureness(parts[0].study, parts[0].front, chosen["row"])
     else:
         values = zip(sweep.values, said, strict=True)
         points = {
@@ -210,6 +213,15 @@ def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | Non
     rule = study.preference.design_on(study.problem, front)
     design = described(study.problem, front[[row]])[0]
     return {"row": start + row + 1, "design": design, "rule": rule}
+
+
+def _sureness(study: Study, front: Index, row: int) -> dict[str, Any]:
+    """Return how far the objectives of a design go, and which terms they lack."""
+    point, goals = front[[row - 1]], [goal.name for goal in study.problem.goals]
+    return {
+        "ranges": {n: [*ends] for n, ends in spread_of(study.problem, point, goals).items()},
+        "omitted": {n: gaps for n, gaps in gaps_of(study.problem, point, goals).items() if gaps},
+    }
 
 
 def _feasible_in_space(answers: Sequence[SolvedStudy]) -> int | None:
@@ -299,4 +311,7 @@ def feasible_rows(evaluations: Table) -> Table:
 def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:
     """Return the recommended design; None for a sweep."""
     said = manifest.get("recommended")
-    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
+    if not said:
+        return None
+    sure = {key: said.get(key, {}) for key in ("ranges", "omitted")}
+    return Recommended(said["row"] - 1, said["design"], said["rule"], **sure)

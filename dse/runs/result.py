@@ -238,8 +238,9 @@ class Result(Printable):
 
     @property
     def _facts(self) -> dict[str, Any]:
-        notes = [*self.manifest["notes"], *([] if run_files.has_parquet() else [PLAIN])]
-        return self.manifest | {"notes": notes}
+        said = [note for answer in self.run.answers for note in answer.study.unchecked]
+        said += [] if run_files.has_parquet() else [PLAIN]
+        return self.manifest | {"unchecked": [*dict.fromkeys(said)]}
 
     @property
     def recommended(self) -> Recommended | None:

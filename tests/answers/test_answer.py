@@ -467,7 +467,8 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     said = result.manifest["recommended"]
     row = dict(result.front.iloc[said["row"] - 1])
     assert said["rule"] == rule
-    assert f"recommended: {rule}" in re.sub(r"\s+", " ", result.text())
+    words = rule.removeprefix("the design with the ").capitalize()
+    assert f". {words}." in re.sub(r"\s+", " ", result.text())
     svg = (tmp_path / "run" / "front.svg").read_text()
     lines = re.findall(r"<!-- (.*?) -->", svg)  # the text of the picture, one line each
     first = next(at for at, line in enumerate(lines) if line.startswith("recommended: "))

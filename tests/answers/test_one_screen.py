@@ -47,7 +47,7 @@ def test_what_it_tells_is_in_order_and_the_design_comes_first() -> None:
     assert "\n".join(told) == found.text()
     text = found.text()
     order = (
-        *("Take 3 u16, SPARC T4 engine", "Area 0.4721 mm2, total power 855 mW", "It has the least"),
+        *("Take 3 u16, SPARC T4 engine", "Area 0.4721 mm2", "It has the least"),
         *("Bottleneck: ", "Trade-off: ", "The host alone: total power"),
         *("Flips with workload.rate", "Flips with des.u16.clock", "inputs are", "--all"),
     )

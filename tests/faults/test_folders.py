@@ -136,7 +136,7 @@ def test_a_run_that_is_refused_at_any_event_tears_nothing(fault: str, tmp_path: 
         assert is_whole(place), event
         if done.returncode:
             assert f"{place} cannot be written: " in done.stderr, event
-            assert "Pareto front of 1 design" in done.stdout or event.name == "mkdir", event
+            assert "front of 1 proven" in done.stdout or event.name == "mkdir", event
             kept += re.findall(r"everything is kept in (\S+)", done.stderr)
     assert all(is_whole(Path(run)) for run in kept)
     print(f"\n{len(found)} times {fault}: told {len(kept)} times with a run kept, none torn")

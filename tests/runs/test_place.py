@@ -198,7 +198,7 @@ def test_a_front_that_cannot_be_written_is_printed_and_kept(tmp_path, monkeypatc
         f"{tmp_path}/place/run cannot be written: No space left on device; name another folder, "
         f"or repair this one; everything is kept in {kept}\n"
     )
-    assert "Pareto front of 1 design" in found.stdout
+    assert "front of 1 proven" in found.stdout
     assert verify_run(kept, trials=10).holds
     assert not (tmp_path / "place").exists()
 
@@ -226,7 +226,7 @@ def test_the_answer_is_printed_before_anything_is_written(tmp_path, monkeypatch)
         result.Result, "write", lambda *a, **k: (print("saving"), write(*a, **k))[1]
     )
     shown = run_dse("run", str(STUDY), "--out", str(tmp_path / "run")).stdout
-    places = [shown.index(text) for text in ("Pareto front of 1 design", "saving", "written to")]
+    places = [shown.index(text) for text in ("front of 1 proven", "saving", "written to")]
     assert places == sorted(places)
 
 

@@ -110,7 +110,7 @@ def test_feasible_is_of_those_evaluated_whatever_the_method(method: str, write: 
     assert (pruned > 0) == (method != "random")
     if method == "enumerate":
         assert manifest["feasible"] + pruned == manifest["feasible_in_space"] == truth
-        assert f"the rest pruned; {truth:,} feasible;" in " ".join(found.text().split())
+        assert f"the rest pruned, {truth:,} feasible: front" in " ".join(found.text().split())
     else:
         assert manifest["feasible_in_space"] is None
     if method == "random":
@@ -345,12 +345,9 @@ def test_a_hypervolume_of_too_much_work_is_estimated_and_told_as_such(
     assert 0 < error < 0.02 * value
     assert manifest["hypervolume_share_of_exact"] == 1.0
     assert manifest["hypervolume_share_error"] == 0.0
-    told = f"{value:.4f}, estimated, ± {error:.2g}"
-    text = " ".join(result.text().split())
-    assert f"normalised hypervolume: {told} note:" in text
     assert (
         "the hypervolume of so many designs in 3 objectives is estimated, as the exact one takes "
-        "too much work; ± is one standard error" in text
+        "too much work; ± is one standard error" in manifest["notes"]
     )
     checked = dse.verify(result, trials=10)
     assert checked.holds

@@ -1,8 +1,8 @@
-"""Ranges of an answer's numbers, from how sure the figures of its cores are, and their gaps."""
+"""Ranges of a design's numbers, from how sure the figures of its cores are, and their gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +14,8 @@ from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.stage import Stage
-from dse.reports.sections import Section
-from dse.reports.text import in_words, listed
+from dse.reports.front_view import Ranges
+from dse.reports.text import in_words
 from dse.study.scenario import field_path
 
 NARROW = 1e-3
@@ -23,8 +23,6 @@ NARROW = 1e-3
 
 _KINDS = {"m2": ("m2",), "w": ("w", "j"), "j": ("w", "j")}
 """First letters of the units of what a quantity in a unit sums."""
-
-Ranges = Mapping[str, tuple[float, float]]
 
 
 def spread_of(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
@@ -70,35 +68,9 @@ def _at(stage: Stage, end: int) -> Stage:
     return replace(stage, designs=replace(stage.designs, metrics=replace(metrics, **moved)))
 
 
-def range_text(found: Ranges, name: str) -> str:
-    """Return the range of a quantity that follows its value, empty without one."""
-    if name not in found:
-        return ""
-    low, high = (units.show(float(f"{value:.3g}"), name) for value in found[name])
-    number, _, unit = low.partition(" ")
-    return f" ({number if high.endswith(f' {unit}') else low} to {high}, cores only)"
-
-
-def spread_section(problem: Problem, point: Index, found: Ranges) -> Section:
-    """Return the meaning of an answer's ranges, and the terms that its sums omit."""
-    lines = []
-    if found:
-        scaled = any(stage.designs.percentiles for stage in problem.stages)
-        figures = "figures, scaled to placed designs" if scaled else "figures"
-        lines.append(
-            f"Ranges: 10th to 90th percentile of the cores' {figures}; clocks and all else nominal."
-        )
-    gaps = {goal.name: [*_gaps(problem, point, goal.name)] for goal in problem.goals}
-    brief = []
-    if any(gaps.values()):
-        kinds: dict[str, list[str]] = {"area": [], "power": []}
-        for term in dict.fromkeys(term for of in gaps.values() for term in of):
-            name, _, kind = term.rpartition(" ")
-            kinds["area" if kind == "area" else "power"].append(name)
-        parts = [f"{listed(names)} {kind}" for kind, names in kinds.items() if names]
-        brief.append(f"Not counted: {'; '.join(parts)}.")
-    facts = {"ranges": {name: list(ends) for name, ends in found.items()}, "omitted": gaps}
-    return Section("ranges", "Ranges", tuple(lines + brief), facts=facts, brief=tuple(brief))
+def gaps_of(problem: Problem, point: Index, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return by quantity the terms of its sum that are unknown or 0, for the design at `point`."""
+    return {name: [*_gaps(problem, point, name)] for name in names}
 
 
 def _gaps(problem: Problem, point: Index, name: str) -> Iterator[str]:
