@@ -26,7 +26,7 @@ from dse.answers.shortfall import (
 )
 from dse.contract import SIZE
 from dse.model.graph import explain_missing
-from dse.model.labels import labelled
+from dse.model.labels import labelled, same_parts
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -34,6 +34,7 @@ from dse.model.space import ALONE, Axis, Index
 from dse.plugins import registry
 from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
+from dse.reports.front_text import MARK
 from dse.reports.front_view import Ranges
 from dse.reports.sections import OneScreen, Section
 from dse.reports.text import ROUNDING, change, in_words, listed, percent
@@ -44,6 +45,7 @@ from dse.runs.solved import KnownFront, Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import assumptions_of
+from dse.study.environment import DEVICE
 from dse.study.evidence import unpublished
 from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import Sweep
@@ -120,15 +122,21 @@ Cut = Mapping[int, Sequence[int]]
 
 
 def alternatives(
-    study: Study, options: Options, preference: Preference, answer: Pick, budget: Budget
+    study: Study,
+    options: Options,
+    preference: Preference,
+    answer: Pick,
+    budget: Budget,
+    *,
+    all: bool = True,
 ) -> tuple[tuple[Alternative, ...], str]:
     """Return the best design for every other choice by name, and with or without each design.
 
-    Each search has its share of what is left of a budget.  Also return what that cut short, in a
-    sentence, empty for nothing.
+    Without `all`, for every other device.  Each search has its share of what is left of a budget.
+    Also return what that cut short, in a sentence, empty for nothing.
     """
     found, short, missing = [], 0, 0
-    cuts = [*_cuts(study.problem, answer)]
+    cuts = [cut for cut in _cuts(study.problem, answer) if all or cut[0] == DEVICE]
     for place, (axis, choice, cut) in enumerate(cuts):
         best, share = None, budget.left_s / (len(cuts) - place)
         with suppress(EffortError), limited(seconds=share, byte=budget.byte) as work:
@@ -219,7 +227,42 @@ def host_sections(
     if len(rules):
         first = shortfall(problem, preference, int(rules[0]), point, float(missed[row, rules[0]]))
         line += f"; infeasible: {first.text(together=True)}"
-    yield Section("host", "The host alone", (f"{line}.",), facts=facts, brief=(f"{line}.",))
+    yield Section("host", "The host alone", (f"{line}.",), facts=facts, brief=())
+
+
+def beside_section(
+    problem: Problem, preference: Preference, answer: Pick, others: Sequence[Alternative]
+) -> Section:
+    """Return the answer beside the best design of every other device, and the host alone.
+
+    Where that or nothing else meets the constraints, first why the others do not.
+    """
+    devices = [entry for entry in others if entry.axis == DEVICE]
+    found = sorted((e for e in devices if e.design), key=lambda entry: entry.merit or 0.0)
+    picks = [answer, *(entry.design for entry in found if entry.design is not None)]
+    if len(problem.hosts) and answer.name != ALONE:
+        host = problem.evaluate(problem.hosts)
+        fit = problem.hosts[host.feasible]
+        if len(fit):
+            best = preference.first(problem, fit)[0]
+            picks.append(pick(problem, best, preference.quantity))
+    failing = [entry for entry in devices if entry.design is None]
+    why = [f"{labelled(one.choice, answer.labels)}: {one.why_infeasible}" for one in failing]
+    lines = (f"The others fail. {'; '.join(why)}.",) if why and len(picks) == 1 else ()
+    goals = [goal.name for goal in problem.goals]
+    names = [one.name for one in picks if one.name != ALONE]
+    same, alike = same_parts(names, answer.labels), {*names} == {answer.name}
+    rows = tuple(
+        (
+            f"{MARK if one is answer else ' '} {one.shown(DEVICE) if one.choices else ALONE}",
+            *[labelled(one.name, answer.labels, same) if one.choices else ""] * (not alike),
+            *(units.show(one.quantities[name], name) for name in goals),
+        )
+        for one in picks
+    )
+    headers = ("  device", *["design"] * (not alike), *map(in_words, goals))
+    shown = len(picks) > 1 and DEVICE in {name for one in picks for name in one.choices}
+    return Section("beside", "", lines, headers if shown else (), rows if shown else ())
 
 
 def staying_sections(problem: Problem, point: Index) -> Iterator[Section]:
@@ -363,15 +406,16 @@ def recommend(
         sections.advice_section(chosen, [*study.refused.values()]),
         *host_sections(problem, preference, chosen, spread),
     ]
+    others, short = alternatives(study, options, preference, chosen, budget, all=all)
+    parts.insert(1, beside_section(problem, preference, chosen, others))
     callback(parts)
-    others, short = alternatives(study, options, preference, chosen, budget) if all else ((), "")
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
         sections.runner_up_section(chosen, second, [*senses]),
         sections.best_section(best),
         *(
             alternatives_section(axis, [*found], chosen, [*senses], preferred)
-            for axis, found in groupby(others, key=attrgetter("axis"))
+            for axis, found in groupby(others if all else (), key=attrgetter("axis"))
         ),
         *([Section("ended early", lines=(short,))] if short else []),
     ]
@@ -429,13 +473,12 @@ def _notes_section(study: Study, design: NDArray[np.int64], chosen: Pick) -> Sec
         *host_notes(study.problem),
         *_unknown(study),
     ]
-    rest = ("the runner-up", "what any other choice costs")
     assumed = assumptions_of(study, designs=False, of=design[np.newaxis])
     few = len(unpublished(study, assumed, [*design]))
     stages = [name.partition(".") for name in chosen.counts]
     known = [study.sureness.designs.get(stage, {}).get(name) for stage, _, name in stages]
     evidence = listed([*dict.fromkeys(one[0] for one in known if one and one[0])])
-    return sections.notes_section(notes, few, rest, study.unchecked, evidence)
+    return sections.notes_section(notes, few, study.unchecked, evidence)
 
 
 def _unknown(prepared: Study) -> list[str]:
@@ -470,7 +513,6 @@ def recommend_swept(
         sections.sweep_section(sweep, picks, lacking, goals, preference.design),
         sections.notes_section(
             dict.fromkeys(n for entry in points for n in entry.study.notes),
-            rest=(f"the answer at each {in_words(sweep.path)}",),
             unchecked=first.unchecked,
         ),
     )

@@ -395,4 +395,4 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
     if len(front) == 1:
         return Section("bought", brief=())
     line = f"No other design of the front is within {percent(LITTLE[-1])} of the {preference.best}."
-    return Section("bought", lines=(line,), brief=(line,))
+    return Section("bought", lines=(line,), brief=())

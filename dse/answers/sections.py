@@ -79,7 +79,13 @@ def recommendation_section(
     rows = tuple((in_words(name), chosen.shown(name)) for name in chosen.quantities)
     shown = [objective_text(name, chosen.shown(name), spread, gaps) for name in goals]
     objectives = f"{'; '.join(shown)}."
-    brief = (lines[0], objectives[0].upper() + objectives[1:], *lines[1:])
+    why = (
+        f"{preference.text[0].upper()}{preference.text[1:]}."
+        if preference.is_quantity
+        else lines[1]
+    )
+    proven = f"{why} {_proof(found)}" if preference.is_quantity else why
+    brief = (lines[0], objectives[0].upper() + objectives[1:], proven, *lines[2:])
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
@@ -361,13 +367,12 @@ def _span(ends: Sequence[str]) -> str:
 def notes_section(
     found: Iterable[str],
     unpublished: int = 0,
-    rest: Sequence[str] = (),
     unchecked: Sequence[str] = (),
     evidence: str = "",
 ) -> Section:
     """Return the notes on the numbers, of which so many are `unpublished`.
 
-    `rest` is what else one screen omits, `evidence` that for the figures of the cores.
+    `evidence` is that for the figures of the cores.
 
     Of the notes, one screen shows those that are `unchecked` rules.
     """
@@ -377,9 +382,8 @@ def notes_section(
     if unpublished:
         few = plural(unpublished, "input")
         are = "is an assumption" if unpublished == 1 else "are assumptions"
-        known.append(f"{few} {are}, not published")
-    brief += [f"{'; '.join(known)}."] * bool(known)
-    rest = [*rest, *[plural(len(notes), "note")] * bool(notes)]
-    brief.append(f"More with --all: {listed(rest)}.")
+        known.append(f"{few} {are}")
+    count = f", and {plural(len(notes), 'note')}," if notes else ""
+    brief.append(" ".join([*[f"{'; '.join(known)}."] * bool(known), f"More{count} with --all."]))
     lines = tuple(f"note: {note}" for note in notes)
     return Section("notes", lines=lines, facts=notes, brief=tuple(brief))

@@ -282,9 +282,6 @@ def margins_section(problem: Problem, point: NDArray[np.int64]) -> Section:
     ]
     if not found:
         return Section("constraints", facts=[], brief=())
-    line, brief = (
-        f"Constraints: {'; '.join(texts)}."
-        for texts in ([one.spare_text for one in found], [one.text for one in found])
-    )
+    line = f"Constraints: {'; '.join(one.spare_text for one in found)}."
     facts = [asdict(one) for one in found]
-    return Section("constraints", lines=(line,), facts=facts, brief=(brief,))
+    return Section("constraints", lines=(line,), facts=facts, brief=())

@@ -32,6 +32,7 @@ from dse.reports.designs import difference, for_people, parts
 from dse.reports.sections import Section, html, sections_text
 from dse.reports.text import (
     Printable,
+    interval,
     listed,
     percent,
     plural,
@@ -64,7 +65,7 @@ NEAR = 2.0
 SHOWN = 8
 """Flips that an answer shows, unless every flip is shown."""
 
-NEAREST = 2
+NEAREST = 3
 """Flips that one screen shows, and one more of a number written as zero."""
 
 HARDLY = 0.01
@@ -281,9 +282,18 @@ class Flips(Printable):
         missing = [name for name in self.unchecked if name in self.first]
         most = NEAREST - bool(missing)  # one of those may be nearer
         zeros = [pair for pair in nearest[most:] if pair[0].nominal == 0.0]
+        rate = next((one for one in self.found if one.quantity == RATE), None)
+        if rate is not None:
+            span = interval(rate.low.holds_to, rate.high.holds_to, rate.quantity)
+            yield f"Holds for {rate.name} from {span}."
+        fragile: dict[str, list[str]] = {}
         for entry, side in [*nearest[:most], *zeros[:1]]:
-            beyond = _beyond_text(self.beyond(side), side.saving)
-            yield f"Flips with {entry.label} {entry.change_text(side)}: {beyond}."
+            moved = f"{entry.label} {entry.change_text(side)}"
+            limit = "infeasible, then " if side.saving == math.inf else ""
+            fragile.setdefault(f"{limit}{self.beyond(side)}", []).append(moved)
+        if fragile:
+            texts = (f"{', '.join(moved)}: {beyond}" for beyond, moved in fragile.items())
+            yield f"Flips with {'; '.join(texts)}."
         more = len(self.unchecked) - 1
         named = listed([*missing[:1], *[f"{more} more"] * bool(more)])
         unchecked = named if missing else plural(more + 1, "assumption")
@@ -313,15 +323,6 @@ class Flips(Printable):
             "proofs": Counter(side.proof for entry in self.found for side in entry.sides),
             "assumptions": [_facts(self, entry) for entry in self.found],
         }
-
-
-def _beyond_text(becomes: str, saving: float | None) -> str:
-    """Return what is beyond a flip, and what it costs to stay, in words."""
-    if becomes == NOTHING_FITS or saving is None:
-        return becomes
-    if math.isinf(saving):
-        return f"infeasible, then {becomes} takes over"
-    return f"then {becomes} takes over, {percent(saving)} less a tenth beyond"
 
 
 def _hardly(flips: Flips) -> Iterator[str]:

@@ -28,7 +28,7 @@ def test_a_difference_is_named_and_changes_no_answer(write: Write) -> None:
     """5 u16 have 335.1 ns by the model, and 339 +- 2 ns in a simulation."""
     path = write(STUDY)
     found = asked(path)
-    assert found.pick.line == "5 u16 with clock 1"
+    assert found.pick.line == "5 u16, clock 1"
     said = found.to_dict()["simulation"]
     seen = said["quantities"]["offload_latency_p99_s"]
     assert seen["simulated"] > 336e-9 > seen["model"] > 335e-9
