@@ -285,7 +285,8 @@ class Flips(Printable):
         rate = next((one for one in self.found if one.quantity == RATE), None)
         if rate is not None:
             span = interval(rate.low.holds_to, rate.high.holds_to, rate.quantity)
-            yield f"Holds for {rate.name} from {span}."
+            least = any(side.flips_at is None for side in rate.sides)  # no farther was searched
+            yield f"Holds {'at least ' * least}for {rate.name} from {span}."
         fragile: dict[str, list[str]] = {}
         for entry, side in [*nearest[:most], *zeros[:1]]:
             moved = f"{entry.label} {entry.change_text(side)}"
