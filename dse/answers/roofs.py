@@ -14,7 +14,6 @@ import numpy as np
 
 from dse.algebra import units
 from dse.answers.design import Bottlenecks, Pick, Trade, allowed, pick
-from dse.answers.ranges import spreads_of
 from dse.answers.sections import headroom
 from dse.contract import SIZE, Column, Objective
 from dse.model.evaluation import full_column
@@ -23,6 +22,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed, percent
+from dse.runs.ranges import spreads_of
 from dse.study.demand import RATE
 
 FACTORS = np.exp2(np.arange(-32, 33) / 4)

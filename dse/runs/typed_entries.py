@@ -37,6 +37,8 @@ class _Recommended(_Entries):
     row: _Row
     design: str
     rule: str
+    ranges: dict[str, list[_Number]] = {}
+    omitted: dict[str, list[str]] = {}
 
 
 class _FrontEntries(_Entries):
