@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Names, PerByte, Precision, public, texts
+from dse.api.arguments import Count, Names, PerByte, Percent, Precision, public, texts
 
 if TYPE_CHECKING:
     from dse.api.arguments import Forms, Settings
     from dse.fitting.core import CoreFit
-    from dse.fitting.interface.text import InterfaceFitReport
+    from dse.fitting.interface.report import InterfaceFitReport
     from dse.fitting.platform import PlatformFit
 
 
@@ -98,45 +98,50 @@ def interface(
     hardware: str | Path | None = None,
     algorithm: str | None = None,
     clock: str | None = None,
+    cpu_load: Percent | None = None,
+    in_flight: Count | None = None,
     out: str | Path | None = None,
-    pure: bool = False,
     per_byte: PerByte = "latency",
 ) -> InterfaceFitReport:
-    """Fit a kernel and an interface to host and offload times, or to openssl speed.
+    """Fit a kernel and an interface to host and offload times: from which size on does it pay?
 
     Parameters
     ----------
     data
-        CSV with granularity_byte, host_us, offload_us or the like.
+        CSV with granularity_byte, host_us, offload_us or the like; without a host, one curve.
     software
-        Output of `openssl speed` without the accelerator.  In place of `data`, with `hardware`.
+        Output of a program, or a CSV, of the host alone.  In place of `data`, with `hardware`.
     hardware
-        Output of `openssl speed -elapsed` with the accelerator, one call at a time.
+        The same of the accelerator: openssl speed -elapsed, tcrypt, dpdk-test-crypto-perf,
+        dpdk-test-compress-perf, accel_perf, or a CSV.
     algorithm
-        Algorithm, where the outputs have several.
+        Algorithm, and direction, where the outputs have several, or say none.
     clock
-        Clock of times that the CSV has in cycles: "3 GHz".
-    pure
-        Fit LogCA as published, without a fixed host time.
-    per_byte
-        What a time per byte counts as where the data cannot tell.
+        Clock of times that are in cycles: "3 GHz".
+    cpu_load
+        Load of a host core while it offloads: "38%".
+    in_flight
+        Offloads under way at a time, where the file does not say.
     out
         As in `core`; pictures are drawn beside the record.
+    per_byte
+        What a time per byte counts as where the data cannot tell.
 
     Raises
     ------
     dse.errors.DseError
         When the times cannot be read or fitted.
     """
-    from dse.fitting.interface.record import save_interface
-    from dse.fitting.interface.report import read_timings, report_on
-    from dse.fitting.interface.text import InterfaceFitReport
+    from dataclasses import replace
 
-    data, software, hardware = (
-        None if part is None else Path(part) for part in (data, software, hardware)
-    )
-    found = report_on(
-        read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
-    )
-    written = [] if out is None else save_interface(found, Path(out), per_byte)
-    return InterfaceFitReport(**vars(found), files=tuple(written))
+    from dse.fitting.interface.report import report_on
+    from dse.fitting.interface.timings import TimingOptions, read_timings
+
+    table, slow, fast = (None if one is None else Path(one) for one in (data, software, hardware))
+    given = TimingOptions(algorithm=algorithm, clock=clock, cpu_load=cpu_load, in_flight=in_flight)
+    found = report_on(read_timings(table, slow, fast, given))
+    if out is None:
+        return found
+    from dse.fitting.interface.plots import save_interface  # matplotlib, only now
+
+    return replace(found, files=tuple(save_interface(found, Path(out), per_byte)))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,58 +42,16 @@ def fit_platform(call: Call, *, out: str | Path | None = None, json: bool = Fals
 
 
 @command("dse.api.fit:interface", name="fit interface")
-def fit_interface(
-    call: Call,
-    *,
-    measure: bool = False,
-    sizes: str | None = None,
-    out: str | Path | None = None,
-    json: bool = False,
-) -> None:
-    """Fit an interface and a kernel to measured times.
+def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
+    """Say from which size on an accelerator pays, and fit an interface to measured times.
 
     Parameters
     ----------
-    measure
-        Measure AES or SHA instructions of this x86 machine (--algorithm, default: sha256) into
-        the folder --out.
-    sizes
-        With --measure: granularities, with units, separated by commas (default: 16 B to 64 KiB, a
-        factor of 4 apart).
     out
         As in `fit_core`.
     """
-    if measure:
-        found = _measured(call, sizes or SIZES, out)
-    elif sizes is not None:
-        raise ArgumentError("--sizes: only with --measure; leave it out")
-    else:
-        files = [call.given[name] for name in GIVEN_FILES if name in call.given]
-        found = call(out=_record(files[0] if files else Path("interface"), out))
-    _show_interface(found, json=json)
-
-
-SIZES = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB"
-
-GIVEN_FILES = ("data", "hardware", "software")
-"""Arguments of `fit_interface` that are read where nothing is measured."""
-
-
-def _measured(call: Call, sizes: str, out: str | Path | None) -> Any:
-    """Return a fit to the instructions of this machine, written with what was measured."""
-    from dse.fitting import host
-
-    for name in (*GIVEN_FILES, "clock"):
-        if name in call.given:
-            raise ArgumentError(f"{name}: with --measure nothing is read; leave it out")
-    if out is None:
-        raise ArgumentError("--measure: name a folder for what is measured with --out")
-    algorithm, wanted = call.given.pop("algorithm", "sha256"), host.read_sizes(sizes)
-    with bar("measurements") as progress:
-        files = host.measure_into(Path(out), algorithm, wanted, progress=progress)
-    record = Path(out) / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
-    found = call(data=files[-1], out=record)
-    return replace(found, files=(*files, *found.files))
+    files = [call.given[name] for name in ("data", "hardware", "software") if name in call.given]
+    _show_interface(call(out=_record(files[0] if files else Path("interface"), out)), json=json)
 
 
 def _record(data: Path, out: str | Path | None) -> Path:
@@ -120,7 +76,9 @@ def _show_interface(found: Any, *, json: bool) -> None:
     written = "\n".join(f"written to {file}" for file in found.files)
     write(f"{found.text()}\n\n{written}")
     record = next(file for file in found.files if file.suffix == ".yaml")
-    used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
+    used = f"use it as `interface.device: {record}`"
+    if found.verdict is not None:
+        used += f" and `workload.kernel: {record}`"
     write(paragraph(f"{used}, {COUNTED}"))
 
 
@@ -141,7 +99,7 @@ def fit_host(
     kernels
         aes_128_gcm, sha256, zlib_6 and so on; all by default.
     sizes
-        As in `fit_interface`.
+        Granularities, with units, separated by commas.
     """
     from dse.fitting import host as hosts
 

@@ -16,9 +16,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -26,140 +24,41 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column
 from dse.errors import DseError, nearest, refuse
-from dse.files.whole_folders import new_folder
-from dse.fitting.interface import timings
-from dse.fitting.interface.timings import parse_speed
+from dse.fitting.interface.curves import LEAST_SIZES
+from dse.fitting.interface.outputs import parse_output
 from dse.reports.text import percent
 from dse.search import Progress
 from dse.study import records
 
-MASK = "OPENSSL_ia32cap"
-X86 = ("x86_64", "amd64", "i386", "i686")
-LEAST_GAIN = 1.05
-"""An instruction that does no more for any size is not in use."""
-
-SECONDS, REPETITIONS = 1, 3
-"""Time of each measurement, and how often one of instructions is repeated; the median counts."""
+SECONDS = 1
+"""Time of each measurement."""
 
 CPUINFO = Path("/proc/cpuinfo")
 
-OUTPUTS = ("software.txt", "hardware.txt")
-"""Files of what ``openssl speed`` prints without and with the instructions."""
 
-
-@dataclass(frozen=True)
-class Instructions:
-    """Instructions that speed algorithms up: flag of the processor, and how to hide them."""
-
-    name: str
-    flag: str
-    mask: str
-    starts: tuple[str, ...]
-
-
-INSTRUCTIONS = (
-    # AES-NI is bit 57 and PCLMULQDQ bit 33 of the first word, VAES bit 41 and VPCLMULQDQ bit 42
-    # of the second.
-    Instructions("AES", "aes", "~0x200000200000000:~0x60000000000", ("aes-",)),
-    # SHA is bit 29 of the second word.
-    Instructions("SHA", "sha_ni", "~0x0:~0x20000000", ("sha1", "sha224", "sha256")),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Machine:
-    """The processor that is measured, and the program that measures it."""
-
-    openssl: str
-    version: str
-    processor: str
-
-
-def instructions(algorithm: str) -> Instructions:
-    """Return the instructions behind an algorithm.
-
-    Raises
-    ------
-    DseError
-        No x86 instruction that can be hidden serves it.
-    """
-    for found in INSTRUCTIONS:
-        if algorithm.lower().startswith(found.starts):
-            return found
-    raise DseError(
-        f"--algorithm {algorithm!r}: no instructions are known that can be hidden from it; "
-        "write one of AES or SHA, such as aes-128-cbc or sha256"
-    )
-
-
-def machine(used: Instructions) -> Machine:
-    """Return this machine.
-
-    Raises
-    ------
-    DseError
-        With everything that is missing to measure on it.
-    """
-    lacking = []
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        lacking.append("the program openssl is not on the PATH: install OpenSSL 3")
-    name, flags = processor_facts()
-    kind = platform.machine()
-    if kind.lower() not in X86:
-        lacking.append(
-            f"{MASK} hides instructions of x86 processors only, and this is {kind or 'unknown'}: "
-            "measure software and hardware yourself, and fit them with dse fit interface"
-        )
-    elif flags is None:
-        lacking.append(f"{CPUINFO} does not say whether this processor has {used.name}")
-    elif used.flag not in flags:
-        lacking.append(
-            f"this processor has no {used.name} instructions (flag {used.flag}): "
-            "there is nothing to hide; choose another --algorithm"
-        )
-    if lacking or openssl is None:
-        raise DseError("cannot measure here:\n" + "\n".join(f"  {text}" for text in lacking))
-    version = run_openssl([openssl, "version"]).strip()
-    system = f"{platform.system()} {platform.release()}"
-    return Machine(openssl=openssl, version=version, processor=f"{name or kind}, {system}")
-
-
-def processor_facts() -> tuple[str, frozenset[str] | None]:
-    """Return name and flags of the processor; None where the system does not tell."""
+def processor_name() -> str:
+    """Return the name of the processor, nothing where the system does not tell."""
     try:
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return platform.processor(), None
-    fields: dict[str, str] = {}
-    for line in text.splitlines():
-        key, _, value = line.partition(":")
-        fields.setdefault(key.strip(), value.strip())
-    flags = frozenset(fields["flags"].split()) if "flags" in fields else None
-    return fields.get("model name", ""), flags
+        return platform.processor()
+    found = re.search(r"^model name\s*: (.*\S)", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
-def speed(openssl: str, algorithm: str, size: int, mask: str | None) -> str:
-    """Return what ``openssl speed`` prints for one size, with instructions hidden by `mask`."""
-    command = [openssl, "speed", "-mr", "-seconds", str(SECONDS), "-bytes", str(size)]
-    return run_openssl([*command, "-evp", algorithm], mask)
-
-
-def run_openssl(command: Sequence[str], mask: str | None = None, limit_s: float = 60.0) -> str:
-    """Return what a program prints, with instructions hidden by `mask`.
+def run_openssl(command: Sequence[str], limit_s: float = 60.0) -> str:
+    """Return what a program prints.
 
     Raises
     ------
     DseError
         It fails, or takes longer than the limit.
     """
-    environment = {name: value for name, value in os.environ.items() if name != MASK}
-    environment |= {"LC_ALL": "C"} | ({MASK: mask} if mask else {})
     shown = " ".join(command)
     try:
         done = subprocess.run(  # noqa: S603  a list, no shell; the program is openssl of the PATH
             command,
-            env=environment,
+            env={**os.environ, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -177,76 +76,6 @@ def run_openssl(command: Sequence[str], mask: str | None = None, limit_s: float 
     return done.stdout
 
 
-def measure_sizes(
-    openssl: str, algorithm: str, sizes: Sequence[int], progress: Progress | None
-) -> tuple[str, str]:
-    """Return what ``openssl speed`` prints, without and with the instructions, at every size.
-
-    In turn and several times over, so that a machine that slows down slows both.
-    """
-    runs = [*product(range(REPETITIONS), sizes, (instructions(algorithm).mask, None))]
-    outputs = []
-    for _, size, hidden in runs:
-        outputs.append(speed(openssl, algorithm, size, hidden))
-        if progress is not None:
-            progress(len(outputs), len(runs))
-    return "".join(outputs[::2]), "".join(outputs[1::2])
-
-
-def measured_table(measured: Sequence[str], about: Machine, algorithm: str) -> str:
-    """Return the medians as a CSV that ``dse fit interface`` reads.
-
-    Raises
-    ------
-    StudyError
-        An output lacks rates.
-    """
-    outputs = [parse_speed(text, Path(name)) for name, text in zip(OUTPUTS, measured, strict=True)]
-    refuse(fault for found in outputs for fault in found.faults)
-    slow, fast = (next(iter(found.rates.values())) for found in outputs)
-    rows = [(size, size / median(slow[size]), size / median(fast[size])) for size in sorted(slow)]
-    lines = [
-        f"# machine: {about.processor}",
-        f"# version: {about.version}",
-        f"# algorithm: {algorithm}, {MASK}={instructions(algorithm).mask} for the host",
-        f"# repetitions: {REPETITIONS}, medians",
-        "granularity_byte,host_ns,offload_ns",
-        *(f"{size},{host * 1e9:.6g},{offload * 1e9:.6g}" for size, host, offload in rows),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def measure_into(
-    out: Path, algorithm: str, sizes: Sequence[int], *, progress: Progress | None = None
-) -> list[Path]:
-    """Measure this machine, write what was seen into a folder, and return the files, a CSV last.
-
-    Raises
-    ------
-    DseError
-        When this machine cannot be measured, or hiding its instructions changes nothing.
-    OutputError
-        When the folder cannot be written.
-    """
-    used = instructions(algorithm)
-    stem = re.sub(r"\W", "_", algorithm)
-    names = [*OUTPUTS, "interface.csv"]
-    about = machine(used)
-    with new_folder(out, [*names, *(f"{stem}.{end}" for end in ("yaml", "png", "svg"))]) as folder:
-        outputs = measure_sizes(about.openssl, algorithm, sizes, progress)
-        content = measured_table(outputs, about, algorithm)
-        for name, lines in zip(names, (*outputs, content), strict=True):
-            (folder / name).write_text(lines, encoding="utf-8", newline="\n")
-    data = timings.read_csv(out / "interface.csv")
-    gain = float(np.max(data.host / data.offload))
-    if gain < LEAST_GAIN:
-        raise DseError(
-            f"hiding the {used.name} instructions makes {algorithm} at most {gain:.2f} times as "
-            f"slow: this OpenSSL does without them; the outputs are in {out}"
-        )
-    return [out / name for name in names]
-
-
 def read_sizes(written: str) -> list[int]:
     """Return the sizes of a list such as ``16 B, 1 KiB``."""
     found = []
@@ -255,10 +84,9 @@ def read_sizes(written: str) -> list[int]:
         if size < 1 or size != int(size):
             raise DseError(f"--sizes {part.strip()!r}: a size is a whole number of bytes")
         found.append(int(size))
-    if len(set(found)) < timings.LEAST_SIZES:
+    if len(set(found)) < LEAST_SIZES:
         raise DseError(
-            f"--sizes has {len(set(found))} different sizes; a fit needs at least "
-            f"{timings.LEAST_SIZES}"
+            f"--sizes has {len(set(found))} different sizes; a fit needs at least {LEAST_SIZES}"
         )
     return sorted(set(found))
 
@@ -332,7 +160,7 @@ def measure_host(
             "cannot measure here: the program openssl is not on the PATH; install OpenSSL 3, or "
             f"measure what needs none with --kernels {only}"
         )
-    name, _ = processor_facts()
+    name = processor_name()
     version = run_openssl([str(openssl), "version"]).strip() if openssl else ""
     found, done = [], 0
     for kernel in kernels:
@@ -363,10 +191,11 @@ def _timed(openssl: str | None, kernel: HostKernel, size: int) -> float:
 
 
 def _by_openssl(openssl: str, algorithm: str, size: int) -> float:
-    said = parse_speed(speed(openssl, algorithm, size, None), Path(algorithm))
+    command = [openssl, "speed", "-mr", "-seconds", str(SECONDS), "-bytes", str(size)]
+    said = parse_output(run_openssl([*command, "-evp", algorithm]), Path(algorithm))
     refuse(said.faults)
-    (rates,) = said.rates.values()
-    return size / median(rates[size])
+    (key,) = said.times
+    return said.time_s(key, size)
 
 
 def _by_zlib(part: bytes) -> float:

@@ -84,7 +84,11 @@ def test_what_only_another_function_takes_is_refused_unless_it_is_its_default() 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("fit", "interface", "--sizes", "16 B"), "--sizes: only with --measure; leave it out\n"),
+        (
+            ("fit", "interface", "--measure"),
+            "--measure: removed before 1.0; write the two outputs of openssl speed that "
+            "docs/interfaces.md shows, and --software and --hardware\n",
+        ),
         (
             ("report", "run", "--pictures", "--flips"),
             "--flips: --pictures draws the plots and makes no page; leave it out\n",

@@ -22,8 +22,8 @@ from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
 from dse.study.workload_interface_budget import SECTIONS
 from tests.conftest import ROOT, run_dse
-from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs
+from tests.fitting.test_outputs import MR, TABLE
 from tests.page.browser import PROGRAM, browser
 from tests.project import test_packaging, test_readme
 from tests.project.test_readme import blocks, commands, printed_by
@@ -58,11 +58,8 @@ LONG = (
 """Of these, pages whose commands take ten seconds and more each: `make slow` runs them."""
 
 ASIDE = {
-    "dse fit interface --measure --out runs/sha --algorithm sha256": (
-        "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
-    ),
     "dse fit host --out records": (
-        "takes half a minute and openssl; tests/fitting/test_measure_host.py likewise"
+        "takes half a minute and openssl; tests/fitting/test_measure_host.py has one of its own"
     ),
     'python -m pip install "accel-dse[rtl]"': "likewise asks an index",
     "python write_vectors.py": "the folder of this file's tests has what it writes",

@@ -1,4 +1,4 @@
-"""A fit as a picture, PNG and SVG: measured times, the model, and where offloads start to pay."""
+"""A fit as a record and as a picture: measured times, the model, where offloads start to pay."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.fitting.interface.fit import Estimate
-from dse.fitting.interface.policy import doubt
-from dse.fitting.interface.powers import Array, Powers
-from dse.fitting.interface.report import InterfaceReport
+from dse.errors import OutputError
+from dse.fitting.interface.curves import Curve, Estimate
+from dse.fitting.interface.report import InterfaceFitReport, PerByte
 from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
+from dse.study import records
 
-HOST, OFFLOAD = (PALETTE[0][0], "o"), (PALETTE[4][0], "s")
+LOOKS = {"host": (PALETTE[0][0], "o"), "offload": (PALETTE[4][0], "s")}
 _MOST_TICKS = 9
 
 
-def draw_fit(found: InterfaceReport, title: str, stem: Path) -> tuple[Path, Path]:
+def draw_fit(found: InterfaceFitReport, title: str, stem: Path) -> tuple[Path, Path]:
     """Draw into ``STEM.png`` and ``STEM.svg``; equal fits give equal bytes.
 
     Raises
@@ -34,26 +34,24 @@ def draw_fit(found: InterfaceReport, title: str, stem: Path) -> tuple[Path, Path
         return save_figure(_figure(found, title), stem)
 
 
-def _figure(found: InterfaceReport, title: str) -> Figure:
+def _figure(found: InterfaceFitReport, title: str) -> Figure:
     figure = Picture(figsize=(7.6, 5.2))
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log", xlabel="granularity", ylabel="time of a call")
     axes.grid(color="0.92", linewidth=0.7)
-    model, sizes = found.fit.model, found.timings.size
+    sizes, verdict = found.timings.size, found.verdict
     low, high = sizes[0], sizes[-1]
-    crossings = () if doubt(found) else found.pays.crossings
+    crossings = verdict.crossings if verdict and not verdict.doubt else ()
     for start in (crossing.value for crossing in crossings):
         if low / 100 < start < high * 100:  # near enough to be drawn
             low, high = min(low, start), max(high, start)
     margin = (high / low) ** 0.04
     low, high = low / margin, high * margin
-    for name, (colour, marker), times, powers in (
-        ("host", HOST, found.timings.host, model.host),
-        ("offload", OFFLOAD, found.timings.offload, model.offload),
-    ):
-        _curve(axes, powers, (low, high), colour, f"{name}, model", sizes)
+    for name, curve in found.model.curves.items():
+        colour, marker = LOOKS[name]
+        _curve(axes, curve, (low, high), colour, f"{name}, model")
         look: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6, "zorder": 3}
-        axes.plot(sizes, times, marker, color=colour, label=f"{name}, measured", **look)
+        axes.plot(sizes, curve.time, marker, color=colour, label=f"{name}, measured", **look)
     axes.set_xlim(low, high)
     for number, crossing in enumerate(crossings):
         _break_even(axes, crossing, low, high, said=not number)
@@ -64,17 +62,16 @@ def _figure(found: InterfaceReport, title: str) -> Figure:
     return figure
 
 
-def _curve(
-    axes: Axes, powers: Powers, limits: tuple[float, float], colour: str, label: str, sizes: Array
-) -> None:
+def _curve(axes: Axes, curve: Curve, limits: tuple[float, float], colour: str, label: str) -> None:
     """Draw a model: solid where it was fitted, dashed beyond."""
+    sizes = curve.size
     for low, high, dashes in (
         (sizes[0], sizes[-1], "-"),
         (limits[0], sizes[0], "--"),
         (sizes[-1], limits[1], "--"),
     ):
         x = np.geomspace(low, high, 300)
-        axes.plot(x, powers.at(x), dashes, color=colour, label=label if dashes == "-" else None)
+        axes.plot(x, curve.at(x), dashes, color=colour, label=label if dashes == "-" else None)
 
 
 def _break_even(axes: Axes, found: Estimate, low: float, high: float, *, said: bool) -> None:
@@ -113,3 +110,20 @@ def _ticks(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda time, _: units.show(time, "time_s")))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def save_interface(found: InterfaceFitReport, out: Path, per_byte: PerByte) -> list[Path]:
+    """Write the record and, beside it, the picture; return their paths.
+
+    Raises
+    ------
+    OutputError
+        When they cannot be written, or the record is there already.
+    """
+    out, name = records.path_and_name(out, out)
+    records.write_record(out, found.sections(name, per_byte), found.provenance())
+    try:
+        pictures = draw_fit(found, f"{name}: host and offload", out.with_suffix(""))
+    except OSError as error:
+        raise OutputError(f"{out.with_suffix('.png')} cannot be written: {error}") from error
+    return [out, *pictures]

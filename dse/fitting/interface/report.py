@@ -1,32 +1,25 @@
-"""A kernel and an interface fitted to host and offload times, and what speaks for the fit."""
+"""A fitted interface: the verdict first, then the figures behind it, and the record for a study."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import DseError, UnitError
-from dse.fitting.interface.fit import (
-    COMPUTING,
-    EXPONENT,
-    FIXED,
-    INDEX,
-    OFFSET,
-    PER_BYTE,
-    SIGNIFICANCE,
-    Estimate,
-    FittedModel,
-    InterfaceFit,
-    fit_times,
-    nested_p,
-)
-from dse.fitting.interface.powers import Array, Powers, fit_powers
-from dse.fitting.interface.timings import Timings, openssl_timings, read_csv
+from dse.errors import DseError
+from dse.fitting.interface.curves import PER_BYTE, Array, CurveModel, Estimate, fit_model, held_out
+from dse.fitting.interface.timings import Timings
+from dse.reports.text import Printable, interval, listed, paragraph, percent
+from dse.study import records
+from dse.study.cores import models
+
+METHOD = "LogCA by least squares of log time, 95 % intervals"
 
 LARGEST_BYTE = 2.0**64
 """As far as a 64-bit address reaches; beyond it nothing pays any more."""
@@ -36,339 +29,391 @@ _GRID = np.linspace(math.log(1e-3), math.log(LARGEST_BYTE), 4001)
 Ranges = tuple[tuple[float, float], ...]
 """Granularities in bytes, in ascending order; 0 and infinity are open ends."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class BreakEven:
-    """Where offloads pay.
-
-    Attributes
-    ----------
-    pays
-        Where the model's host is not faster.
-    crossings
-        The ends of these ranges, where both times are equal, with their 95 % intervals: 0 or
-        infinity where the noise leaves an end open.
-    of_data
-        The same of the measured times, joined by straight lines between logarithms; open ends
-        where the offload is not slower at the smallest or the largest size.
-    """
-
-    pays: Ranges
-    crossings: tuple[Estimate, ...]
-    of_data: Ranges
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the noise leaves open on both sides where a crossing is."""
-        return any(found.low == 0 and found.high == math.inf for found in self.crossings)
-
-
-def break_even(model: FittedModel, size: Array, host: Array, offload: Array) -> BreakEven:
-    """Return where offloads pay."""
-    pays = ranges(_spans(lambda x: advantage(model.possible, x)))
-    return BreakEven(
-        pays=pays,
-        crossings=tuple(_crossing(model, end) for end in range_ends(pays)),
-        of_data=_of_data(size, host, offload),
-    )
-
-
-def range_ends(found: Ranges) -> Iterator[float]:
-    """Yield the ends of ranges that are not open."""
-    yield from (end for pair in found for end in pair if 0 < end < math.inf)
-
-
-def pays_at(found: Ranges, size: float) -> bool:
-    """Tell whether a size lies in one of the ranges."""
-    return any(low <= size <= high for low, high in found)
-
-
-def advantage(parameters: Array, x: Array) -> Array:
-    """Return host time minus offload time at granularities ``exp(x)``."""
-    grown = np.exp(parameters[EXPONENT] * x)
-    host = parameters[OFFSET] + parameters[INDEX] * grown
-    per_byte = parameters[PER_BYTE] * np.exp(x)
-    found: Array = host - (parameters[FIXED] + per_byte + parameters[COMPUTING] * grown)
-    return found
-
-
-def inside(model: FittedModel, x: Array) -> Array:
-    """Return what is not negative where ``exp(x)`` belongs to the interval.
-
-    Both times can be equal there, as far as the noise tells: their difference is within t
-    standard errors of zero (Fieller's interval, which also knows open ends).
-    """
-    p = model.free
-    grown = np.exp(p[EXPONENT] * x)
-    gradient = np.zeros((len(x), len(p)))
-    gradient[:, OFFSET], gradient[:, FIXED] = 1.0, -1.0
-    gradient[:, INDEX], gradient[:, COMPUTING] = grown, -grown
-    gradient[:, PER_BYTE] = -np.exp(x)
-    gradient[:, EXPONENT] = (p[INDEX] - p[COMPUTING]) * grown * x
-    error, quantile = model.deviation(gradient)
-    return np.asarray(error * quantile - np.abs(advantage(p, x)))
-
-
-def _crossing(model: FittedModel, end: float) -> Estimate:
-    """Return a crossing with the connected part of the interval around it."""
-    around = ranges(_spans(lambda x: inside(model, x)))
-    return Estimate(end, *next((pair for pair in around if pair[0] <= end <= pair[1]), (end, end)))
-
-
-def _spans(value: Callable[[Array], Array]) -> Iterator[tuple[float, float]]:
-    """Yield the spans of x in which a function is not negative; ends lie on roots or the rim."""
-    edges = np.diff(np.concatenate([[0], value(_GRID) >= 0, [0]]))
-    starts, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    last = len(_GRID) - 1
-    for start, stop in zip(starts, stops, strict=True):
-        yield (
-            -math.inf if start == 0 else _root(value, _GRID[start - 1], _GRID[start]),
-            math.inf if stop == last else _root(value, _GRID[stop], _GRID[stop + 1]),
-        )
-
-
-def _root(value: Callable[[Array], Array], low: float, high: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda x: float(value(np.array([x]))[0]), low, high, xtol=1e-13))
-
-
-def ranges(spans: Iterator[tuple[float, float]]) -> Ranges:
-    """Return spans of logarithms as ranges of granularity."""
-    return tuple((math.exp(low), math.exp(high)) for low, high in spans)
-
-
-def _of_data(size: Array, host: Array, offload: Array) -> Ranges:
-    x, gain = np.log(size), np.log(host / offload)
-    wins = gain >= 0
-    edges: list[float] = [-math.inf] if wins[0] else []
-    for after in np.flatnonzero(wins[1:] != wins[:-1]) + 1:
-        share = gain[after - 1] / (gain[after - 1] - gain[after])
-        edges.append(float(x[after - 1] + share * (x[after] - x[after - 1])))
-    edges += [math.inf] if wins[-1] else []
-    return ranges(zip(edges[::2], edges[1::2], strict=True))
-
-
-MOST_NOISE = 0.1
-"""Scatter beyond this is no noise of a timer, but a shape that the model does not have."""
-
-CLOSE = 0.05
-"""A model that is nowhere further off is good enough, however sure it is that it is not exact."""
-
-_DEGREES = (2, 3, 4, 5)
-_MOST_EXTRA = 2
-_NEW = 0.1  # share of a bend that the model's own parameters must not already make
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """How well one curve fits.
-
-    Attributes
-    ----------
-    noise
-        Relative standard deviation of the times around it.
-    worst, worst_byte
-        Largest relative residual, and at which size.
-    held_out, held_out_worst
-        Relative error at a size that the fit did not see: root mean square, and largest.
-    p
-        How likely residuals so bent are if the model is true; NaN when too few sizes tell.
-    """
-
-    noise: float
-    worst: float
-    worst_byte: float
-    held_out: float
-    held_out_worst: float
-    p: float
-
-    @property
-    def is_close(self) -> bool:
-        """Whether no size is off by more than `CLOSE`."""
-        return abs(self.worst) < CLOSE
-
-    @property
-    def fits(self) -> bool:
-        """Whether it is close, or nothing speaks against it: neither a bend nor much scatter."""
-        return self.is_close or (not self.p < SIGNIFICANCE and self.noise <= MOST_NOISE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Checks:
-    """Both curves, and the host without a fixed time per call (LogCA as published).
-
-    Attributes
-    ----------
-    offset_p
-        How likely the host's data are without a fixed time, against the model with it; NaN when
-        it was not tested for.
-    """
-
-    host: Curve
-    offload: Curve
-    pure: Curve
-    offset_p: float
-
-    @property
-    def pure_p(self) -> float:
-        """How likely the host's data are under LogCA as published: the worse of two tests."""
-        return float(np.fmin(self.pure.p, self.offset_p))
-
-    @property
-    def pure_fits(self) -> bool:
-        """Whether LogCA as published fits the host."""
-        return self.pure.is_close or (self.pure.fits and not self.offset_p < SIGNIFICANCE)
-
-
-def check_adequacy(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:
-    """Return what speaks for and against a fit; a fixed time is tested for in any case."""
-    pure = fit_powers(size, host, np.array([1.0]), free=True)
-    offset = fit_powers(size, host, np.array([0.0, 1.0]), free=True)
-    return Checks(
-        host=_curve(size, host, fit.model.host, free=not fit.linear),
-        offload=_curve(size, offload, fit.model.offload, free=False),
-        pure=_curve(size, host, pure, free=True),
-        offset_p=nested_p(pure, offset) if offset.coefficients[0] > 0 else math.nan,
-    )
-
-
-def _curve(size: Array, time: Array, found: Powers, *, free: bool) -> Curve:
-    errors = np.expm1(found.residuals)
-    worst = int(np.argmax(np.abs(errors)))
-    unseen = _held_out(size, time, found, free=free)
-    return Curve(
-        noise=math.sqrt(found.noise),
-        worst=float(errors[worst]),
-        worst_byte=float(size[worst]),
-        held_out=float(np.sqrt(np.mean(unseen**2))),
-        held_out_worst=float(unseen[np.argmax(np.abs(unseen))]),
-        p=lack_of_fit(found, size),
-    )
-
-
-def _held_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
-    """Return the relative error at each size, predicted from the others."""
-    used = found.coefficients != 0
-    errors = []
-    for gone in range(len(size)):
-        kept = np.arange(len(size)) != gone
-        again = fit_powers(size[kept], time[kept], found.exponents, free=free, used=used)
-        errors.append(float(time[gone] / again.at(size[[gone]])[0] - 1))
-    return np.array(errors)
-
-
-def lack_of_fit(found: Powers, size: Array) -> float:
-    """Return how likely residuals so bent over the log of the size are if the model is true.
-
-    An F test of the model against itself with one or two bends (polynomials of the logarithm,
-    orthogonal to what its parameters can do); NaN with fewer than two degrees of freedom.
-    """
-    from scipy.special import fdtrc
-
-    residuals, freedom = found.residuals, found.freedom
-    if np.max(np.abs(residuals)) < 1e-9:
-        return 1.0  # exact data, up to rounding
-    if freedom < 2:
-        return math.nan
-    x = np.log(size)
-    x = 2 * (x - x.min()) / (x.max() - x.min()) - 1
-    own = found.jacobian
-    basis = np.linalg.qr(own[:, np.any(own != 0, axis=0)])[0]
-    bends = []
-    for degree in _DEGREES:
-        column = np.polynomial.chebyshev.chebval(x, np.eye(degree + 1)[degree])
-        rest = column - basis @ (basis.T @ column)
-        if np.linalg.norm(rest) > _NEW * np.linalg.norm(column):
-            bends.append(rest / np.linalg.norm(rest))
-            basis = np.column_stack([basis, bends[-1]])
-        if len(bends) == (_MOST_EXTRA if freedom >= 2 * _MOST_EXTRA else 1):
-            break
-    explained = float(sum((bend @ residuals) ** 2 for bend in bends))
-    left = freedom - len(bends)
-    ratio = (explained / len(bends)) / ((found.squares - explained) / left)
-    return float(fdtrc(len(bends), left, ratio))
+PerByte = Literal["latency", "computing"]
+"""What an offload's time per byte is taken for where the data cannot tell."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class InterfaceReport:
-    """Timings, the fit, what speaks for and against it, and from where on an offload pays."""
+class Verdict:
+    """From which size on an offload is better than the host, in one respect."""
 
-    timings: Timings
-    fit: InterfaceFit
-    checks: Checks
-    pays: BreakEven
-    pure: bool
+    model: CurveModel
+
+    @cached_property
+    def pays(self) -> Ranges:
+        """Where the model's host is not better."""
+        return _ranges(self.model.gap)
+
+    @cached_property
+    def crossings(self) -> tuple[Estimate, ...]:
+        """The ends of these ranges with their intervals; 0 or infinity where an end is open."""
+        around = _ranges(self.model.inside) if self.pays else ()
+        return tuple(
+            Estimate(end, *next((one for one in around if one[0] <= end <= one[1]), (end, end)))
+            for pair in self.pays
+            for end in pair
+            if 0 < end < math.inf
+        )
+
+    @cached_property
+    def of_data(self) -> Ranges:
+        """Where the measured offload is not worse, between sizes by straight logarithms."""
+        x, gain = (np.log(one) for one in (self.model.offload.size, self._ratio()))
+        wins = gain >= 0
+        edges: list[float] = [0.0] if wins[0] else []
+        for after in np.flatnonzero(wins[1:] != wins[:-1]) + 1:
+            share = gain[after - 1] / (gain[after - 1] - gain[after])
+            edges.append(math.exp(x[after - 1] + share * (x[after] - x[after - 1])))
+        edges += [math.inf] if wins[-1] else []
+        return tuple(zip(edges[::2], edges[1::2], strict=True))
+
+    def _ratio(self) -> Array:
+        return self.model.known_host.time / self.model.offload.time
 
     @property
-    def is_linear_assumed(self) -> bool:
-        """Whether the exponent is 1 because three sizes cannot determine it."""
-        return math.isnan(self.fit.linear_p)
+    def doubt(self) -> str:
+        """Why the model gives no threshold, nothing if it does."""
+        bad = {name: curve for name, curve in self.model.curves.items() if not curve.fits}
+        if bad:
+            noise = percent(max(curve.noise for curve in bad.values()))
+            return f"the model does not fit the {listed(list(bad))} (noise {noise})"
+        is_open = any(one.low == 0 and one.high == math.inf for one in self.crossings)
+        return "the noise leaves the break-even open" if is_open else ""
+
+    @property
+    def measured(self) -> str:
+        """At which sizes the measured offload is better."""
+        ends = any(0 < end < math.inf for pair in self.of_data for end in pair)
+        return _where(self.of_data, size_text) + ", interpolated" * ends
+
+    @property
+    def says(self) -> str:
+        """The verdict: ``never``, ``always``, ``from 8.4 KiB (7.1 to 9.8)``."""
+        if self.doubt:
+            return "measured only: no model fits"
+        smallest, largest = self.model.offload.size[[0, -1]]
+        inside = tuple(one for one in self.pays if one[0] <= largest and one[1] >= smallest)
+        if not inside:
+            return "never"
+        if inside[0][0] <= smallest and inside[0][1] >= largest:
+            return "always"
+        return _where(inside, self._with_interval)
+
+    def text(self) -> str:
+        """Return the verdict with its reason."""
+        if self.doubt:
+            return f"{self.says}, because {self.doubt}; measured {self.measured}"
+        smallest, largest = self.model.offload.size[[0, -1]]
+        reasons = {"never": "the host is at every size", "always": "at every size"}
+        text = f"{self.says}, {reasons.get(self.says, 'of the sizes')} measured, "
+        text += f"{size_text(smallest)} to {size_text(largest)}"
+        ends = [one.value for one in self.crossings]
+        beyond = [self._with_interval(end) for end in ends if not smallest <= end <= largest]
+        if beyond:
+            text += f"; the model changes at {listed(beyond)}"
+        other = [size_text(size) for size in self._disputed()]
+        return text + f"; measured otherwise at {listed(other)}" * bool(other)
+
+    def _with_interval(self, end: float) -> str:
+        """Return an end with its interval, in the unit of the end."""
+        text = size_text(end)
+        _, low, high = next(one for one in self.crossings if one.value == end)
+        factor = units.parse(f"1 {text.split()[1]}", "size_byte")
+        ends = [f"{float(f'{one / factor:.3g}'):g}" for one in (low, high)]
+        if not low < high:
+            return text
+        return f"{text} ({ends[0]} {'or more' if math.isinf(high) else f'to {ends[1]}'})"
+
+    def _disputed(self) -> Iterator[float]:
+        """Yield the sizes where data and model differ by who is better, outside every interval."""
+        for size, ratio in zip(self.model.offload.size, self._ratio(), strict=True):
+            unsure = any(one.low <= size <= one.high for one in self.crossings)
+            pays = any(low <= size <= high for low, high in self.pays)
+            if not unsure and ratio != 1 and pays != (ratio > 1):
+                yield float(size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdict and thresholds as plain data."""
+        return {
+            "verdict": self.says,
+            "doubt": self.doubt,
+            "crossings_byte": [crossing._asdict() for crossing in self.crossings],
+            "pays_byte": [list(ends) for ends in self.pays],
+            "pays_in_data_byte": [list(ends) for ends in self.of_data],
+        }
 
 
-def report_on(timings: Timings, *, pure: bool = False) -> InterfaceReport:
-    """Fit, check and find where an offload pays.
+def _ranges(value: Callable[[Array], Array]) -> Ranges:
+    """Return where a function of log g is not negative; ends lie on roots or are open."""
+    from scipy.optimize import brentq
+
+    def root(low: float, high: float) -> float:
+        return math.exp(brentq(lambda x: float(value(np.array([x]))[0]), low, high, xtol=1e-13))
+
+    edges = np.diff(np.concatenate([[0], value(_GRID) >= 0, [0]]))
+    spans = zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1, strict=True)
+    last = len(_GRID) - 1
+    return tuple(
+        (
+            0.0 if start == 0 else root(_GRID[start - 1], _GRID[start]),
+            math.inf if stop == last else root(_GRID[stop], _GRID[stop + 1]),
+        )
+        for start, stop in spans
+    )
+
+
+def _where(found: Ranges, show: Callable[[float], str]) -> str:
+    """Return ranges of granularity in words."""
+    if found in ((), ((0.0, math.inf),)):
+        return "at every size" if found else "at no size"
+    parts = []
+    for start, stop in found:
+        pair = [f"from {show(start)}"] if start > 0 else []
+        pair += [f"up to {show(stop)}"] if stop < math.inf else []
+        parts.append(" ".join(pair))
+    return listed(parts)
+
+
+def size_text(size: float) -> str:
+    """Return a size to three digits: ``197 B``, ``8.4 KiB``."""
+    power, unit = next(
+        (
+            (2.0**bits, unit)
+            for bits, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB"))
+            if size >= 2**bits
+        ),
+        (1.0, "B"),
+    )
+    return f"{float(f'{size / power:.3g}'):g} {unit}"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True, eq=False)
+class InterfaceFitReport(Printable):
+    """A fitted interface and kernel; as text what `dse fit interface` prints of them.
+
+    Attributes
+    ----------
+    timings
+        What was measured.
+    model
+        What was fitted.
+    files
+        What was written.
+    """
+
+    timings: Timings
+    model: CurveModel
+    files: tuple[Path, ...] = ()
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """From which size on an offload is faster; None without a host."""
+        return None if self.model.host is None else Verdict(model=self.model)
+
+    @cached_property
+    def frees(self) -> Verdict | None:
+        """From which size on an offload takes less time of the host's cores; None if unknown."""
+        busy = self.timings.of_cpu()
+        if busy is None:
+            return None
+        return Verdict(model=fit_model(busy.size, busy.host, busy.offload))
+
+    @cached_property
+    def unseen(self) -> dict[str, Array]:
+        """Times of each curve at each size, predicted from the other sizes."""
+        return held_out(self.timings.size, self.timings.host, self.timings.offload)
+
+    def missed(self, name: str) -> float:
+        """Return by how much a size is missed by the curve through the others, at most."""
+        return float(np.max(np.abs(self.model.curves[name].time / self.unseen[name] - 1)))
+
+    def text(self) -> str:
+        """Return a fit as text."""
+        sizes = self.timings.size
+        where = ", ".join(name for name, _ in self.timings.files)
+        ends = f"{len(sizes)} sizes from {size_text(sizes[0])} to {size_text(sizes[-1])}"
+        facts = [f"{name}: {value}" for name, value in self.timings.facts.items()]
+        lines = [*self.verdicts(), *self.figures(), self.adequacy(), *self.notes()]
+        said = (paragraph(line, "  ") for line in lines)
+        return "\n".join([*said, "", f"{where}: {ends}", *facts])
+
+    def verdicts(self) -> Iterator[str]:
+        """Yield the two verdicts, or what each of them needs."""
+        if self.verdict is None:
+            yield "no threshold: it needs a host; add a column host_us, or --software"
+            return
+        yield f"faster: {self.verdict.text()}"
+        if self.frees is None:
+            yield "frees CPU: not known; add the load meanwhile, --cpu-load or offload_cpu"
+            return
+        size = self.timings.size[-1]
+        host, offload = (
+            units.show(curve.time[-1] / size, PER_BYTE)
+            for curve in self.frees.model.curves.values()
+        )
+        yield (
+            f"frees CPU: {self.frees.text()}; at {size_text(size)} an offload keeps a core busy "
+            f"for {offload}, the host alone for {host}"
+        )
+
+    def figures(self) -> Iterator[str]:
+        """Yield each curve with its intervals."""
+        found = {
+            name: f"{units.show(one.value, name)} ({interval(one.low, one.high, name)})"
+            for name, one in self.model.estimates().items()
+        }
+        linear = self.model.linear
+        if self.model.host is not None:
+            rest = "" if linear else f"; beta = {found['exponent']}, index per B^beta"
+            yield f"host: {found['host_offset_s']} and {found['index_s_per_byte']}{rest}"
+        rest = "" if linear else f"; A = {self.model.acceleration:.4g}"
+        yield f"offload: {found['fixed_s']} and {found[PER_BYTE]}{rest}"
+
+    def adequacy(self) -> str:
+        """Say in one sentence how well the model fits."""
+        curves = self.model.curves
+        off = listed([f"{percent(curve.worst)} ({name})" for name, curve in curves.items()])
+        missed = percent(max(map(self.missed, curves)))
+        text = f"off by up to {off}, and by {missed} at a size that the fit did not see"
+        if len(curves) > 1:
+            left, true = (
+                np.sign(one["host"] - one["offload"])
+                for one in (self.unseen, {name: curve.time for name, curve in curves.items()})
+            )
+            text += f", of which it names the faster one at {(left == true).sum()} of {len(true)}"
+        return text
+
+    def notes(self) -> Iterator[str]:
+        """Yield what to know beside."""
+        if self.model.host is not None and self.model.general is None:
+            yield "note: beta = 1 is assumed: three sizes cannot determine it"
+        pays = self.verdict.pays if self.verdict else ()
+        if pays and pays[0][0] == 0 and pays[-1][1] < math.inf:
+            yield (
+                "note: an accelerator that is faster for small sizes only is rare: look whether "
+                "the columns host and offload are exchanged"
+            )
+        if self.timings.in_flight > 1:
+            yield (
+                f"note: times are those between results, with {self.timings.in_flight} offloads "
+                "under way: how long one of them takes is more"
+            )
+        yield from (f"note: {note}" for note in self.timings.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of a fit for JSON, in SI; what is infinite or unknown is None."""
+        timings, verdicts = self.timings, {"faster": self.verdict, "frees_cpu": self.frees}
+        finite: dict[str, Any] = _finite(
+            {name: one and one.to_dict() for name, one in verdicts.items()}
+            | {
+                "sizes": len(timings.size),
+                "smallest_byte": float(timings.size[0]),
+                "largest_byte": float(timings.size[-1]),
+                "in_flight": timings.in_flight,
+                "method": METHOD,
+                "parameters": {name: one._asdict() for name, one in self.model.estimates().items()},
+                "curves": {
+                    name: {"noise": curve.noise, "worst": curve.worst, "fits": curve.fits}
+                    | {"held_out": self.missed(name)}
+                    for name, curve in self.model.curves.items()
+                },
+                "adequacy": self.adequacy(),
+                "notes": list(self.notes()),
+                "facts": dict(timings.facts),
+            }
+        )
+        return finite
+
+    def sections(self, name: str, per_byte: PerByte) -> dict[str, dict[str, Any]]:
+        """Return the sections `interface` and, with a host, `kernel`, both called `name`.
+
+        With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the
+        interface, which then `includes` the device: a whole accelerator; ``computing`` leaves none.
+        """
+        linear, figures = self.model.linear, {"overhead": "fixed_s", "latency": PER_BYTE}
+        written = self._section(name, figures, ["latency"] * (linear and per_byte == "computing"))
+        note = "overhead is o + L, which times of whole offloads cannot separate"
+        if not linear:
+            note += f"; A = {self.model.acceleration:.4g}"
+        elif per_byte == "latency":
+            written["includes"] = "device"
+            note += "; latency is the whole time per byte, the device's computing included"
+        found = {"interface": written | {"note": note}}
+        if self.model.host is not None:
+            figures = {
+                "index": "index_s_per_byte",
+                "exponent": "exponent",
+                "offset": "host_offset_s",
+            }
+            found["kernel"] = self._section(name, figures, ["exponent"] * (not self.model.general))
+        return found
+
+    def _section(self, name: str, figures: Mapping[str, str], assumed: list[str]) -> dict[str, Any]:
+        """Return figures, which of them are fitted, and how sure those are.
+
+        An exponent that is kept at 1 is not drawn, nor is what is zero.
+        """
+        section: dict[str, Any] = {"name": name}
+        shares, estimates = {}, self.model.estimates()
+        for field, column in figures.items():
+            value = 0.0 if (field, *assumed) == ("latency",) * 2 else estimates[column].value
+            section[field] = units.written(float(f"{value:.6g}"), column)
+            kept = field in assumed or (field == "exponent" and self.model.linear)
+            if value > 0 and not kept:
+                shares[field] = percent(models.share_of_interval(*estimates[column]))
+        section["source"] = f"fitted to {', '.join(file for file, _ in self.timings.files)}"
+        if "machine" in self.timings.facts:
+            section["host"] = self.timings.facts["machine"]
+        fitted = [field for field in figures if field not in assumed]
+        return section | {"assumptions": assumed, "fitted": fitted, "uncertainty": shares}
+
+    def provenance(self) -> dict[str, Any]:
+        """Return where the record comes from: file, hash, date, method, range, and the verdicts."""
+        sizes, verdict = self.timings.size, self.verdict
+        each = [records.provenance(data, name, METHOD) for name, data in self.timings.files]
+        joined = {key: ", ".join(one[key] for one in each) for key in ("file", "sha256")}
+        refused = (
+            verdict and verdict.doubt and {"refused": verdict.doubt, "measured": verdict.measured}
+        )
+        return {
+            **each[0],
+            **joined,
+            "range": f"{size_text(sizes[0])} to {size_text(sizes[-1])}, {len(sizes)} sizes",
+            "residuals": self.adequacy(),
+            "estimates": [*self.figures()],
+            "verdicts": [*self.verdicts()],
+            **(refused or {}),
+            **self.timings.facts,
+        }
+
+
+def report_on(timings: Timings) -> InterfaceFitReport:
+    """Fit what was measured.
 
     Raises
     ------
     DseError
         When the host does not take longer for more data: no computation to fit.
     """
-    data = (timings.size, timings.host, timings.offload)
-    if timings.host[-1] <= timings.host[0]:
+    host = timings.host
+    if host is not None and host[-1] <= host[0]:
         raise DseError(
-            f"the host takes {units.show(timings.host[0], 'host_s')} for the smallest and "
-            f"{units.show(timings.host[-1], 'host_s')} for the largest size; "
+            f"the host takes {units.show(host[0], 'host_s')} for the smallest and "
+            f"{units.show(host[-1], 'host_s')} for the largest size; "
             "a kernel takes longer for more data; look at the columns and their units"
         )
-    fit = fit_times(*data, pure=pure)
-    if not all(fit.estimates[name].value > 0 for name in ("index_s_per_byte", "exponent")):
+    model = fit_model(timings.size, host, timings.offload)
+    if model.host is not None and min(model.host.coefficients[-1], model.host.exponents[-1]) <= 0:
         raise DseError(
             "the host's time does not grow with the size as a power does; measure larger sizes"
         )
-    return InterfaceReport(
-        timings=timings,
-        fit=fit,
-        checks=check_adequacy(*data, fit),
-        pays=break_even(fit.model, *data),
-        pure=pure,
-    )
+    return InterfaceFitReport(timings=timings, model=model)
 
 
-def read_timings(
-    data: Path | None,
-    software: Path | None = None,
-    hardware: Path | None = None,
-    *,
-    algorithm: str | None = None,
-    clock: str | None = None,
-) -> Timings:
-    """Return the times in a CSV, or in two outputs of openssl speed.
-
-    Raises
-    ------
-    DseError
-        When it is neither, or both; `StudyError` when they cannot be read.
-    """
-    if data is not None and software is None and hardware is None:
-        if algorithm is not None:
-            raise DseError("--algorithm chooses among outputs of openssl speed; remove it")
-        return read_csv(data, None if clock is None else _clock_hz(clock))
-    if data is None and software is not None and hardware is not None:
-        if clock is not None:
-            raise DseError("--clock turns cycles in a CSV into seconds; remove it")
-        return openssl_timings(software, hardware, algorithm)
-    raise DseError(
-        "a fit needs a CSV of granularity, host and offload times, or both --software and "
-        "--hardware, outputs of `openssl speed`; name one or the other"
-    )
-
-
-def _clock_hz(written: str) -> float:
-    try:
-        clock = units.parse_clock(written)
-    except UnitError as error:
-        raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
-    if clock <= 0:
-        raise UnitError(f"--clock {written!r}: it must be positive", 'write "3 GHz"')
-    return clock
+def _finite(value: Any) -> Any:
+    """Return plain data with None for what is infinite or unknown."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

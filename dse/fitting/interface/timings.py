@@ -1,35 +1,43 @@
-"""Times of calls by size, read from a CSV file or from the output of ``openssl speed``."""
+"""Times of calls by size, on the host and offloaded, read from CSV files and programs' outputs."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import DseError, Fault, Position, UnitError, nearest, quoted, refuse
+from dse.errors import ArgumentError, DseError, Fault, Position, UnitError, refuse
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
-from dse.files.json import read_bytes
-from dse.fitting.interface.powers import Array
+from dse.fitting.interface.curves import LEAST_SIZES, Array
+from dse.fitting.interface.outputs import (
+    Key,
+    ProgramOutput,
+    common_keys,
+    key_text,
+    only_key,
+    parse_output,
+    read_text,
+)
 from dse.reports.text import listed
 
-LEAST_SIZES = 3
-"""One more than either curve has parameters when the exponent is taken as 1."""
-
+_TIMES = ("s", "op_per_s", "byte_per_s", "bit_per_s", "cycles", "cycles_per_byte")
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "granularity": ("byte",),
-    "host": ("s", "op_per_s", "byte_per_s", "bit_per_s", "cycles", "cycles_per_byte"),
-    "offload": ("s", "op_per_s", "byte_per_s", "bit_per_s", "cycles", "cycles_per_byte"),
+    "host": _TIMES,
+    "offload": _TIMES,
+    "host_cpu": ("",),
+    "offload_cpu": ("",),
 }
 """What a header says before its unit -> the units that it may have; the first is the usual one."""
 
 _REMARK = re.compile(r"^# (machine|version|algorithm|repetitions): (.*\S)\s*$", re.MULTILINE)
+_OF_CSV = re.compile(r"\A(?:[\ufeff\s]*#[^\n]*\n)*[^\n]*\bgranularity", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,24 +49,103 @@ class Timings:
     size
         Bytes, (sizes,).
     host, offload
-        Seconds, (sizes,).
+        Seconds, (sizes,); None without a host.
     files
         Names of the files they come from, and what stands there.
     facts
         What the files say of themselves: machine, version, algorithm.
+    host_cpu, offload_cpu
+        Share of a host core that is busy meanwhile, (sizes,); None where nobody says.
+    in_flight
+        Offloads under way at a time; 1 where each waits for the one before.
     notes
         What was omitted.
     """
 
     size: Array
-    host: Array
+    host: Array | None
     offload: Array
     files: tuple[tuple[str, bytes], ...]
     facts: Mapping[str, str]
+    host_cpu: Array | None = None
+    offload_cpu: Array | None = None
+    in_flight: int = 1
     notes: tuple[str, ...] = ()
 
+    def of_cpu(self) -> Timings | None:
+        """Return the times that a host core is busy; None where no load of an offload is known."""
+        if self.host is None or self.offload_cpu is None:
+            return None
+        busy = 1.0 if self.host_cpu is None else self.host_cpu
+        return replace(self, host=self.host * busy, offload=self.offload * self.offload_cpu)
 
-def read_csv(path: Path, clock_hz: float | None = None) -> Timings:
+
+@dataclass(frozen=True, kw_only=True)
+class TimingOptions:
+    """What the command gives besides the files: see `dse.fit.interface`."""
+
+    algorithm: str | None = None
+    clock: str | None = None
+    cpu_load: str | None = None
+    in_flight: int | None = None
+
+    @property
+    def clock_hz(self) -> float | None:
+        """The clock of times in cycles."""
+        return None if self.clock is None else _clock_hz(self.clock)
+
+
+NOTHING = TimingOptions()
+
+
+def read_timings(
+    data: Path | None, software: Path | None, hardware: Path | None, given: TimingOptions = NOTHING
+) -> Timings:
+    """Return the times in a CSV of both curves, or in one file of each, or of the offload alone.
+
+    Raises
+    ------
+    DseError
+        When it is neither, or both; `StudyError` when they cannot be read.
+    """
+    if data is not None and software is None and hardware is None:
+        if given.algorithm is not None:
+            raise DseError("--algorithm chooses among outputs of programs; remove it")
+        found = read_csv(data, given.clock_hz, given.in_flight)
+    elif data is None and hardware is not None:
+        slow = None if software is None else _read(software, "host", given.clock_hz)
+        fast = _read(hardware, "offload", given.clock_hz)
+        found = _paired(slow, fast, given)
+    else:
+        raise DseError(
+            "a fit needs a CSV of granularity, host and offload times, or --hardware, the "
+            "accelerator's output, best with --software, the host's; name one or the other"
+        )
+    if given.cpu_load is None:
+        return found
+    if found.offload_cpu is not None:
+        raise ArgumentError("--cpu-load: the file has a load already; leave it out")
+    return replace(found, offload_cpu=np.full(len(found.size), _share(given.cpu_load)))
+
+
+def _share(written: str) -> float:
+    load = units.parse(written, "load")
+    if not 0 < load <= 1:
+        raise UnitError(f"--cpu-load {written!r}: a share of one core", 'write "38%"')
+    return load
+
+
+def _clock_hz(written: str) -> float:
+    try:
+        clock = units.parse_clock(written)
+    except UnitError as error:
+        raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
+    if clock <= 0:
+        raise UnitError(f"--clock {written!r}: it must be positive", 'write "3 GHz"')
+    return clock
+
+
+def read_csv(path: Path, clock_hz: float | None = None, in_flight: int | None = None) -> Timings:
     """Read granularity, host time and offload time; other columns are left alone.
 
     Times may also be given as rates of calls or of data, or in cycles of `clock_hz`.
@@ -68,30 +155,42 @@ def read_csv(path: Path, clock_hz: float | None = None) -> Timings:
     StudyError
         With every fault at once, by file, line and column.
     """
-    data = read_bytes(path)
+    data, text = read_text(path)
     table = parse_csv(data, str(path))
+    columns, rates = _columns(table, ("granularity", "offload"), clock_hz)
+    order = np.argsort(columns["granularity"])
+    picked = {name: column[order] for name, column in columns.items()}
+    return Timings(
+        size=picked["granularity"],
+        host=picked.get("host"),
+        offload=picked["offload"],
+        files=((path.name, data),),
+        facts=dict(_REMARK.findall(text)),
+        host_cpu=picked.get("host_cpu"),
+        offload_cpu=picked.get("offload_cpu"),
+        in_flight=_under_way(path, None if "offload" in rates else 1, in_flight),
+    )
+
+
+def _columns(
+    table: CsvTable, needed: Sequence[str], clock_hz: float | None
+) -> tuple[dict[str, Array], set[str]]:
+    """Return the columns in SI, times of calls in s, and which of them were rates."""
     faults: list[Fault] = []
-    places = _places(table, clock_hz, faults)
+    places = _places(table, needed, clock_hz, faults)
     columns = {
         name: _positive(table, column, header, faults) for name, (column, header) in places.items()
     }
     if "granularity" in columns:
         faults += _repeated(table, places["granularity"][0], columns["granularity"])
-        faults += too_few(str(path), len(table))
+        faults += too_few(table.file, len(table))
     refuse(faults)
+    written = {name: units.suffix(places[name][1].name) for name in columns}
     size = columns["granularity"]
-    host, offload = (
-        _seconds(columns[name], size, units.suffix(places[name][1].name), clock_hz or math.nan)
-        for name in ("host", "offload")
-    )
-    order = np.argsort(size)
-    return Timings(
-        size=size[order],
-        host=host[order],
-        offload=offload[order],
-        files=((path.name, data),),
-        facts=dict(_REMARK.findall(table.text)),
-    )
+    for name, unit in written.items():
+        if COLUMNS[name] is _TIMES:
+            columns[name] = _seconds(columns[name], size, unit, clock_hz or math.nan)
+    return columns, {name for name, unit in written.items() if unit.endswith("per_s")}
 
 
 def too_few(file: str, count: int) -> list[Fault]:
@@ -101,6 +200,18 @@ def too_few(file: str, count: int) -> list[Fault]:
     rule = f"a curve has {LEAST_SIZES - 1} parameters or more, and needs one size more"
     remedy = f"measure at least {LEAST_SIZES}"
     return [Position(1, 1, file).fault((), f"{count} sizes", rule, remedy)]
+
+
+def _under_way(path: Path, known: int | None, given: int | None) -> int:
+    """Return how many offloads are under way at a time: as the file says, else the command."""
+    if known is None and given is None:
+        raise ArgumentError(
+            f"{path} does not say how many offloads are under way at a time; add --in-flight N, "
+            "1 if each waits for the one before"
+        )
+    if given is not None and known not in (None, given):
+        raise ArgumentError(f"--in-flight {given}: {path} says {known}; leave it out")
+    return int(known or given or 1)
 
 
 def _seconds(written: Array, size: Array, unit: str, clock_hz: float) -> Array:
@@ -114,7 +225,7 @@ def _seconds(written: Array, size: Array, unit: str, clock_hz: float) -> Array:
 
 
 def _places(
-    table: CsvTable, clock_hz: float | None, faults: list[Fault]
+    table: CsvTable, needed: Sequence[str], clock_hz: float | None, faults: list[Fault]
 ) -> dict[str, tuple[int, headers.Header]]:
     """Return where each column stands, and its header."""
     found: dict[str, tuple[int, headers.Header]] = {}
@@ -125,20 +236,13 @@ def _places(
             if written.casefold().startswith(tuple(COLUMNS)):  # others are left alone
                 faults.append(table.fault(None, column, error.rule, error.remedy))
             continue
-        name = units.stem(header.name).casefold().removesuffix("_time")
+        name = _called(units.stem(header.name) or header.name, needed)
         if name in found:
             faults.append(table.fault(None, column, f"there is a {name} already", "remove one"))
         elif name in COLUMNS:
             found[name] = column, header
-            unit = units.suffix(header.name)
-            if unit not in COLUMNS[name]:
-                known = listed([units.label(f"_{one}") for one in COLUMNS[name]], "or")
-                rule = f"{name} is given in {known}, with any prefix"
-                faults.append(table.fault(None, column, rule, f"write {_example(name)}"))
-            elif unit.startswith("cycles") and clock_hz is None:
-                rule, remedy = "nothing says how long a cycle is", 'add --clock "3 GHz"'
-                faults.append(table.fault(None, column, rule, remedy))
-    for name in COLUMNS:
+            faults += _unit_faults(table, column, name, units.suffix(header.name), clock_hz)
+    for name in needed:
         if name not in found:
             place = Position(table.lines[0], 1, table.file)
             rule, remedy = f"the column {name!r} is missing", f"add {_example(name)}"
@@ -146,8 +250,27 @@ def _places(
     return found
 
 
+def _called(stem: str, needed: Sequence[str]) -> str:
+    """Return which of `COLUMNS` a header is; `time` and `cpu` are those of the curve needed."""
+    name = stem.casefold().removesuffix("_time")
+    return {"time": needed[-1], "cpu": f"{needed[-1]}_cpu"}.get(name, name)
+
+
+def _unit_faults(
+    table: CsvTable, column: int, name: str, unit: str, clock_hz: float | None
+) -> Iterator[Fault]:
+    if unit not in COLUMNS[name]:
+        known = listed([units.label(f"_{one}") or "a share" for one in COLUMNS[name]], "or")
+        rule = f"{name} is given in {known}, with any prefix"
+        yield table.fault(None, column, rule, f"write {_example(name)}")
+    elif unit.startswith("cycles") and clock_hz is None:
+        rule, remedy = "nothing says how long a cycle is", 'add --clock "3 GHz"'
+        yield table.fault(None, column, rule, remedy)
+
+
 def _example(name: str) -> str:
-    return f"{name}_{'us' if COLUMNS[name][0] == 's' else COLUMNS[name][0]}"
+    unit = COLUMNS[name][0]
+    return f"{name}_us" if unit == "s" else f"{name}_{unit or 'percent'}"
 
 
 def _positive(table: CsvTable, column: int, header: headers.Header, faults: list[Fault]) -> Array:
@@ -167,194 +290,62 @@ def _repeated(table: CsvTable, column: int, sizes: Array) -> Iterator[Fault]:
             yield table.fault(row, column, rule, remedy)
 
 
-_SIZE = re.compile(r"([0-9]+) bytes")
-_RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
-_RUN = re.compile(
-    r"^(?:Doing |\+DT:)(.+?)(?: ops)?(?: for |:)([0-9]+)(?:s on |:)([0-9]+)"
-    r"(?: size blocks: |\n\+R:)([0-9]+)(?: .* in |:.*:)([0-9]+[.][0-9]+)s?[ \t]*$",
-    re.M,
-)
-"""Algorithm, seconds of the run, size, calls, seconds that were counted."""
-_LEAST_COUNTED = 0.8
-"""A run of which less was counted did not count the time that elapsed."""
-_SIDE_BY_SIDE = re.compile(r"^Forked child .*|--?(?:multi|async_jobs)[ =](?!1\b)[0-9]+", re.M)
-_ELAPSED = "You have chosen to measure elapsed time"
-_FACTS = (
-    ("version", re.compile(r"^(?:version: |OpenSSL )(\S.*?)\s*$", re.M)),
-    ("cpu", re.compile(r"^CPUINFO: (\S.*?)\s*$", re.M)),
-)
-
-
-@dataclass(eq=False)
-class Speeds:
-    """Rates in bytes per second by algorithm and size; several of one size are repetitions.
-
-    `elapsed` is whether the output shows that its seconds are those of a clock on the wall.
-    """
-
-    path: Path
-    data: bytes = b""
-    elapsed: bool = False
-    rates: dict[str, dict[int, list[float]]] = field(default_factory=dict)
-    facts: dict[str, str] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
-
-    def time_s(self, algorithm: str, size: int) -> float:
-        """Return the time of a call: the median of its repetitions."""
-        return size / median(self.rates[algorithm][size])
-
-
-def read_speed(path: Path) -> Speeds:
-    """Read one output; faults are collected, not raised."""
-    data = read_bytes(path)
-    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-    return parse_speed(text, path, data)
-
-
-def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
-    """Return the rates in one output, or in several one after the other.
-
-    Lines ``Doing ...``, which come before a table, count where there is none.
-    """
-    runs = [*_RUN.finditer(text)]
-    found = Speeds(path, data, bool(runs) or _ELAPSED in text)
-    found.faults += _no_times_of_calls(text, runs, str(path))
-    _tables(found, list(enumerate(text.split("\n"), start=1)))
-    for run in [] if found.rates or found.faults else runs:
-        name, _, size, calls, counted = run.groups()
-        rate = float(calls) * float(size) / (float(counted) or math.inf)
-        number = text.count("\n", 0, run.start(4)) + 1
-        _add(found, number, run[0], [int(size)], name, [f"{rate:.6f}"])
-    if not found.rates and not found.faults:
-        rule = "it holds no rates of `openssl speed`: no line begins with 'type', '+H:' or 'Doing'"
-        remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
-        found.faults.append(Position(1, 1, str(path)).fault((), "", rule, remedy))
-    matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
-    found.facts = {name: match[1] for name, match in matches if match}
+def _read(path: Path, curve: str, clock_hz: float | None) -> ProgramOutput:
+    """Return one curve of a file: of a program's output, or of a CSV."""
+    data, text = read_text(path)
+    if not _OF_CSV.match(text):
+        return parse_output(text, path, data, clock_hz)
+    columns, rates = _columns(parse_csv(data, str(path)), ("granularity", curve), clock_hz)
+    found = ProgramOutput(path, data, in_flight=None if curve in rates else 1)
+    found.facts = dict(_REMARK.findall(text))
+    name, _, direction = found.facts.pop("algorithm", "").partition(" ")
+    for size, time in zip(columns["granularity"], columns[curve], strict=True):
+        found.add((name, direction), float(size), float(time))
+    if f"{curve}_cpu" in columns:
+        loads = columns[f"{curve}_cpu"].tolist()
+        found.loads = dict(zip(columns["granularity"].tolist(), loads, strict=True))
     return found
 
 
-def _no_times_of_calls(text: str, runs: list[re.Match[str]], file: str) -> Iterator[Fault]:
-    """Yield why rates are no inverse of the time of a call, at the first line that shows it."""
-    if side_by_side := _SIDE_BY_SIDE.search(text):
-        rule = "rates of calls side by side are a sum, and no time of one"
-        place = _place(text, side_by_side.start(), file)
-        yield place.fault(
-            (), quoted(side_by_side[0]), rule, "measure without -multi and -async_jobs"
-        )
-    for run in runs:
-        if float(run[5]) < _LEAST_COUNTED * float(run[2]):
-            written = quoted(f"{float(run[5]):.2f} of {run[2]} s")
-            rule = "these seconds are of the CPU, and a call that waits for an accelerator"
-            place = _place(text, text.rfind("\n", 0, run.start(4)) + 1, file)
-            yield place.fault((), written, f"{rule} takes none", "measure with -elapsed")
-            return
-
-
-def _place(text: str, at: int, file: str) -> Position:
-    return Position(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), file)
-
-
-def _common_name(algorithm: str) -> str:
-    """Return what an algorithm is called whatever the version of OpenSSL: ``aes-128-gcm``."""
-    return re.sub(r"^id-aes([0-9])", r"aes-\1", algorithm.casefold().replace(" ", "-"))
-
-
-def _tables(found: Speeds, lines: list[tuple[int, str]]) -> None:
-    """Keep the rates of tables and of the machine-readable form."""
-    sizes: list[int] = []
-    table = False
-    for number, line in lines:
-        if line.startswith("+H:"):
-            sizes, table = [int(part) for part in re.findall(r"[0-9]+", line)], False
-        elif line.startswith("+F:"):
-            parts = line.split(":")
-            _add(found, number, line, sizes, parts[2] if len(parts) > 2 else "", parts[3:])
-        elif line.startswith("type ") and _SIZE.search(line):
-            sizes, table = [int(size) for size in _SIZE.findall(line)], True
-        elif (
-            not line.strip()
-            or not line[0].strip()
-            or line.startswith(("Doing ", "version:", _ELAPSED))
-        ):
-            table = False
-        elif table:
-            words = line.split()
-            _add(found, number, line, sizes, " ".join(words[: -len(sizes)]), words[-len(sizes) :])
-
-
-def _add(
-    found: Speeds, number: int, line: str, sizes: list[int], name: str, written: list[str]
-) -> None:
-    """Keep the rates of one line."""
-    if not name or len(written) != len(sizes):
-        rule = f"a line of rates has a name and {len(sizes)} rates, one per size"
-        place = Position(number, 1, str(found.path))
-        found.faults.append(place.fault((), quoted(line), rule, "restore the line"))
-        return
-    for size, text in zip(sizes, written, strict=True):
-        match = _RATE.fullmatch(text.strip())
-        if match is None or float(match[1]) <= 0 or size <= 0:
-            place = Position(number, max(line.rfind(text), 0) + 1, str(found.path))
-            rule = "it must be a rate above zero"
-            remedy = "measure again, for longer (-seconds)"
-            found.faults.append(place.fault((), quoted(text), rule, remedy))
-            continue
-        rate = float(match[1]) * (1000 if match[2] else 1)
-        found.rates.setdefault(_common_name(name), {}).setdefault(size, []).append(rate)
-
-
-def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None) -> Timings:
-    """Return the times of the sizes that both outputs have.
-
-    Raises
-    ------
-    StudyError
-        With every fault of both files at once.
-    DseError
-        When it is not clear which algorithm to take.
-    """
-    slow, fast = read_speed(software), read_speed(hardware)
-    refuse([*slow.faults, *fast.faults])
-    name = _algorithm(slow, fast, algorithm)
-    sizes = sorted(set(slow.rates[name]) & set(fast.rates[name]))
-    lonely = sorted(set(slow.rates[name]) ^ set(fast.rates[name]))
-    shown = ", ".join(units.show(size, "size_byte") for size in lonely)
-    refuse(too_few(str(hardware), len(sizes)))
-    facts = {"algorithm": name}
-    facts |= {
-        f"{kind}_{fact}": text
-        for kind, speeds in (("software", slow), ("hardware", fast))
-        for fact, text in speeds.facts.items()
+def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOptions) -> Timings:
+    """Return the times of the sizes that both outputs have, or those of the engine alone."""
+    outputs = {"software": slow, "hardware": fast} if slow else {"hardware": fast}
+    refuse(fault for one in outputs.values() for fault in one.faults)
+    keys: tuple[Key, ...]
+    if slow is not None:
+        keys = common_keys(slow, fast, given.algorithm)
+    else:
+        keys = (only_key(fast, given.algorithm),)
+    each = [set(one.times[key]) for one, key in zip(outputs.values(), keys, strict=True)]
+    sizes = sorted(each[0] & each[-1])
+    refuse(too_few(str(fast.path), len(sizes)))
+    times, loads = [], []
+    for one, key in zip(outputs.values(), keys, strict=True):
+        times.append(np.array([one.time_s(key, size) for size in sizes]))
+        loads.append(np.array([one.loads[size] for size in sizes]) if one.loads else None)
+    named = key_text(max(keys, key=lambda key: (bool(key[0]), bool(key[1]))))
+    facts = {"algorithm": named} | {
+        f"{kind}_{fact}": text for kind, one in outputs.items() for fact, text in one.facts.items()
     }
-    of_cpu = (
-        f"{hardware.name} does not say that its seconds elapsed, and of the CPU they leave waiting "
-        "out: measure with -elapsed, and keep what openssl writes to standard error"
-    )
     return Timings(
         size=np.array(sizes, dtype=np.float64),
-        host=np.array([slow.time_s(name, size) for size in sizes]),
-        offload=np.array([fast.time_s(name, size) for size in sizes]),
-        files=((software.name, slow.data), (hardware.name, fast.data)),
+        host=times[0] if slow else None,
+        offload=times[-1],
+        files=tuple((one.path.name, one.data) for one in outputs.values()),
         facts=facts,
-        notes=(
-            *(f"omitted, because only one output has it: {shown}",) * bool(lonely),
-            *(of_cpu,) * (not fast.elapsed),
-        ),
+        host_cpu=loads[0] if slow else None,
+        offload_cpu=loads[-1],
+        in_flight=_under_way(fast.path, fast.in_flight, given.in_flight),
+        notes=tuple(_notes(fast, each[0] ^ each[-1])),
     )
 
 
-def _algorithm(slow: Speeds, fast: Speeds, wanted: str | None) -> str:
-    """Return the algorithm to take of both outputs."""
-    both = sorted(set(slow.rates) & set(fast.rates))
-    if not both:
-        raise DseError(
-            f"{slow.path} holds {', '.join(sorted(slow.rates))} and {fast.path} "
-            f"{', '.join(sorted(fast.rates))}; measure one algorithm with both"
+def _notes(fast: ProgramOutput, lonely: set[float]) -> Iterator[str]:
+    if lonely:
+        shown = ", ".join(units.show(size, "size_byte") for size in sorted(lonely))
+        yield f"omitted, because only one output has it: {shown}"
+    if not fast.elapsed:
+        yield (
+            f"{fast.path.name} does not say that its seconds elapsed, and of the CPU they leave "
+            "waiting out: measure with -elapsed, and keep what openssl writes to standard error"
         )
-    if wanted is None and len(both) > 1:
-        raise DseError(f"the outputs hold {', '.join(both)}; choose one with --algorithm")
-    name = both[0] if wanted is None else _common_name(wanted)
-    if name not in both:
-        raise DseError(f"--algorithm {wanted!r} is not in both outputs; {nearest(name, both)}")
-    return name

@@ -1,0 +1,306 @@
+"""Outputs of programs that measure host and accelerator: read as they print, or refused."""
+
+# ruff: noqa: E501  programs print such lines
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dse.errors import DseError
+from dse.fitting.interface.outputs import ProgramOutput, parse_output
+from dse.fitting.interface.timings import TimingOptions, Timings, read_timings
+from tests.conftest import run_dse
+
+Command = Callable[..., tuple[int, str, str]]
+
+TABLE = """\
+version: 3.0.19
+CPUINFO: OPENSSL_ia32cap=0xfffa32034f8bffff:0x1a415f46d1bf2ffb
+The 'numbers' are in 1000s of bytes per second processed.
+type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes  16384 bytes
+sha256           78038.63k   191583.62k   375859.71k   484773.51k   522874.88k   540753.92k
+"""
+ELAPSED = "You have chosen to measure elapsed time instead of user CPU time.\n"
+SLEEPS = "Doing sha256 for 3s on 16 size blocks: 300000 sha256's in 0.10s\n"
+SUM = "rates of calls side by side are a sum, and no time of one; measure without -multi and "
+SHA = "sha256", ""
+MR = """\
++H:16:64:256:1024:8192:16384
++F:25:sha256:136258416.00:464106048.00:1067433728.00:1591398400.00:1889837056.00:1929265152.00
+"""
+
+
+class TestOpensslSpeed:
+    def write(self, folder: Path, software: str, hardware: str) -> None:
+        (folder / "sw.txt").write_text(software, encoding="utf-8")
+        (folder / "hw.txt").write_text(hardware, encoding="utf-8", newline="\r\n")
+
+    FIT = ("fit", "interface", "--software", "sw.txt", "--hardware", "hw.txt")
+
+    @pytest.fixture
+    def command(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+        """Run the command line in an empty folder: status, output, errors."""
+        monkeypatch.chdir(tmp_path)
+
+        def run(*arguments: str) -> tuple[int, str, str]:
+            done = run_dse(*arguments)
+            return done.returncode, done.stdout, done.stderr
+
+        return run
+
+    def test_table_and_mr_form(self, command: Command, tmp_path: Path) -> None:
+        self.write(tmp_path, TABLE, MR)
+        status, printed, error = command(*self.FIT, "--json")
+        assert (status, error) == (0, "")
+        found = json.loads(printed)
+        assert found["sizes"] == 6
+        assert found["parameters"]["host_offset_s"]["value"] == pytest.approx(187e-9, rel=0.05)
+        assert found["facts"]["software_version"] == "3.0.19"
+        assert found["faster"]["verdict"] == "always"
+
+    def test_a_rate_is_bytes_over_time(self, tmp_path: Path) -> None:
+        self.write(tmp_path, TABLE, MR)
+        for name, rate in (("sw.txt", 78038630.0), ("hw.txt", 136258416.0)):
+            found = parse_output((tmp_path / name).read_text(), tmp_path / name)
+            assert found.time_s(SHA, 16) == pytest.approx(16 / rate)
+        slow = TABLE.replace("78038.63k", " 7803.86 ")  # slow rates have no k
+        self.write(tmp_path, slow, MR)
+        assert parse_output(slow, tmp_path).time_s(SHA, 16) == 16 / 7803.86
+
+    @pytest.mark.parametrize("ops", ["sha256's", "sha256 ops"])
+    def test_plain_lines_count_where_there_is_no_table(self, tmp_path: Path, ops: str) -> None:
+        doing = "sha256 ops" if ops.endswith("ops") else "sha256"
+        plain = f"Doing {doing} for 3s on 16 size blocks: 8000 {ops} in 3.00s\n"
+        assert parse_output(plain, tmp_path).time_s(SHA, 16) == pytest.approx(3 / 8000)
+        assert parse_output(plain + TABLE, tmp_path).times[SHA][16] == [16 / 78038630.0]
+        never = parse_output(plain.replace(" 8000 ", " 0 "), tmp_path)
+        assert "it must be a rate above zero" in str(never.faults[0])
+
+    @pytest.mark.parametrize("name", ["aes-128-gcm", "AES-128-GCM", "id-aes128-GCM", "aes-128 gcm"])
+    def test_an_algorithm_has_one_name(self, tmp_path: Path, name: str) -> None:
+        found = parse_output(TABLE.replace("sha256 ", name), tmp_path)
+        assert [*found.times] == [("aes-128-gcm", "")]
+
+    def test_a_table_alone_does_not_say_what_its_seconds_are(self, tmp_path: Path) -> None:
+        self.write(tmp_path, TABLE, MR)
+        files = None, tmp_path / "sw.txt", tmp_path / "hw.txt"
+        assert read_timings(*files).notes == (
+            "hw.txt does not say that its seconds elapsed, and of the CPU they leave waiting out: "
+            "measure with -elapsed, and keep what openssl writes to standard error",
+        )
+        for elapsed in (ELAPSED, SLEEPS.replace("0.10", "2.41")):
+            self.write(tmp_path, TABLE, elapsed + MR)
+            assert not read_timings(*files).notes
+
+    def test_the_median_of_repetitions_counts(self, tmp_path: Path) -> None:
+        runs = (f"+H:16\n+F:25:sha256:{rate}\n" for rate in (100.0, 400.0, 200.0))
+        found = parse_output("".join(runs), tmp_path)
+        assert found.time_s(SHA, 16) == 16 / 200
+        again = parse_output(ELAPSED + TABLE + ELAPSED + TABLE, tmp_path)
+        assert (again.times[SHA][16], again.faults) == ([16 / 78038630.0] * 2, [])
+
+    @pytest.mark.parametrize(
+        ("software", "said"),
+        [
+            ("nothing\n", "sw.txt:1:1: it is no output of openssl speed, tcrypt, dpdk"),
+            (TABLE.replace("78038.63k", "0.00k"), "sw.txt:5:18: '0.00k'; it must be a rate above"),
+            (TABLE.replace("   540753.92k", ""), "sw.txt:5:1: 'sha256 "),
+            (TABLE.replace("sha256", "md5") + TABLE.replace("sha256", "sha1"),
+             "sw.txt holds md5 and sha1 and hw.txt sha256; measure one algorithm with both"),
+            (TABLE.replace("sha256", "aes-128-cbc"),
+             "sw.txt holds aes-128-cbc and hw.txt sha256; measure one algorithm with both"),
+            (SLEEPS + TABLE, "sw.txt:1:1: '0.10 of 3 s'; these seconds are of the CPU, and a call "
+             "that waits for an accelerator takes none; measure with -elapsed\n"),
+            ("+DT:sha256:3:16\n+R:9:sha256:2.390000\n" + MR, "sw.txt:2:1: '2.39 of 3 s'; these "),
+            (MR + "Forked child 0\n", f"sw.txt:3:1: 'Forked child 0'; {SUM}"),
+            ("$ openssl speed -async_jobs 8\n" + MR, f"sw.txt:1:17: '-async_jobs 8'; {SUM}"),
+            ("openssl speed -multi 2 -evp sha256\n", f"sw.txt:1:15: '-multi 2'; {SUM}"),
+        ],
+    )  # fmt: skip
+    def test_faults(self, command: Command, tmp_path: Path, software: str, said: str) -> None:
+        self.write(tmp_path, software, MR)
+        status, _, error = command(*self.FIT)
+        assert status == 2
+        assert error.startswith(said)
+
+    def test_several_algorithms_need_a_choice(self, command: Command, tmp_path: Path) -> None:
+        two = (TABLE + TABLE.replace("sha256", "sha1"), MR + MR.replace("sha256", "sha1"))
+        self.write(tmp_path, *two)
+        status, _, error = command(*self.FIT)
+        assert status == 2
+        assert error == "the outputs hold sha1 and sha256; choose one with --algorithm\n"
+        assert command(*self.FIT, "--algorithm", "sha256")[0] == 0
+        assert "did you mean 'sha256'" in command(*self.FIT, "--algorithm", "sha25")[2]
+
+
+TCRYPT = """\
+[  903.867059] tcrypt:
+[  903.867059] testing speed of async cbc(aes) (cbc-aes-qce) encryption
+[  903.870265] tcrypt: test 0 (128 bit key, 16 byte blocks): 20000 operations in 1 seconds (320000 bytes)
+[  904.872802] tcrypt: test 1 (128 bit key, 256 byte blocks): 16000 operations in 1 seconds (4096000 bytes)
+[  905.872717] tcrypt: test 2 (128 bit key, 4096 byte blocks): 8000 ops/s (32768000 bytes)
+[  906.867059] testing speed of async cbc(aes) (cbc-aes-qce) decryption
+[  907.870265] tcrypt: test 0 (128 bit key, 16 byte blocks): 10000 operations in 1 seconds (160000 bytes)
+"""
+TCRYPT_HASH = """\
+testing speed of async sha256 (sha256-ce)
+tcrypt: test  0 (   16 byte blocks,   16 bytes per update,   1 updates): 903452 opers/sec,  14455232 bytes/sec
+tcrypt: test  1 (   64 byte blocks,   16 bytes per update,   4 updates): 862240 opers/sec,  55183360 bytes/sec
+tcrypt: test  2 (   64 byte blocks,   64 bytes per update,   1 updates): 862240 opers/sec,  55183360 bytes/sec
+tcrypt: test  3 ( 1024 byte blocks, 1024 bytes per update,   1 updates):   3000 cycles/operation,   3 cycles/byte
+"""
+MULTIBUFFER = """\
+> testing speed of multibuffer rfc4106(gcm(aes)) (rfc4106-gcm-aesni) encryption
+> [...] test 0 (160 bit key, 16 byte blocks):
+> [...] 1 operation in 3000 cycles (16 bytes)
+> [...] test 1 (160 bit key, 64 byte blocks): 1 operation in 6000 cycles (64 bytes)
+"""
+CRYPTO_PERF = """\
+# cipher algorithm: aes-cbc
+# cipher operation: encrypt
+# cipher key size: 16
+#lcore id,Buffer Size(B),Burst Size,Enqueued,Dequeued,Failed Enq,Failed Deq,Ops(Millions),Throughput(Gbps),Cycles/Buf
+
+3,64,32,10000000,10000000,4067,3753,3.256,1.667,703.383
+3,1024,32,10000000,10000000,4067,3753,2.500,20.480,880.000
+3,8192,32,10000000,10000000,4067,3753,0.500,32.768,4400.000
+"""
+CRYPTO_PERF_TABLE = """\
+$ dpdk-test-crypto-perf -- --aead-algo aes-gcm --aead-key-sz 32 --aead-op decrypt --ptest throughput
+    lcore id    Buf Size  Burst Size    Enqueued    Dequeued  Failed Enq  Failed Deq        MOps        Gbps  Cycles/Buf
+
+           2        1024          32      100000      100000           0           0    4.000000   32.768000      250.00
+"""
+LATENCY = """\
+# lcore, Buffer Size, Burst Size, Pakt Seq #, cycles, time (us)
+1,64,1,1,4400,2.000
+1,64,1,2,8800,4.000
+1,64,1,3,4400,2.000
+"""
+COMPRESS_PERF = """\
+dpdk-test-compress-perf -- --seg-sz 2048 --max-num-sgl-segs 1 --input-file corpus
+    lcore id Level   Comp size   Comp ratio [%]    Comp [Gbps]   Decomp [Gbps]
+           1     1        1595             2.43           8.192           16.384
+dpdk-test-compress-perf -- --seg-sz 4096 --max-num-sgl-segs 2 --input-file corpus
+    lcore id Level   Comp size   Comp ratio [%]    Comp [Gbps]   Decomp [Gbps]
+           1     1        1595             2.43           16.384           32.768
+"""
+ACCEL = """\
+Accel Perf Configuration:
+Workload Type:  crc32c
+CRC-32C seed:   0
+Transfer size:  4096 bytes
+Module:         dsa
+Queue depth:    32
+Run time:       3 seconds
+
+Core,Thread             Transfers        Bandwidth           Failed      Miscompares
+------------------------------------------------------------------------------------
+0,0                     2000000/s       7812 MiB/s                0                0
+====================================================================================
+Total                   2000000/s       7812 MiB/s                0                0
+"""
+ACCEL_OLD = ACCEL.replace("4096", "512").replace("   7812 MiB/s", "").replace("Total  ", "Total:")
+
+
+def parsed(text: str, clock_hz: float | None = None) -> ProgramOutput:
+    return parse_output(text, Path("out.txt"), clock_hz=clock_hz)
+
+
+class TestPrograms:
+    @pytest.mark.parametrize(
+        ("text", "key", "size", "time", "in_flight"),
+        [
+            (TCRYPT, ("aes-128-cbc", "encryption"), 16, 50e-6, 1),
+            (TCRYPT, ("aes-128-cbc", "encryption"), 4096, 125e-6, 1),
+            (TCRYPT, ("aes-128-cbc", "decryption"), 16, 100e-6, 1),
+            (TCRYPT_HASH, SHA, 64, 1 / 862240, 1),
+            (TCRYPT_HASH, SHA, 1024, 1e-6, 1),
+            (MULTIBUFFER, ("rfc4106(gcm(aes))-160", "encryption"), 16, 1e-6, None),
+            (MULTIBUFFER, ("rfc4106(gcm(aes))-160", "encryption"), 64, 2e-6, None),
+            (CRYPTO_PERF, ("aes-128-cbc", "encryption"), 64, 1 / 3.256e6, None),
+            (CRYPTO_PERF, ("aes-128-cbc", "encryption"), 8192, 2e-6, None),
+            (CRYPTO_PERF_TABLE, ("aes-256-gcm", "decryption"), 1024, 0.25e-6, None),
+            (LATENCY, ("", ""), 64, 2e-6, None),
+            (COMPRESS_PERF, ("deflate-1", "compression"), 2048, 2e-6, None),
+            (COMPRESS_PERF, ("deflate-1", "decompression"), 8192, 2e-6, None),
+            (ACCEL, ("crc32c", ""), 4096, 0.5e-6, 32),
+            (ACCEL_OLD + ACCEL, ("crc32c", ""), 512, 0.5e-6, 32),
+        ],
+    )
+    def test_what_they_print_is_read(
+        self, text: str, key: tuple[str, str], size: int, time: float, in_flight: int | None
+    ) -> None:
+        found = parsed(text, 3e9)
+        assert (found.faults, found.in_flight) == ([], in_flight)
+        assert found.time_s(key, size) == pytest.approx(time, rel=1e-3)
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            (MULTIBUFFER, ':1:1: nothing says how long a cycle is; add --clock "3 GHz"'),
+            ("\n".join(TCRYPT.split("\n")[2:5]), ":1:24: 'test 0 (128"),
+            (CRYPTO_PERF + CRYPTO_PERF.replace("3,64,32", "4,64,32"),
+             ":1:1: 'lcore 3 and 4'; rates of calls side by side are a sum"),
+            (CRYPTO_PERF.replace("3,64,32", "3,64,16"), ":1:1: 'burst 16 and 32'; "),
+            (CRYPTO_PERF.replace("3.256,1.667", "0.000,0.000"), ":6:1: a row needs a size above"),
+            (COMPRESS_PERF.replace("--max-num-sgl-segs 1 ", ""), ":3:1: nothing says the size"),
+            (ACCEL.replace("====", "0,1  1000/s  1 MiB/s  0  0\n====", 1),
+             ":12:1: '0,1  1000/s  1 MiB/s  0'; rates of calls side by side"),
+            (ACCEL.replace("Total                   2000000/s       7812 MiB/s                0",
+                           "Total   2000000/s  7812 MiB/s  7"), ":13:1: 'Total   2000000/s  7812 MiB/s  7'; calls failed"),
+            (ACCEL[ACCEL.index("Core"):], ":3:1: nothing says workload, transfer size"),
+            (ACCEL + ACCEL.replace("32\n", "64\n"), ":1:1: 'queue depth 32 and 64'; "),
+            ("a,b\n1,2\n", ":1:1: it is no output of openssl speed, tcrypt, dpdk-test-crypto"),
+            ("testing speed of sha1 (x)\n", ":1:1: no line of it holds a time or a rate"),
+        ],
+    )  # fmt: skip
+    def test_or_refused_in_one_sentence(self, text: str, said: str) -> None:
+        faults = parsed(text).faults
+        assert said in str(faults[0])
+
+    def pair(self, folder: Path, software: str, hardware: str, given: TimingOptions) -> Timings:
+        (folder / "sw").write_text(software)
+        (folder / "hw").write_text(hardware)
+        return read_timings(None, folder / "sw", folder / "hw", given)
+
+    def test_programs_and_tables_are_compared_with_each_other(self, tmp_path: Path) -> None:
+        openssl = "+H:16:256:4096\n+F:22:AES-128-CBC:1e6:2e6:3e6\n".replace("e6", "000000")
+        given = TimingOptions(algorithm="aes-128-cbc encryption")
+        found = self.pair(tmp_path, openssl, TCRYPT, given)
+        assert found.size.tolist() == [16, 256, 4096]
+        assert found.facts["algorithm"] == "aes-128-cbc encryption"
+        assert found.facts["hardware_driver"] == "cbc-aes-qce"
+        table = "granularity_byte,host_us\n64,1\n1024,10\n8192,80\n"
+        with pytest.raises(DseError, match="say which algorithm the other is of with --algorithm"):
+            self.pair(tmp_path, table, CRYPTO_PERF, TimingOptions(in_flight=64))
+        named = self.pair(tmp_path, "# algorithm: aes-128-cbc\n" + table, CRYPTO_PERF,
+                          TimingOptions(in_flight=64))  # fmt: skip
+        assert named.in_flight == 64
+        assert named.offload == pytest.approx([1 / 3.256e6, 0.4e-6, 2e-6], rel=1e-3)
+        given = TimingOptions(in_flight=64, algorithm="aes-128-cbc")
+        assert (
+            self.pair(tmp_path, table, CRYPTO_PERF, given).facts["algorithm"]
+            == named.facts["algorithm"]
+        )
+
+    def test_synchrony_is_asked_for_where_the_file_does_not_say(self, tmp_path: Path) -> None:
+        with pytest.raises(DseError, match="does not say how many offloads are under way"):
+            self.pair(tmp_path, CRYPTO_PERF, CRYPTO_PERF, TimingOptions())
+        with pytest.raises(DseError, match="says 1; leave it out"):
+            self.pair(tmp_path, MR, MR, TimingOptions(in_flight=8))
+
+    def test_directions_are_compared(self, tmp_path: Path) -> None:
+        other = CRYPTO_PERF.replace(": encrypt", ": decrypt")
+        with pytest.raises(DseError, match="decryption; measure one direction with both"):
+            self.pair(tmp_path, CRYPTO_PERF, other, TimingOptions(in_flight=64))
+        given = TimingOptions(algorithm="deflate-1 decompression", in_flight=64)
+        three = COMPRESS_PERF + COMPRESS_PERF.replace("4096", "16384").replace("2048", "512")
+        found = self.pair(tmp_path, three, three, given)
+        assert found.facts["algorithm"] == "deflate-1 decompression"
+        with pytest.raises(DseError, match="choose one with --algorithm"):
+            self.pair(tmp_path, three, three, TimingOptions(in_flight=64))
