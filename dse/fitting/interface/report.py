@@ -21,6 +21,9 @@ from dse.study.cores import models
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"
 
+POLLING = 0.95
+"""A core that is busier than this during an offload waits for it by polling."""
+
 LARGEST_BYTE = 2.0**64
 """As far as a 64-bit address reaches; beyond it nothing pays any more."""
 
@@ -338,6 +341,10 @@ class InterfaceFitReport(Printable):
         elif per_byte == "latency":
             written["includes"] = "device"
             note += "; latency is the whole time per byte, the device's computing included"
+        if self.timings.offload_cpu is not None:
+            written = _with_load(written, float(np.mean(self.timings.offload_cpu)))
+        if "overhead_share" in written:
+            note = f"overhead_share is the load of a core, of o + L{note.partition('separate')[2]}"
         found = {"interface": written | {"note": note}}
         if self.model.host is not None:
             figures = {
@@ -385,6 +392,18 @@ class InterfaceFitReport(Printable):
             **(refused or {}),
             **self.timings.facts,
         }
+
+
+def _with_load(section: dict[str, Any], share: float) -> dict[str, Any]:
+    """Return a section in which overhead is what keeps a core busy, where that is not all of it."""
+    if share >= POLLING:
+        return section | {"wait": "sync"}
+    both = "overhead_plus_latency"
+    renamed = {both if name == "overhead" else name: value for name, value in section.items()}
+    renamed["fitted"] = [both if name == "overhead" else name for name in section["fitted"]]
+    shares = section["uncertainty"].items()
+    renamed["uncertainty"] = {both if name == "overhead" else name: of for name, of in shares}
+    return renamed | {"overhead_share": percent(share), "wait": "sync_os"}
 
 
 def report_on(timings: Timings) -> InterfaceFitReport:
