@@ -33,17 +33,13 @@ from dse.study.scenario import Scenario
 LEVEL = 0.95
 """Of the confidence intervals."""
 
-EXACT_REFITS = 100
-"""Up to this many points an affine or square law is fitted anew without each of them; beyond,
-the error comes from the leverage of the linearised law."""
-
 SURE = 0.025
-"""A form is taken when data are this unlikely about a constant; the best of several is tried."""
+"""A form is taken when a slope of 0 lies outside its interval of 1 less this; the best of several
+is tried."""
 
 _ALIKE = 1e-9
 """What differs by less, relative to the data, differs by rounding only."""
 _ROUNDING = 1e-11
-_MOST_STEPS = 100
 
 Matrix = NDArray[np.float64]
 
@@ -67,8 +63,6 @@ class Fitted:
         linearised at the fit for affine and square laws.
     others
         Every other form that was tried, with its leave-one-out error; best first.
-    chance
-        How likely the data are about a constant, by the best other form (F test).
     """
 
     law: Law
@@ -77,18 +71,11 @@ class Fitted:
     residuals: Column
     intervals: tuple[tuple[float, float], ...]
     others: tuple[tuple[Law, float], ...]
-    chance: float
 
     @property
     def rms(self) -> float:
         """Root mean square of the errors."""
         return _rms(self.errors)
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether another form predicts better than this constant, and the data do not tell."""
-        better = bool(self.others) and self.others[0][1] < self.leave_one_out
-        return self.law.form == "constant" and better
 
     def spread(self, parameters: Mapping[str, Column]) -> float:
         """Return the relative standard deviation of the data about the law."""
@@ -105,7 +92,7 @@ def fit_law(
     """Return the law of least leave-one-out error over any of one or two parameters.
 
     Of laws that predict alike, the one with the fewest coefficients is taken, and a constant
-    unless the data are unlikely about one.  A law needs one
+    unless no slope of the best one may be 0.  A law needs one
     point more than it has coefficients, and must stay positive (a value that is zero somewhere:
     not negative) on the whole range of the parameters.
 
@@ -136,9 +123,9 @@ def fit_law(
     ranked = sorted(tried, key=lambda entry: entry[1])
     alike = [entry for entry in ranked if entry[1] <= ranked[0][1] + _ALIKE]
     law, error = min(alike, key=lambda entry: len(entry[0].coefficients))
-    chance = _chance(law, parameters, values)
+    slopes = _intervals(law, parameters, values, 1 - SURE)[1:]
     constant = [entry for entry in ranked if entry[0].form == "constant"]
-    if constant and chance > SURE:
+    if constant and all(low <= 0 <= high for low, high in slopes):
         law, error = constant[0]
     return Fitted(
         law=law,
@@ -147,25 +134,7 @@ def fit_law(
         residuals=np.where(errors == 0, 0.0, law(parameters) - values),
         intervals=_intervals(law, parameters, values),
         others=tuple(entry for entry in ranked if entry[0] is not law),
-        chance=chance,
     )
-
-
-def _chance(law: Law, parameters: Mapping[str, Column], values: Column) -> float:
-    """Return how likely the data are about a constant, by a law that has more coefficients."""
-    from scipy.stats import f
-
-    more = len(law.coefficients) - 1
-    constant = _solve("constant", np.empty((len(values), 0)), values)
-    if not more or constant is None:
-        return 1.0
-    without, rest = (
-        float(np.sum(_errors(column, values) ** 2))
-        for column in (np.broadcast_to(constant, values.shape), law(parameters))
-    )
-    freedom = len(values) - len(law.coefficients)
-    spread = max(rest / freedom, _ROUNDING**2)
-    return float(f.sf(max(without - rest, 0.0) / more / spread, more, freedom))
 
 
 def _errors(law: Column, values: Column) -> Column:
@@ -228,31 +197,29 @@ def _linear(basis: Matrix, values: Column) -> Column | None:
 
 
 def _nearest_ratio(basis: Matrix, values: Column) -> Column | None:
-    """Return the sum of columns whose ratio to the values is nearest to 1, in the logarithm.
+    """Return the sum of columns whose ratio to the values is nearest to 1, in the logarithm."""
+    from scipy.optimize import least_squares
 
-    Gauss-Newton; a step is halved until it is an improvement and all sums are positive.
-    """
-
-    def squares(coefficients: Column) -> float:
-        return float(np.sum(_errors(basis @ coefficients, values) ** 2))
-
-    found = _linear(basis / values[:, None], np.ones(len(values)))
-    if found is None:
+    relative = basis / values[:, None]
+    length = np.linalg.norm(relative, axis=0)
+    start = _linear(relative, np.ones(len(values)))
+    if start is None:
         return None
-    if math.isinf(squares(found)):
-        found = np.array([math.exp(np.log(values).mean()), *np.zeros(basis.shape[1] - 1)])
-    for _ in range(_MOST_STEPS):
-        law = basis @ found
-        step = _linear(basis / law[:, None], np.log(values / law))
-        if step is None:
-            return None
-        least = squares(found) * (1 + _ROUNDING)
-        while squares(found + step) > least and np.abs(basis @ step / law).max() > _ROUNDING:
-            step = step / 2
-        found = found + step
-        if np.abs(basis @ step / law).max() <= _ROUNDING:
-            break
-    return found
+    if (basis @ start <= 0).any():
+        start = np.array([math.exp(np.log(values).mean()), *np.zeros(basis.shape[1] - 1)])
+
+    def residuals(found: Column) -> Column:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.log(relative @ (found / length)))
+
+    def slopes(found: Column) -> Matrix:
+        return np.asarray(relative / length / (relative @ (found / length))[:, None])
+
+    tight = 1e-14
+    found = least_squares(
+        residuals, start * length, slopes, method="lm", xtol=tight, ftol=tight, gtol=tight
+    )
+    return np.asarray(found.x / length)
 
 
 def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> bool:
@@ -264,20 +231,11 @@ def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> 
 
 
 def _leave_one_out(law: Law, parameters: Mapping[str, Column], values: Column) -> float:
-    slope = _slope(law, parameters, values)
-    unitary, triangle = np.linalg.qr(slope / np.linalg.norm(slope, axis=0))
-    free = 1.0 - (unitary**2).sum(axis=1)
-    # without a point of which nothing is free the others do not determine the law
-    if np.abs(np.diag(triangle)).min() < 1e-10 or free.min() < 1e-9:
-        return math.inf
-    is_linear = law.form not in ("affine", "square") or not (values > 0).all()
-    if is_linear or len(values) > EXACT_REFITS:
-        return _rms(_errors(law(parameters), values) / free)
     table, errors = _table(parameters, law.over), np.zeros(len(values))
     for point in range(len(values)):
         rest = np.arange(len(values)) != point
         found = _solve(law.form, table[rest], values[rest])
-        if found is None:
+        if found is None:  # the others do not determine the law
             return math.inf
         predicted = evaluate_law(law.form, list(table[point : point + 1].T), found.tolist())
         errors[point] = _errors(predicted, values[point : point + 1])[0]
@@ -296,7 +254,7 @@ def _slope(law: Law, parameters: Mapping[str, Column], values: Column) -> Matrix
 
 
 def _intervals(
-    law: Law, parameters: Mapping[str, Column], values: Column
+    law: Law, parameters: Mapping[str, Column], values: Column, level: float = LEVEL
 ) -> tuple[tuple[float, float], ...]:
     from scipy.stats import t
 
@@ -306,7 +264,7 @@ def _intervals(
     variance = float((_errors(law(parameters), values) ** 2).sum()) / freedom
     inverse = np.linalg.pinv(slope / scale)
     deviations = np.sqrt(variance * (inverse**2).sum(axis=1)) / scale
-    widths = t.ppf((1 + LEVEL) / 2, freedom) * deviations
+    widths = t.ppf((1 + level) / 2, freedom) * deviations
     first, *rest = zip(law.coefficients, widths.tolist(), strict=True)
     ends = [(value - width, value + width) for value, width in rest]
     value, width = first
@@ -361,18 +319,15 @@ class CoreFit(Printable):
     assumed: tuple[str, ...]
 
     def text(self) -> str:
-        """Return the laws, how far they are off, and the next best forms."""
+        """Return the laws and how far they are off."""
         parameters = listed(
             [f"{name} from {v.min():g} to {v.max():g}" for name, v in self.parameters.items()]
         )
         headers = ("quantity", "law", "rms error", "leave-one-out", "worst design")
-        support = ("quantity", "intervals", "next best")
         return "\n".join(
             [
                 f"{len(self.designs)} designs of {self.table.written}, {parameters}\n",
                 table_text(list(_law_rows(self)), headers),
-                f"\n{LEVEL * 100:.0f} % intervals of the coefficients, and the next best form",
-                table_text(list(_support_rows(self)), support),
                 *(f"note: assumed for every design: {text}" for text in self.assumed),
             ]
         )
@@ -389,7 +344,6 @@ class CoreFit(Printable):
                 "rms": fitted.rms,
                 "leave_one_out": fitted.leave_one_out,
                 "residuals": fitted.residuals.tolist(),
-                "chance_of_a_constant": fitted.chance,
                 "others": [
                     {"form": law.form, "over": list(law.over), "leave_one_out": error}
                     | {"coefficients": list(law.coefficients)}
@@ -484,8 +438,6 @@ def _support(quantity: str, fitted: Fitted) -> dict[str, Any]:
         f"{core_law.law_text(quantity, law)} (leave-one-out {percent(error)})"
         for law, error in fitted.others
     ]
-    if fitted.is_doubtful:
-        said["chance_of_a_constant"] = percent(fitted.chance)
     return said
 
 
@@ -498,25 +450,6 @@ def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
         far = f"{signed(share)} at {found.designs[worst]}"
         far = "exact" if abs(share) < 1e-9 else far
         yield name.replace("_", " "), core_law.law_text(quantity, fitted.law), *errors, far
-
-
-def _support_rows(found: CoreFit) -> Iterator[Sequence[str]]:
-    for name, quantity, fitted in _fitted(found):
-        if fitted.law.form == "constant" and not fitted.is_doubtful:
-            continue
-        count = len(fitted.law.coefficients)
-        names = core_law.unit_names(quantity, fitted.law.form, count)
-        shown = "; ".join(
-            f"{units.show(low, unit)} to {units.show(high, unit)}"
-            for (low, high), unit in zip(fitted.intervals, names, strict=True)
-        )
-        best = "none"
-        if fitted.others:
-            law, error = fitted.others[0]
-            best = f"{core_law.law_text(quantity, law)}, leave-one-out {percent(error)}"
-        if fitted.is_doubtful:
-            best += f"; not sure: a constant has such data in {percent(fitted.chance)}"
-        yield name.replace("_", " "), shown, best
 
 
 FEWEST = 3
