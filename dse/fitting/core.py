@@ -123,9 +123,8 @@ def fit_law(
     ranked = sorted(tried, key=lambda entry: entry[1])
     alike = [entry for entry in ranked if entry[1] <= ranked[0][1] + _ALIKE]
     law, error = min(alike, key=lambda entry: len(entry[0].coefficients))
-    slopes = _intervals(law, parameters, values, 1 - SURE)[1:]
     constant = [entry for entry in ranked if entry[0].form == "constant"]
-    if constant and all(low <= 0 <= high for low, high in slopes):
+    if constant and _may_be_flat(law, parameters, values):
         law, error = constant[0]
     return Fitted(
         law=law,
@@ -135,6 +134,12 @@ def fit_law(
         intervals=_intervals(law, parameters, values),
         others=tuple(entry for entry in ranked if entry[0] is not law),
     )
+
+
+def _may_be_flat(law: Law, parameters: Mapping[str, Column], values: Column) -> bool:
+    """Whether 0 lies in the interval of every slope."""
+    slopes = _intervals(law, parameters, values, 1 - SURE)[1:]
+    return all(low <= 0 <= high for low, high in slopes)
 
 
 def _errors(law: Column, values: Column) -> Column:

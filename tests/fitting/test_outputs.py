@@ -1,11 +1,8 @@
 """Outputs of programs that measure host and accelerator: read as they print, or refused."""
 
-# ruff: noqa: E501  programs print such lines
-
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +10,7 @@ import pytest
 from dse.errors import DseError
 from dse.fitting.interface.outputs import ProgramOutput, parse_output
 from dse.fitting.interface.timings import TimingOptions, Timings, read_timings
-from tests.conftest import run_dse
-
-Command = Callable[..., tuple[int, str, str]]
+from tests.fitting.conftest import Command
 
 TABLE = """\
 version: 3.0.19
@@ -40,17 +35,6 @@ class TestOpensslSpeed:
         (folder / "hw.txt").write_text(hardware, encoding="utf-8", newline="\r\n")
 
     FIT = ("fit", "interface", "--software", "sw.txt", "--hardware", "hw.txt")
-
-    @pytest.fixture
-    def command(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-        """Run the command line in an empty folder: status, output, errors."""
-        monkeypatch.chdir(tmp_path)
-
-        def run(*arguments: str) -> tuple[int, str, str]:
-            done = run_dse(*arguments)
-            return done.returncode, done.stdout, done.stderr
-
-        return run
 
     def test_table_and_mr_form(self, command: Command, tmp_path: Path) -> None:
         self.write(tmp_path, TABLE, MR)
@@ -137,73 +121,19 @@ class TestOpensslSpeed:
         assert "did you mean 'sha256'" in command(*self.FIT, "--algorithm", "sha25")[2]
 
 
-TCRYPT = """\
-[  903.867059] tcrypt:
-[  903.867059] testing speed of async cbc(aes) (cbc-aes-qce) encryption
-[  903.870265] tcrypt: test 0 (128 bit key, 16 byte blocks): 20000 operations in 1 seconds (320000 bytes)
-[  904.872802] tcrypt: test 1 (128 bit key, 256 byte blocks): 16000 operations in 1 seconds (4096000 bytes)
-[  905.872717] tcrypt: test 2 (128 bit key, 4096 byte blocks): 8000 ops/s (32768000 bytes)
-[  906.867059] testing speed of async cbc(aes) (cbc-aes-qce) decryption
-[  907.870265] tcrypt: test 0 (128 bit key, 16 byte blocks): 10000 operations in 1 seconds (160000 bytes)
-"""
-TCRYPT_HASH = """\
-testing speed of async sha256 (sha256-ce)
-tcrypt: test  0 (   16 byte blocks,   16 bytes per update,   1 updates): 903452 opers/sec,  14455232 bytes/sec
-tcrypt: test  1 (   64 byte blocks,   16 bytes per update,   4 updates): 862240 opers/sec,  55183360 bytes/sec
-tcrypt: test  2 (   64 byte blocks,   64 bytes per update,   1 updates): 862240 opers/sec,  55183360 bytes/sec
-tcrypt: test  3 ( 1024 byte blocks, 1024 bytes per update,   1 updates):   3000 cycles/operation,   3 cycles/byte
-"""
-MULTIBUFFER = """\
-> testing speed of multibuffer rfc4106(gcm(aes)) (rfc4106-gcm-aesni) encryption
-> [...] test 0 (160 bit key, 16 byte blocks):
-> [...] 1 operation in 3000 cycles (16 bytes)
-> [...] test 1 (160 bit key, 64 byte blocks): 1 operation in 6000 cycles (64 bytes)
-"""
-CRYPTO_PERF = """\
-# cipher algorithm: aes-cbc
-# cipher operation: encrypt
-# cipher key size: 16
-#lcore id,Buffer Size(B),Burst Size,Enqueued,Dequeued,Failed Enq,Failed Deq,Ops(Millions),Throughput(Gbps),Cycles/Buf
+def sample(name: str) -> str:
+    """Return an output, written after the source of its program."""
+    return (Path(__file__).parent / "outputs" / name).read_text(encoding="utf-8")
 
-3,64,32,10000000,10000000,4067,3753,3.256,1.667,703.383
-3,1024,32,10000000,10000000,4067,3753,2.500,20.480,880.000
-3,8192,32,10000000,10000000,4067,3753,0.500,32.768,4400.000
-"""
-CRYPTO_PERF_TABLE = """\
-$ dpdk-test-crypto-perf -- --aead-algo aes-gcm --aead-key-sz 32 --aead-op decrypt --ptest throughput
-    lcore id    Buf Size  Burst Size    Enqueued    Dequeued  Failed Enq  Failed Deq        MOps        Gbps  Cycles/Buf
 
-           2        1024          32      100000      100000           0           0    4.000000   32.768000      250.00
-"""
-LATENCY = """\
-# lcore, Buffer Size, Burst Size, Pakt Seq #, cycles, time (us)
-1,64,1,1,4400,2.000
-1,64,1,2,8800,4.000
-1,64,1,3,4400,2.000
-"""
-COMPRESS_PERF = """\
-dpdk-test-compress-perf -- --seg-sz 2048 --max-num-sgl-segs 1 --input-file corpus
-    lcore id Level   Comp size   Comp ratio [%]    Comp [Gbps]   Decomp [Gbps]
-           1     1        1595             2.43           8.192           16.384
-dpdk-test-compress-perf -- --seg-sz 4096 --max-num-sgl-segs 2 --input-file corpus
-    lcore id Level   Comp size   Comp ratio [%]    Comp [Gbps]   Decomp [Gbps]
-           1     1        1595             2.43           16.384           32.768
-"""
-ACCEL = """\
-Accel Perf Configuration:
-Workload Type:  crc32c
-CRC-32C seed:   0
-Transfer size:  4096 bytes
-Module:         dsa
-Queue depth:    32
-Run time:       3 seconds
-
-Core,Thread             Transfers        Bandwidth           Failed      Miscompares
-------------------------------------------------------------------------------------
-0,0                     2000000/s       7812 MiB/s                0                0
-====================================================================================
-Total                   2000000/s       7812 MiB/s                0                0
-"""
+TCRYPT = sample("tcrypt.txt")
+TCRYPT_HASH = sample("tcrypt_hash.txt")
+MULTIBUFFER = sample("tcrypt_multibuffer.txt")
+CRYPTO_PERF = sample("crypto_perf.csv")
+CRYPTO_PERF_TABLE = sample("crypto_perf.txt")
+LATENCY = sample("crypto_perf_latency.csv")
+COMPRESS_PERF = sample("compress_perf.txt")
+ACCEL = sample("accel_perf.txt")
 ACCEL_OLD = ACCEL.replace("4096", "512").replace("   7812 MiB/s", "").replace("Total  ", "Total:")
 
 
@@ -248,11 +178,13 @@ class TestPrograms:
              ":1:1: 'lcore 3 and 4'; rates of calls side by side are a sum"),
             (CRYPTO_PERF.replace("3,64,32", "3,64,16"), ":1:1: 'burst 16 and 32'; "),
             (CRYPTO_PERF.replace("3.256,1.667", "0.000,0.000"), ":6:1: a row needs a size above"),
+            (CRYPTO_PERF.replace(",703.383", ""), ":6:1: '3,64,32,10000000,"),
             (COMPRESS_PERF.replace("--max-num-sgl-segs 1 ", ""), ":3:1: nothing says the size"),
             (ACCEL.replace("====", "0,1  1000/s  1 MiB/s  0  0\n====", 1),
              ":12:1: '0,1  1000/s  1 MiB/s  0'; rates of calls side by side"),
             (ACCEL.replace("Total                   2000000/s       7812 MiB/s                0",
-                           "Total   2000000/s  7812 MiB/s  7"), ":13:1: 'Total   2000000/s  7812 MiB/s  7'; calls failed"),
+                           "Total   2000000/s  7812 MiB/s  7"),
+             ":13:1: 'Total   2000000/s  7812 MiB/s  7'; calls failed"),
             (ACCEL[ACCEL.index("Core"):], ":3:1: nothing says workload, transfer size"),
             (ACCEL + ACCEL.replace("32\n", "64\n"), ":1:1: 'queue depth 32 and 64'; "),
             ("a,b\n1,2\n", ":1:1: it is no output of openssl speed, tcrypt, dpdk-test-crypto"),

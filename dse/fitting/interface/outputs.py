@@ -273,8 +273,12 @@ def _dpdk(found: ProgramOutput, text: str, _: float) -> None:
         if _TABLE.fullmatch(line):
             columns = _dpdk_columns(line)
         elif columns and _CELLS.fullmatch(line.strip()):
-            cells = map(float, re.split(r",\s*|\s+", line.strip()))
-            row = dict(zip(columns, cells, strict=False))
+            cells = re.split(r",\s*|\s+", line.strip())
+            if len(cells) != len(columns):
+                rule = f"a row has {len(columns)} cells, as the header"
+                found.fault(text, at, line, rule, "restore the line")
+                return
+            row = dict(zip(columns, map(float, cells), strict=True))
             _dpdk_row(found, text, at, row, options)
             for name in several.keys() & row.keys():
                 several[name].add(row[name])
