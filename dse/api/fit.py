@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Names, PerByte, Percent, Precision, public, texts
+from dse.api.arguments import Count, Names, PerByte, Precision, public, texts
 
 if TYPE_CHECKING:
     from dse.api.arguments import Forms, Settings
@@ -98,7 +98,7 @@ def interface(
     hardware: str | Path | None = None,
     algorithm: str | None = None,
     clock: str | None = None,
-    cpu_load: Percent | None = None,
+    cpu_load: str | None = None,
     in_flight: Count | None = None,
     out: str | Path | None = None,
     per_byte: PerByte = "latency",
