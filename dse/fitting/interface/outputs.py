@@ -280,6 +280,8 @@ def _dpdk(found: ProgramOutput, text: str, _: float) -> None:
                 return
             row = dict(zip(columns, map(float, cells), strict=True))
             _dpdk_row(found, text, at, row, options)
+            if found.faults:
+                return
             for name in several.keys() & row.keys():
                 several[name].add(row[name])
         at += len(line) + 1
