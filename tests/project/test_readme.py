@@ -42,7 +42,7 @@ SHOWN = {
 }
 """Pages whose blocks of text are what their commands print, or these, and their exit status."""
 
-PYTHON = ("README.md", "docs/api.md", "docs/reliability.md")
+PYTHON = ("README.md", "docs/api.md", "docs/faults.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
