@@ -22,51 +22,50 @@ PAPERS = "crypto_interface_100gbps"
 INFEASIBLE = "constraints=[area <= 100000 um2, power <= 30 mW]"
 SHOWN = (
     (
-        "What an infeasible study misses",
+        "Violations of an infeasible study",
         f'dse run studies/des_100gbps.yaml --set "{INFEASIBLE}" --out runs/infeasible',
         "infeasible",
-        "Of the nearest design, by how much it misses which constraint; `infeasible.json` has the "
-        "conflicts and the repairs too.",
+        "Violations of the nearest design. `infeasible.json` also has the conflicts and the repairs.",
     ),
     (
-        "Who holds which interval",
+        "Recommended design over the rate",
         "dse map studies/des_100gbps.yaml rate=1..240Gbps --out runs/crossovers",
         "crossovers",
-        "The recommended design over the demanded rate, and its objectives; the borders are exact.",
+        "The recommended design and its objectives over the demanded rate, with exact borders.",
     ),
     (
-        "What would change the answer",
+        "Changes that flip the answer",
         "dse flips studies/settop_116mbps.yaml --out runs/flips",
         "flips",
-        "How far each assumption may move, by itself, before another design is recommended.",
+        "The range of each assumption, others unchanged, in which the recommendation stays.",
     ),
     (
-        "Which answer is best where",
+        "Recommended device over two numbers",
         f"dse map studies/{PAPERS}.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
         "--out runs/map",
         "map",
-        "The recommended device over two numbers; along the rate the borders are exact.",
+        "The recommended device over rate and granularity. Borders along the rate are exact.",
     ),
     (
         "TLS: inline, on the die, or on the host",
         "dse map studies/tls_100gbps.yaml rate=1..400Gbps retransmit_share=0.1..50% --by device "
         "--out runs/tls_100gbps_map",
         "map",
-        "The more segments are sent again, the less an engine inline carries.",
+        "An inline engine carries less as more segments are sent again.",
     ),
     (
         "Storage: on an engine, or on the host",
         "dse map studies/storage_xts_100gbps.yaml granularity=512B..64KiB "
         "qat_pair_user.overhead=10ns..10us --by device --out runs/storage_xts_100gbps_map",
         "map",
-        "Large sectors and cheap offloads are worth an engine.",
+        "An engine pays off for large sectors and cheap offloads.",
     ),
     (
         "Hashes: on an engine, or on the host",
         "dse map studies/hash_100gbps.yaml rate=1..400Gbps granularity=64B..64KiB --by device "
         "--out runs/hash_100gbps_map",
         "map",
-        "An engine holds 32 messages: small ones outrun it.",
+        "An engine holds 32 messages, too few for small ones.",
     ),
     (
         "Lightweight ciphers: the smallest for a rate and a latency",
@@ -74,35 +73,35 @@ SHOWN = (
         '"chain_latency <= 1 us=0.1..50us" --set "constraints=[chain_latency <= 1 us]" '
         "--out runs/lightweight_aead_map",
         "map",
-        "The less is demanded, the smaller the cipher that suffices; exact along the rate.",
+        "Lower demands need smaller ciphers. Borders along the rate are exact.",
     ),
     (
-        "Which assumptions matter",
+        "Influence of assumptions",
         f"dse uncertainty studies/{PAPERS}.yaml --sobol --out runs/uncertainty",
         "uncertainty",
-        "The recommended design's objectives, with all assumptions moving at once.",
+        "The recommended design's objectives while all assumptions vary.",
     ),
     (
         "Simulation against the model",
         'dse simulate studies/nic_crypto_100gbps.yaml --set "workload.granularity=1500 B" '
         "--out runs/simulation",
         "simulation",
-        "Which share of offloads takes longer than how long, and what the model says of it.",
+        "The distribution of offload latency, simulated and modelled.",
     ),
     (
         "A fitted interface",
         "dse fit interface link.csv --out runs/fit/link.yaml",
         "link",
-        "Measured times of host and offload, the model, and where offloads start to pay.",
+        "Measured times of host and offload, the model, and the break-even granularity.",
     ),
     (
         "A figure of a paper",
         "dse papers cores-9 --out runs/cores-9",
         "cores-9",
-        "Drawn again from the models; `dse papers --out DIR` draws every one.",
+        "Drawn again from the models. `dse papers --out DIR` draws all of them.",
     ),
 )
-"""Title, command, picture in the folder that it names, and what one sees."""
+"""Title, command, picture in the folder that it names, and caption."""
 
 TERMINAL = """<meta charset="utf-8"><body style="margin:0;background:#1e1e2e">
 <pre style="font:15px/1.45 DejaVu Sans Mono,monospace;color:#cdd6f4;padding:18px;margin:0">{}"""
@@ -114,8 +113,8 @@ def main() -> None:
     """Run every command and write the page."""
     folder = DOCS / "gallery"
     folder.mkdir(exist_ok=True)
-    parts = ["# Gallery\n", "A picture of each study that comes with `dse`, then one of each "]
-    parts[-1] += "command that draws. `make gallery`\nruns these commands and draws them again.\n"
+    parts = ["# Gallery\n", "Pictures of the shipped studies and of each command that draws. "]
+    parts[-1] += "`make gallery` draws them again.\n"
     with tempfile.TemporaryDirectory() as place:
         for study in sorted((ROOT / "studies").glob("*.yaml")):
             question = study.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
