@@ -25,7 +25,7 @@ SHOWN = (
         "Violations of an infeasible study",
         f'dse run studies/des_100gbps.yaml --set "{INFEASIBLE}" --out runs/infeasible',
         "infeasible",
-        "Violations of the nearest design. `infeasible.json` also has the conflicts and the repairs.",
+        "Violations of the nearest design. `infeasible.json` also has conflicts and repairs.",
     ),
     (
         "Recommended design over the rate",
