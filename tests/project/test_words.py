@@ -57,6 +57,30 @@ def test_texts_have_no_word_of_the_dialect(paths: list[Path]) -> None:
     assert not found
 
 
+CAPS = {
+    r"\b(?:what(?![^.\n]*\?)|whoever)\b": 143,
+    r"\bwhere\b": 66,
+    r"\bsay(?:s|ing)?\b": 64,
+    r"\b(?:that|those) of\b": 27,
+    r"\bstands?\b": 18,
+    r"\b(?:tell|nobody|none (?:of|is|are|has|have))\b": 10,
+    r"\bof (?:its|their) own\b|(?<!host )\balone\b": 27,
+    r"\btakes? (?:the )?(?:least|less|most|more|\d)": 17,
+    r"\bheld (?:to|against)\b": 1,
+    r"\bfaults?\b|\bfigures?\b(?! \d)": 56,
+    r";\s": 230,
+}
+"""Constructions of this project alone, and how many of each all pages may have."""
+BLOCKS = re.compile(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`|\]\([^)]*\)|^    [^\n]*$")
+
+
+def test_constructions_in_pages_become_fewer() -> None:
+    quotes = ROOT / "docs" / "contributing" / "style.md"
+    text = "\n".join(BLOCKS.sub("", page.read_text("utf-8")) for page in PAGES if page != quotes)
+    found = {habit: len(re.findall(f"(?i){habit}", text)) for habit in CAPS}
+    assert not {habit: number for habit, number in found.items() if number > CAPS[habit]}
+
+
 def prose(path: Path) -> Iterator[str]:
     """Yield the names, comments and docstrings of a module."""
     for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
