@@ -213,7 +213,7 @@ def find_map(
     question = Question(
         study.preferring(prefer),
         counts=counts,
-        by=tuple(axis_of(study.problem, name) for name in by) or _asked(study.problem, counts),
+        by=tuple(axis_of(study.problem, name) for name in by) or _choices_of(study.problem, counts),
     )
     budget = (budget or Budget()).within(study.settings)
     scale = NumberScale(logarithmic_from(bottom, top), second.integer, second.among)
@@ -240,10 +240,10 @@ def find_map(
     return DecisionMap(study, first, second, ends, text, ordered, unfinished, own, names)
 
 
-def _asked(problem: Problem, counts: bool) -> tuple[int, ...]:
+def _choices_of(problem: Problem, counts: bool) -> tuple[int, ...]:
     """Return the axis that a study asks about: the device, else the design of a stage.
 
-    None where there are several, or instances are asked for.
+    None where there are several, or instances count.
     """
     wide = [place for place, axis in enumerate(problem.space.axes) if axis.size > 1]
     for end in (DEVICE, ".design"):

@@ -284,9 +284,9 @@ class Flips(Printable):
         zeros = [pair for pair in nearest[most:] if pair[0].nominal == 0.0]
         rate = next((one for one in self.found if one.quantity == RATE), None)
         if rate is not None:
-            span = interval(rate.low.holds_to, rate.high.holds_to, rate.quantity)
+            holds = interval(rate.low.holds_to, rate.high.holds_to, rate.quantity)
             least = any(side.flips_at is None for side in rate.sides)  # no farther was searched
-            yield f"Holds {'at least ' * least}for {rate.name} from {span}."
+            yield f"Holds {'at least ' * least}for {rate.name} from {holds}."
         fragile: dict[str, list[str]] = {}
         for entry, side in [*nearest[:most], *zeros[:1]]:
             moved = f"{entry.label} {entry.change_text(side)}"
