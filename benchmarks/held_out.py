@@ -105,19 +105,18 @@ def sizes(faster: np.ndarray) -> str:
 TEXT = """\
 # Held out: predicted against measured
 
-What `dse fit interface` predicts of sizes that it did not see, and whether that came true. `python -m benchmarks.held_out` writes this page.
-The tables are those of two systems on a chip, AM62X and AM64X, seven algorithms each: `openssl speed -elapsed` at six sizes, on the crypto
-engine, with the instructions of the processor, and in plain code. They stand in `studies/interfaces/soc_crypto.csv`; their source is
+Predictions of `dse fit interface` for held-out sizes, and the measurements. `python -m benchmarks.held_out` writes this
+page. The tables are of two systems on a chip, AM62X and AM64X, seven algorithms each: `openssl speed -elapsed` at six sizes, on the crypto
+engine, with the instructions of the processor, and in plain code. The file is `studies/interfaces/soc_crypto.csv`, the source
 {source}.
 
-Of each of the {cases} cases each size was kept back in turn, host and engine fitted to the other five, and the time of both predicted at the
-sixth. **The faster one was named at {right} of {of}.** Most are easy: at {near} of them the two times are within 25 % of each other, and of
-these {near_right} were right. Times of the engine were missed by {offload_middle} % in the middle and {offload_worst} % at worst, those of the host by
-{host_middle} % and {host_worst} %.
+In each of the {cases} cases each size was held out in turn. Host and engine were fitted to the other five sizes, and predicted at the sixth.
+**The faster one was named at {right} of {of}.** Most are easy: only at {near} of them the two times are within 25 % of each other, of which
+{near_right} were right. Median and largest error are {offload_middle} % and {offload_worst} % for the engine, {host_middle} % and {host_worst} % for the host.
 
-Verdicts are those of all six sizes. *Measured faster* is where the table itself has the engine ahead. The load of a core is one number per
-algorithm in the guides, taken for every size: *frees CPU* is as good as that. Both systems have cores of one kind and engines of one
-family, so this says little of others.
+Verdicts use all six sizes. *Measured faster* has the sizes at which the table's engine is faster. The guides have one load of a core per
+algorithm, used for every size: *frees CPU* is no more accurate. Both systems have one kind of cores and one family of engines. The results
+may not hold for others.
 
 | system | algorithm | host | faster | frees CPU | measured faster | named | host missed by | engine missed by |
 | --- | --- | --- | --- | --- | --- | --- | --: | --: |
