@@ -141,4 +141,4 @@ def test_a_locale_with_a_decimal_comma(
 ) -> None:
     there = work(tmp_path / "here", tmp_path, "", "\n", **decimal_comma)
     same(plain, there)
-    assert there.text == plain.text.replace("\u2500", "-")
+    assert there.text == plain.text.replace("\u2500", "-").replace("\u25b8", ">")
