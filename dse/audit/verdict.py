@@ -100,9 +100,10 @@ class Verification(Printable):
         """Whether no check refutes the run."""
         return all(check.holds for check in self.checks)
 
-    def text(self) -> str:
-        """Return one line per check, and the verdict."""
-        shown = [f"{check.verdict}  {check.name}: {check.text}" for check in self.checks]
+    def text(self, *, all: bool = True) -> str:
+        """Return one line per check, without `all` of those that do not hold, and the verdict."""
+        kept = [check for check in self.checks if all or check.verdict != HOLDS]
+        shown = [f"{check.verdict}  {check.name}: {check.text}" for check in kept]
         shown += [f"       {find.text}" for find in self.finds[:MOST_SHOWN]]
         lines = [paragraph(line, "       ") for line in shown]
         if not self.holds:
@@ -112,7 +113,8 @@ class Verification(Printable):
                 lines.append(paragraph(OTHER_MODELS))
             return "\n".join(lines)
         better = ", and it can be improved" if self.found else ""
-        lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}")
+        counted = f" ({plural(len(self.checks), 'check')})" if not all else ""
+        lines.append(f"Verified: {self.folder} is {self.ledger.front}{better}{counted}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

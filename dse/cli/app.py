@@ -89,6 +89,11 @@ class Commands(TyperGroup):
         """Return the names in the order of use; those of no group as they were added."""
         return sorted(self.commands, key=[*NAMES, *self.commands].index)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands first: they are what a reader looks for."""
+        self.format_commands(ctx, formatter)
+        TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each group."""
         names = self.list_commands(ctx)

@@ -113,11 +113,20 @@ def _show_and_save(found: Any, out: str | Path | None, save: str, *, json: bool)
 
 
 @command("dse.api.audits:verify")
-def verify(call: Call, *, json: bool = False) -> None:
-    """Check a run independently of its search; try to beat it."""
+def verify(call: Call, *, all: bool = False, json: bool = False) -> None:
+    """Check a run independently of its search; try to beat it.
+
+    Parameters
+    ----------
+    all
+        Show every check, not only those that do not hold.
+    """
     with bar("designs") as shown:
         found = call(progress=shown)
-    show(found, json)
+    if json:
+        show_json(found.to_dict())
+    else:
+        write(found.text(all=all))
     if not found.holds:
         raise typer.Exit(REFUTED)
 
