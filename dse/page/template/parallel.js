@@ -52,15 +52,16 @@ function parallelFrame() {
         ...(vertical ? { nameLocation: "middle", nameGap: -13 } : { nameLocation: "end", nameGap: 16, name: axis.name.replace(" [", "\n[") }),
         nameTextStyle: { ...font(), lineHeight: 15, textBorderColor: colour("paper"), textBorderWidth: 3, ...(vertical ? { fontWeight: 600 } : { verticalAlign: "bottom" }) },
         areaSelectStyle: { width: 18, color: "rgba(0,114,178,.3)", borderColor: "#0072b2" },
-        axisLabel: { ...axis.axisLabel, color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, ...(axis.type === "category" ? { formatter: shortened } : {}) },
+        axisLabel: { ...axis.axisLabel, color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, ...(axis.type === "category" ? { formatter: broken, lineHeight: 13 } : {}) },
       };
     }),
     series: [],
   };
 }
 
-function shortened(text) {
-  return text.length > 16 ? `${text.slice(0, 7)}…${text.slice(-7)}` : text;
+// A long name on several lines: none is cut.
+function broken(text) {
+  return text.replace(/(.{10,}?[ _])/g, "$1\n");
 }
 
 function followParallel() {
