@@ -210,11 +210,9 @@ def find_map(
     study, second, bottom, top = read_range(study.document, ranges[1])
     if first.name == second.name:
         raise UnitError(f"both ranges are of {first.name}", "give ranges of two numbers")
-    question = Question(
-        study.preferring(prefer),
-        counts=counts,
-        by=tuple(axis_of(study.problem, name) for name in by) or _choices_of(study.problem, counts),
-    )
+    axes = tuple(axis_of(study.problem, name) for name in by)
+    axes = axes or (() if counts else _choice_of(study.problem))
+    question = Question(study.preferring(prefer), counts=counts, by=axes)
     budget = (budget or Budget()).within(study.settings)
     scale = NumberScale(logarithmic_from(bottom, top), second.integer, second.among)
     pending = scale.values(bottom, top, FIRST)
@@ -240,15 +238,12 @@ def find_map(
     return DecisionMap(study, first, second, ends, text, ordered, unfinished, own, names)
 
 
-def _choices_of(problem: Problem, counts: bool) -> tuple[int, ...]:
-    """Return the axis that a study asks about: the device, else the design of a stage.
-
-    None where there are several, or instances count.
-    """
+def _choice_of(problem: Problem) -> tuple[int, ...]:
+    """Return the axis that a study asks about: the device, else the design of its one stage."""
     wide = [place for place, axis in enumerate(problem.space.axes) if axis.size > 1]
     for end in (DEVICE, ".design"):
         found = [place for place in wide if problem.space.axes[place].name.endswith(end)]
-        if len(found) == 1 and not counts:
+        if len(found) == 1:
             return (found[0],)
     return ()
 

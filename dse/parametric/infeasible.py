@@ -117,11 +117,10 @@ def needed_by(problem: Problem) -> Needed | None:
     searched = problem if before is None else before.alone
     rest = tuple(rule for rule in searched.constraints if rule not in limited)
     relaxed = replace(searched, goals=goals, constraints=rest, beside=False)
-    try:
+    outcome = None
+    with suppress(TooLargeError):
         outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
-    except TooLargeError:
-        return None
-    if not outcome.exact:
+    if outcome is None or not outcome.exact:
         return None
     rows = np.vstack([outcome.front_index, _hosts_meeting(problem, limited)])
     columns = (problem if before is None else relaxed).describe(rows)

@@ -263,21 +263,10 @@ def map_figure(found: DecisionMap) -> Figure:
     What is not known is hatched.  A star is the study itself; at the borders of its row stands the
     objective that is compared, below and above.
     """
-    names = [name for name in found.shares if name != NOTHING_FITS]
-    colours = {name: FILLS[k] if k < len(FILLS) else OTHERS for k, name in enumerate(names)}
-    if NOTHING_FITS in found.shares:
-        colours[NOTHING_FITS] = NOTHING
     figure = _new_figure(_title(found), 84, WIDE[1])
     figure.set_size_inches(*WIDE)
     axes = figure.add_subplot(xscale="log", yscale="log")
-    scales = []
-    for axis, entry, (low, high) in zip(
-        (axes.xaxis, axes.yaxis), (found.first, found.second), found.ranges, strict=True
-    ):
-        factor, unit = units.scale([high], entry.quantity)
-        log_ticks(axis, low / factor, high / factor)
-        axis.set_label_text(titled(entry.name, unit))
-        scales.append(factor)
+    colours, scales = _colours(found), _map_scales(axes, found)
     regions = _regions(found)
     for name, shapes in regions.items():
         polygons = [Polygon(np.array(shape) / scales) for shape in shapes]
@@ -285,8 +274,6 @@ def map_figure(found: DecisionMap) -> Figure:
         look: dict[str, Any] = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.4}
         look |= {} if name else {"hatch": HATCH, "edgecolor": LINE_COLOUR, "linewidth": 0.0}
         axes.add_collection(PatchCollection(polygons, **look), autolim=False)
-    ends = [np.array(pair) / factor for pair, factor in zip(found.ranges, scales, strict=True)]
-    axes.set(xlim=ends[0], ylim=ends[1])
     settle(figure)
     left = [name for name in colours if not _named_inside(axes, found, name, scales)]
     if left or "" in regions:
@@ -300,6 +287,28 @@ def map_figure(found: DecisionMap) -> Figure:
         settle(figure)
     _mark_study(axes, found, scales)
     return figure
+
+
+def _colours(found: DecisionMap) -> dict[str, str]:
+    """Return a colour for each answer, the largest share first."""
+    names = [name for name in found.shares if name != NOTHING_FITS]
+    colours = dict(zip(names, [*FILLS, *[OTHERS] * len(names)], strict=False))
+    return colours | ({NOTHING_FITS: NOTHING} if NOTHING_FITS in found.shares else {})
+
+
+def _map_scales(axes: Axes, found: DecisionMap) -> list[float]:
+    """Set the ends, ticks and labels of both axes; return the factors of their units."""
+    numbers, scales = (found.first, found.second), []
+    for axis, entry, (low, high) in zip(
+        (axes.xaxis, axes.yaxis), numbers, found.ranges, strict=True
+    ):
+        factor, unit = units.scale([high], entry.quantity)
+        log_ticks(axis, low / factor, high / factor)
+        axis.set_label_text(titled(entry.name, unit))
+        scales.append(factor)
+    first, second = (np.array(pair) / by for pair, by in zip(found.ranges, scales, strict=True))
+    axes.set(xlim=first, ylim=second)
+    return scales
 
 
 def _regions(found: DecisionMap) -> dict[str, list[Shape]]:
