@@ -360,11 +360,6 @@ class Breakpoint:
     becomes: tuple[str, ...] = ()
     saving: float | None = None
 
-    @property
-    def complete(self) -> bool:
-        """Whether no design wins between two values that were compared."""
-        return self.proof == EVERY
-
 
 def proofs_text(found: Iterable[Any]) -> str:
     """Return what stands behind intervals or breakpoints, in words, each proof counted."""

@@ -17,7 +17,7 @@ from dse.files.document import Document
 from dse.model.evaluation import distinct
 from dse.model.labels import labelled_line
 from dse.model.problem import Problem
-from dse.parametric.breakpoints import EVERY, Line, intervals, proofs_text
+from dse.parametric.breakpoints import Line, intervals, proofs_text
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.question import AnswerDesigns, Question
 from dse.reports.designs import objective_values, parts
@@ -60,11 +60,6 @@ class AnswerInterval:
     limited: str = ""
     first: tuple[float, ...] = ()
     last: tuple[float, ...] = ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether no design wins between two values that were compared."""
-        return self.proof == EVERY
 
 
 @dataclass(frozen=True, repr=False)

@@ -211,7 +211,7 @@ def find_map(
     if first.name == second.name:
         raise UnitError(f"both ranges are of {first.name}", "give ranges of two numbers")
     axes = tuple(axis_of(study.problem, name) for name in by)
-    axes = axes or (() if counts else _choice_of(study.problem))
+    axes = axes or (() if counts else _main_choice(study.problem))
     question = Question(study.preferring(prefer), counts=counts, by=axes)
     budget = (budget or Budget()).within(study.settings)
     scale = NumberScale(logarithmic_from(bottom, top), second.integer, second.among)
@@ -238,7 +238,7 @@ def find_map(
     return DecisionMap(study, first, second, ends, text, ordered, unfinished, own, names)
 
 
-def _choice_of(problem: Problem) -> tuple[int, ...]:
+def _main_choice(problem: Problem) -> tuple[int, ...]:
     """Return the axis that a study asks about: the device, else the design of its one stage."""
     wide = [place for place, axis in enumerate(problem.space.axes) if axis.size > 1]
     for end in (DEVICE, ".design"):

@@ -269,9 +269,12 @@ class LeastChange:
     `least` says whether none nearer is known to be, False where that took too long to tell.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, infeasible: Study, entry: Assumption, limit: float) -> None:
         """Know every design of a space that is small."""
-        self.line, self.least = line, True
+        low, high = sorted((entry.value, limit))
+        question = Question(infeasible.preference, front=True)
+        self.line = line = Line(entry, question, infeasible.settings, (low, high))
+        self.least = True
         space = widest(line.entry.problem, line.ends)
         small = space.size <= LISTED
         every = as_index(one_block(space.sizes)) if small else line.pool[:0]
@@ -412,20 +415,13 @@ def _least_bound(
     most = float(threshold.quantity.value(problem.describe(design))[0])
     if not math.isfinite(most):
         return None
-    line = Line(
-        entry, Question(infeasible.preference, front=True), infeasible.settings, _ends(value, most)
-    )
-    line.learn(design)
-    change = LeastChange(line)
+    change = LeastChange(infeasible, entry, most)
+    change.line.learn(design)
     found = change.value([most])
     if found is None:
         return most, change.least
     values = threshold.quantity.value(problem.describe(change.admitted(found)))
     return float(values.min() if up else values.max()), change.least
-
-
-def _ends(value: float, other: float) -> tuple[float, float]:
-    return min(value, other), max(value, other)
 
 
 def _up_to(threshold: ConstraintThreshold, *, up: bool) -> tuple[Expression, int]:
@@ -515,10 +511,8 @@ def _field_repair(infeasible: Study, field: Field) -> Repair | None:
     if entry is None:
         return None
     limit = limits_of(entry, FACTOR)[field.more]
-    question = Question(infeasible.preference, front=True)
-    line = Line(entry, question, infeasible.settings, _ends(entry.value, limit))
-    change = LeastChange(line)
-    value = change.value(_rungs(line, limit))
+    change = LeastChange(infeasible, entry, limit)
+    value = change.value(_rungs(entry, limit))
     whole = unit.integer or (unit.counts and now.is_integer())
     if value is None:
         return None
@@ -531,13 +525,13 @@ def _field_repair(infeasible: Study, field: Field) -> Repair | None:
     return None
 
 
-def _rungs(line: Line, limit: float) -> list[float]:
+def _rungs(entry: Assumption, limit: float) -> list[float]:
     """Return values ever further from today's; one design may be feasible in a part alone."""
-    value = line.entry.value
+    value = entry.value
     factors = 1.0 + np.geomspace(FIRST, FACTOR, RUNGS)
     values = value * factors if limit > value else value / factors
-    values = np.round(values) if line.entry.integer else values
-    low, high = _ends(value, limit)
+    values = np.round(values) if entry.integer else values
+    low, high = sorted((value, limit))
     inside = [one for one in values.tolist() if low < one < high]
     return [*dict.fromkeys([*inside, limit])] if limit != value else []
 

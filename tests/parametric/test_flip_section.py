@@ -13,7 +13,7 @@ import dse
 from dse import search
 from dse.cli.app import application
 from dse.model.preference import prefer
-from dse.parametric.breakpoints import Span, rivals_of
+from dse.parametric.breakpoints import EVERY, Span, rivals_of
 from dse.parametric.crossovers import find_crossovers
 from dse.parametric.flips import find_flips
 from dse.parametric.question import Question
@@ -180,7 +180,7 @@ def test_des_alone_has_two_designs_on_the_front_around_100_gbps() -> None:
     assert set(alone.designs) == pair
     assert (alone.low, alone.high) == pytest.approx((99.08e9, 103.22e9), rel=1e-4)
     assert alone.low == pytest.approx(capacity(u1=1, u1_p2=3, u2=1, u16=2), rel=1e-6)
-    assert all(interval.complete for interval in found.intervals)
+    assert all(interval.proof == EVERY for interval in found.intervals)
 
 
 def test_a_study_whose_figures_are_all_measured_has_nothing_to_flip() -> None:

@@ -14,6 +14,7 @@ import dse
 from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
 from dse.parametric import breakpoints
+from dse.parametric.breakpoints import EVERY
 from dse.parametric.crossovers import find_crossovers
 from dse.parametric.flips import find_flips
 from dse.study import assumptions, study
@@ -194,7 +195,7 @@ prefer: area
     found = prepared(text, write)
     (size,) = find_flips(found, only=["workload.granularity"]).found
     assert size.low.holds_to > 1730
-    assert not size.low.complete
+    assert size.low.proof != EVERY
     (entry,) = (one for one in assumptions.assumptions_of(found) if one.name == size.name)
     assert answer(entry.at(size.low.holds_to), found.preference) == answer(
         found.problem, found.preference
@@ -255,7 +256,7 @@ prefer: {prefer}
         values = random.uniform(interval.low, interval.high, 40).round().tolist()
         for value in values + [there] * (interval.low < there < interval.high):
             same = answer(at(value), result.study.preference) == nominal
-            assert same or not interval.complete, value
+            assert same or interval.proof != EVERY, value
 
 
 def test_what_fits_again_beyond_where_nothing_does_is_found(write) -> None:
@@ -273,7 +274,7 @@ objectives: {power: minimise, area: minimise}
     assert answer(result.assumption.at(21.8e9), result.study.preference) is not None
     empty = [one for one in result.intervals if not one.designs]
     assert len(empty) == 3
-    assert not any(one.complete for one in empty)
+    assert not any(one.proof == EVERY for one in empty)
 
 
 def test_what_answers_for_a_few_bytes_only_is_searched_for(write) -> None:
