@@ -1,16 +1,13 @@
-"""Chains of shortlisted fleets stand for all chains, and fronts behind interfaces are complete."""
+"""Fronts behind interfaces are those of all designs."""
 
 from __future__ import annotations
 
-import itertools
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dse.search.exact import chains, closing, fleets, groups
-from dse.search.exact.measures import Measure, joined
+from dse.search.exact import compose
 from tests.search.test_compose import GOALS, front, random_problem, same_losses
 
 STUDIES = 32
@@ -77,18 +74,13 @@ def offload_study(rng: np.random.Generator) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_fronts_behind_interfaces_are_those_of_all_designs(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if block == 1:  # little is bounded together
-        monkeypatch.setattr(closing, "CHUNK", 7)
-        monkeypatch.setattr(groups, "CHUNK", 2)
-    if block == 2:  # shortlists are joined without chains
-        monkeypatch.setattr(closing, "MOST_DESIGNS", 0)
-    if block == 3:  # fleets are put together design by design, however few
-        monkeypatch.setattr(fleets, "WHOLE", 1)
-    for seed in range(block, STUDIES, 4):
+    if block:  # bounds alone would do
+        monkeypatch.setattr(compose.Composer, "_by_bounds", lambda _, scenarios: scenarios)
+    for seed in range(block, STUDIES, 2):
         problem = random_problem(seed, tmp_path, offload_study)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
         assert same_losses(composed, every), seed
@@ -101,38 +93,8 @@ def capped(rng: np.random.Generator) -> str:
     return study + f"budget: {{power_cap: {one_of(rng, '1', '3', '8', '20')} W}}\n"
 
 
-@pytest.mark.parametrize("grown", [False, True])
-def test_fronts_under_a_power_cap_are_those_of_all_designs(
-    grown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if grown:
-        monkeypatch.setattr(fleets, "WHOLE", 1)
-    for seed in range(grown, STUDIES, 2):
+def test_fronts_under_a_power_cap_are_those_of_all_designs(tmp_path: Path) -> None:
+    for seed in range(STUDIES):
         problem = random_problem(seed, tmp_path, capped)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
         assert same_losses(composed, every), seed
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_some_chain_is_as_good_as_any(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chains, "CHUNK", 50)
-    rng = np.random.default_rng(seed)
-    kinds = rng.choice(["sum", "worst", "best"], size=rng.integers(1, 5))
-    wanted = tuple(Measure(f"m{k}", False, None, kind) for k, kind in enumerate(kinds))
-    fleets = [
-        rng.integers(0, 5, (rng.integers(1, 12), len(wanted))).astype(float)
-        for _ in range(rng.integers(1, 5))
-    ]
-    every = np.array(list(itertools.product(*(range(len(some)) for some in fleets))))
-
-    def measure(picks: np.ndarray) -> np.ndarray:
-        parts = [some[picks[:, place]] for place, some in enumerate(fleets)]
-        return reduce(lambda first, second: joined(wanted, first, second), parts)
-
-    found = chains.chains(wanted, fleets, lambda _, picks: np.ones(len(picks), dtype=bool))
-    best, all_ = measure(found), measure(every)
-    as_good = (best[np.newaxis] <= all_[:, np.newaxis]).all(axis=2)
-    assert as_good.any(axis=1).all()
-    better = (all_[:, np.newaxis] <= best[np.newaxis]).all(axis=2)
-    better &= (all_[:, np.newaxis] < best[np.newaxis]).any(axis=2)
-    assert not better.any()

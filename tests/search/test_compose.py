@@ -17,7 +17,6 @@ from dse.model.front import dominated, nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
 from dse.search import SearchSettings
-from dse.search.exact import closing as replacing
 from dse.search.exact import compose
 from dse.study import study
 
@@ -182,12 +181,12 @@ def test_the_composed_front_is_that_of_all_designs(
     if block % 2:  # stages with more fleets than this are grown behind the others
         monkeypatch.setattr(compose, "FEW_ROWS", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
-    if block in (4, 5):  # shortlists are joined, although they are short
-        monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
+    if block in (4, 5):  # with lists of fleets, although bounds alone would do
+        monkeypatch.setattr(compose.Composer, "_by_bounds", lambda _, scenarios: scenarios)
     if block in (2, 6):  # fleets are joined block by block
         monkeypatch.setattr(compose, "MOST_ROWS", 40)
-    if block in (6, 7):  # without shortlists of fleets
-        monkeypatch.setattr(replacing.Replacing, "pays", lambda *_: False)
+    if block in (6, 7):  # without lists of fleets
+        monkeypatch.setattr(compose.Composer, "_without_replaceable", lambda _, some: some)
     for seed in seeds[block::8]:
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
@@ -261,7 +260,6 @@ def test_scenarios_of_many_kinds_are_closed_by_bounds_as_far_as_that_is_little_w
         return others
 
     monkeypatch.setattr(compose.Composer, "_by_bounds", watched)
-    monkeypatch.setattr(compose, "MANY_KINDS", 13)
     monkeypatch.setattr(compose, "TRIED", tried)
     monkeypatch.setattr(compose, "BATCH", 4)
     problem = study.prepare(study.read_study(KINDS)).problem

@@ -26,12 +26,11 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.closing import Replacing
 from dse.search.exact.decisions import Decision, decisions, joins
-from dse.search.exact.groups import fleet_kinds
+from dse.search.exact.fleets import Fleets
 from dse.search.exact.incumbents import Incumbents, seeds
+from dse.search.exact.nodes import fleet_kinds, nodes_of
 from dse.search.exact.partial import Batch, Enclosed, PartialDesigns, Scenarios, weighed
-from dse.search.exact.shortlists import Case
 from dse.search.exact.work import (
     BOUND_BYTE,
     CALL,
@@ -59,9 +58,8 @@ ROUNDS = 3
 FIRST = 16
 """Stages of fewer fleets than this part of what may be held are grown before others."""
 
-MANY_KINDS, TRIED = 16, 500_000
-"""From so many kinds of scenarios on, of which fleets differ, bounds alone are tried before
-shortlists, and may take so much work for each kind."""
+TRIED = 500_000
+"""Bounds alone are tried first, and may take so much work for each kind of scenarios."""
 
 
 class Composer:
@@ -92,26 +90,38 @@ class Composer:
         """Evaluate every design that may be on the front."""
         self.incumbents.draw()
         scenarios = self._by_bounds(self._scenarios())
-        replacing = Replacing(self.bounds, self.parts, self.incumbents)
-        # a fleet that is at least as good replaces no other where designs with it may fail
-        if not self.problem.tolerant and replacing.pays(len(scenarios)):
-            scenarios = self._join_listed(replacing, replacing.close(scenarios))
+        if not self.problem.tolerant:  # a fleet that is as good may fail
+            scenarios = self._without_replaceable(scenarios)
         for first in range(0, len(scenarios), BATCH):
             self._show()
             self._divide(scenarios[first : first + BATCH])
         self._show()
 
     def _by_bounds(self, scenarios: Index) -> Index:
-        """Close scenarios of many kinds by bounds, as far as that is little work; return others."""
-        kinds = len(fleet_kinds(self.bounds, self.parts, scenarios)[0])
-        first = 0
-        if kinds >= MANY_KINDS:
-            with suppress(NotComposedError, TooMuchWorkError), limited(designs=TRIED * kinds):
-                for first in range(0, len(scenarios), BATCH):
-                    self._show()
-                    self._close_all(scenarios[first : first + BATCH], listed=True)
-                return scenarios[:0]
+        """Close scenarios by bounds, as far as that is little work; return the others."""
+        kinds, first = len(fleet_kinds(self.bounds, self.parts, scenarios)[0]), 0
+        with suppress(NotComposedError, TooMuchWorkError), limited(designs=TRIED * kinds):
+            for first in range(0, len(scenarios), BATCH):
+                self._show()
+                self._close_all(scenarios[first : first + BATCH], listed=True)
+            return scenarios[:0]
         return scenarios[first:]
+
+    def _without_replaceable(self, scenarios: Index) -> Index:
+        """Close scenarios with the fleets that none replaces; return those of too many."""
+        for first in range(0, len(scenarios), BATCH):
+            batch = Batch(self.bounds, self.parts, scenarios[first : first + BATCH])
+            self.incumbents.evaluate_reference(seeds(batch))
+        done = np.zeros(len(scenarios), dtype=bool)
+        for node in nodes_of(self.bounds, self.parts, scenarios, self.incumbents):
+            for some, wanted, enough in node.alike():
+                self._show()
+                with suppress(NotComposedError):
+                    lists = some.listed(wanted, enough)
+                    for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
+                        self._divide(scenarios[rows], lists)
+                        done[rows] = True
+        return scenarios[~done]
 
     def compose(self) -> None:
         """Close every scenario by bounds alone."""
@@ -129,37 +139,24 @@ class Composer:
         if self._progress is not None:
             self._progress(self.settled, self.problem.size)
 
-    def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
-        """Close scenarios with shortlisted fleets; return those for which they are too many."""
-        done = np.zeros(len(scenarios), dtype=bool)
-        for rows, case in replacing.cases(demands=True):
-            for first in range(0, len(rows), BATCH):
-                some = rows[first : first + BATCH]
-                try:
-                    self._divide(scenarios[some], case)
-                except NotComposedError:
-                    continue
-                done[some] = True
-        return scenarios[~done]
-
-    def _divide(self, scenarios: Index, case: Case | None = None) -> None:
+    def _divide(self, scenarios: Index, lists: Sequence[Fleets] | None = None) -> None:
         """Close scenarios together, or in halves when together they are too many rows."""
         try:
-            self._close_all(scenarios, case)
+            self._close_all(scenarios, lists)
         except NotComposedError:
             if len(scenarios) == 1:
                 raise
             half = len(scenarios) // 2
-            self._divide(scenarios[:half], case)
-            self._divide(scenarios[half:], case)
+            self._divide(scenarios[:half], lists)
+            self._divide(scenarios[half:], lists)
 
     def _close_all(
-        self, scenarios: Index, case: Case | None = None, *, listed: bool = False
+        self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, listed: bool = False
     ) -> None:
         """Close scenarios together, or count nothing of them."""
         before, self._left = replace(self.pruned), [scenarios[:0]]
         try:
-            self._close(self._batch(scenarios), case, listed)
+            self._close(self._batch(scenarios), lists, listed)
         except (NotComposedError, TooMuchWorkError):
             self.pruned.restore(before)
             raise
@@ -198,7 +195,7 @@ class Composer:
         """Return which bounds (n, m) cannot be met by a design that is requested."""
         return self.incumbents.dominated(loss)
 
-    def _close(self, batch: Scenarios, case: Case | None, listed: bool) -> None:
+    def _close(self, batch: Scenarios, lists: Sequence[Fleets] | None, listed: bool) -> None:
         """Evaluate what may be on the front in a batch of scenarios.
 
         Every stage has to be `listed`, or may be grown behind the others.
@@ -206,8 +203,8 @@ class Composer:
         parts: dict[int, PartialDesigns] = {}
         if isinstance(batch, Batch):
             self.incumbents.evaluate_reference(seeds(batch))  # what its bounds are compared with
-            if case is not None:
-                self._list(batch, case, parts)
+            if lists is not None:
+                self._list(batch, lists, parts)
         stages = sorted(range(len(self.parts)), key=self.fleets.__getitem__)
         # those of few fleets narrow the bounds of others
         for most in (self.few // FIRST, self.few)[len(stages) == 1 :]:
@@ -227,9 +224,11 @@ class Composer:
         rows = parts[order[0]] if order else batch.rows
         self._descend(batch, rows, left, order[:1], parts)
 
-    def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
-        """Let every stage be one of its shortlisted fleets, as far as the front allows."""
-        count, lists = len(batch.index), case.lists.shortlists
+    def _list(
+        self, batch: Batch, lists: Sequence[Fleets], parts: dict[int, PartialDesigns]
+    ) -> None:
+        """Let every stage be one of its listed fleets, as far as the front allows."""
+        count = len(batch.index)
         check_rows(count * max(map(len, lists)), self.most)
         left = math.prod(map(len, lists))
         self.pruned.dominated += count * (math.prod(self.fleets) - left)
@@ -246,11 +245,6 @@ class Composer:
                 kept, _ = self._bound(batch, rows, {stage: partial(batch.exact, stage)}, weights)
                 parts[stage] = rows.take(kept)
                 batch.narrow(stage, parts[stage])
-            before = self._ways(batch, parts, ()).sum()
-            for stage, worse in case.replaceable(batch.index, parts).items():
-                parts[stage] = parts[stage].take(~worse)
-                batch.narrow(stage, parts[stage])
-            self.pruned.dominated += int(before - self._ways(batch, parts, ()).sum())
 
     def _grow(
         self, batch: Scenarios, stage: int, parts: Mapping[int, PartialDesigns], most: int

@@ -1,11 +1,29 @@
-"""The fleets of a stage by their traits: those that no other fleet can replace."""
+"""The fleets of a stage that no other one replaces, by label setting.
+
+A fleet of many designs grows one design after the other; what is chosen of it so far is a label.
+A label dominates another of the same clock that lacks the same designs when all its sums over
+instances (area, for instance) and all its maxima (latency) are as good: whatever is added to both
+makes fleets that are as good.  By induction over the designs one is as good as any fleet (the
+principle of optimality).  A mean over bandwidth is compared by its sum and by the bandwidth.
+
+*Fleets that are too large are omitted* (`_Growth.ceiling`).  Where low values are wanted of all
+but what a fleet carries, and that counts only up to `useful`, a fleet that carries more than that
+and an instance is no better than with one less: of the design with the largest ratio to bandwidth
+of what is wanted low.  As that makes a sum strictly lower, it ends at one not too large.
+
+*In bands of what they carry*, fleets have sharper bounds.  There more of it counts as better even
+beyond `useful`.  Of the fleets as good as a given one, none better and none of these with more
+bandwidth, let D be not too large.  A label that replaces one of D makes a fleet as good, so it is
+no better and carries no more: it is as D, also in its band.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,79 +31,100 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import ends
 from dse.contract import Column
 from dse.model.evaluation import distinct_rows
-from dse.model.fleet import STAGE_CAPACITY, Traits
+from dse.model.fleet import AREA_COLUMNS, STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Block, Index, Space, blocks
 from dse.model.stage import ROUNDING, StageParts, dependent_streams
-from dse.search.exact.growing import Band, Growing, TooManyPartsError
-from dse.search.exact.measures import Directions
-from dse.search.exact.work import CALL, FILTER, ROW, SORT, NotComposedError, spend
+from dse.search.exact.work import CALL, FILTER, SORT, SORTED, NotComposedError, fitting, spend
 
-WHOLE = 50_000
-"""A stage of no more fleets is examined whole, and only once."""
+WHOLE, MANY = 50_000, 20_000_000
+"""A stage of no more fleets is examined whole, once; one of more than `MANY` has to grow."""
 
-MANY = 20_000_000
-"""More are examined only where they can be put together count by count."""
+PORTION, FEW = 50_000, 4_096
+"""Fleets that are examined together; so few are compared with each other at once."""
 
-FEW = 4_096
-"""Fewer fleets are compared with each other at once; of more, others are better than most."""
+CHUNK, BYTE = 500_000, 600
+"""Labels that are made at once, and what each takes."""
 
-PORTION = 50_000
-"""Fleets that are examined together, and partial ones."""
+FEW_LABELS, MOST_LABELS, MOST_KEPT = 50_000, 200_000, 20_000
+"""Labels that may be compared, unless in bands; those of a band; and whole fleets that are left."""
 
-MOST_KEPT = 20_000
-"""Fleets that may be left of a stage."""
+BAND = 1.25
+"""Ratio of the most that fleets of a band carry to the least."""
 
-SAMPLE = 2_000
-HOPELESS = 0.5
+SAMPLE, HOPELESS = 2_000, 0.5
 """When more of a sample than this is left, comparing all fleets would not pay."""
 
+MOST = np.finfo(float).max
+"""What is infinite is compared as this."""
 
-MOST = 1e300
-"""What is larger, or infinite, is compared as this."""
+PER_BIT = "_per_bit"
+"""Ends the names of stage columns that are a mean over bandwidth."""
 
-Hopeful = Callable[[Traits, Traits], NDArray[np.bool_]]
-"""Tells which fleets may be of interest, (n,), by the least and largest values of their traits."""
+SUMS = (*AREA_COLUMNS, "stage_leakage_power_w", "stage_instances")
+MAXIMA = (
+    "stage_clock_hz",
+    "stage_extrapolated",
+    "stage_filled",
+    "stage_latency_s",
+    "stage_message_end_bit",
+    "stage_payload_bit",
+    "stage_round_s",
+)
+"""Some of the stage columns that are sums over instances, and those in which the largest counts."""
+
+Flags = NDArray[np.bool_]
+Matrix = NDArray[np.float64]
+
+Wanted = Mapping[str, tuple[bool, bool]]
+"""Whether low and high values of each trait, or stage column, are wanted."""
+
+Band = tuple[float, float]
+"""What fleets carry at least and at most, bit/s."""
+
+Hopeful = Callable[[Traits, Traits], Flags]
+"""Tells which fleets may lead to the front, by the least and largest values of their traits."""
+
+
+class TooManyLabelsError(NotComposedError):
+    """More labels, or fleets, are left than may be held."""
 
 
 @dataclass(frozen=True)
-class Shortlist:
-    """Fleets of a stage of which one is as good as any fleet of the stage.
-
-    Attributes
-    ----------
-    positions
-        On the axes of the stage, (n, axes).
-    traits
-        What they offer, (n,) each.
-    """
+class Fleets:
+    """Fleets of a stage: positions on its axes (n, axes), and their traits, (n,) each."""
 
     positions: Index
     traits: Traits
 
     def __len__(self) -> int:
-        """Return the number of fleets."""
+        """Return how many there are."""
         return len(self.positions)
 
-    @property
-    def ends(self) -> tuple[Traits, Traits]:
-        """Least and largest values of what each offers: the same, as all is known."""
-        return self.traits, self.traits
-
-    def taken(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Shortlist:
-        """Return some of the fleets."""
+    def take(self, kept: Flags | NDArray[np.intp]) -> Fleets:
+        """Return some of them."""
         rows = np.flatnonzero(kept) if kept.dtype == bool else kept
         traits = {name: values.take(rows) for name, values in self.traits.items()}
-        return Shortlist(self.positions.take(rows, axis=0), traits)
+        return Fleets(self.positions.take(rows, axis=0), traits)
 
-    def distinct(self) -> Shortlist:
-        """Return each fleet once."""
-        return self.taken(np.sort(distinct_rows(self.positions)))
+    def beside(self, others: Fleets) -> Fleets:
+        """Return these and others."""
+        traits = {
+            name: np.concatenate([values, others.traits[name]])
+            for name, values in self.traits.items()
+        }
+        return Fleets(np.concatenate([self.positions, others.positions]), traits)
+
+    @property
+    def hull(self) -> tuple[Traits, Traits]:
+        """Least and largest value of each trait, (1,) each; there has to be a fleet."""
+        low = {name: values.min(keepdims=True) for name, values in self.traits.items()}
+        return low, {name: values.max(keepdims=True) for name, values in self.traits.items()}
 
 
 @dataclass(frozen=True)
-class Fleets:
+class StageFleets:
     """All fleets of a stage in scenarios that do not tell them apart.
 
     Attributes
@@ -106,250 +145,368 @@ class Fleets:
     floor: float
 
     @property
-    def _space(self) -> Space:
+    def space(self) -> Space:
+        """Whose axes are meant."""
         return self.influence.bounds.problem.space
 
     @cached_property
     def count(self) -> int:
         """How many there are."""
-        return math.prod(self._space.sizes[place] for place in self.part.places)
+        return math.prod(self.space.sizes[place] for place in self.part.places)
 
     @cached_property
-    def grown(self) -> bool:
-        """Whether they are so many that they are put together count by count."""
-        streams = dependent_streams(self._space.columns(self.point[np.newaxis]))
+    def grows(self) -> bool:
+        """Whether they are so many that they grow design by design."""
+        streams = dependent_streams(self.space.columns(self.point[np.newaxis]))
         return self.count > WHOLE and bool(self.part.designs) and bool(np.isinf(streams).all())
 
     @cached_property
-    def _whole(self) -> list[Shortlist]:
+    def clocks(self) -> Index:
+        """The stage without an instance, at each of its clocks."""
+        index = self.point[np.newaxis]
+        for place in self.part.places:
+            if place not in self.part.designs:
+                index = expanded(index, place, self.space.sizes[place])
+        return index
+
+    @cached_property
+    def _whole(self) -> list[Fleets]:
         return list(self._examined())
 
-    def _blocks(self) -> Iterator[Shortlist]:
+    def _blocks(self) -> Iterator[Fleets]:
         """Yield all fleets, some at a time; where they are few, they are examined once."""
         yield from self._whole if self.count <= WHOLE else self._examined()
 
-    def _examined(self) -> Iterator[Shortlist]:
+    def _examined(self) -> Iterator[Fleets]:
         if self.count > MANY:
-            raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
+            raise TooManyLabelsError(f"stage {self.part.stage.name} has too many fleets")
         places = sorted(self.part.places)
-        for part in blocks(tuple(self._space.sizes[place] for place in places), PORTION):
-            own = dict(zip(places, part.ranges, strict=True))
+        for some in blocks(tuple(self.space.sizes[place] for place in places), PORTION):
+            own = dict(zip(places, some.ranges, strict=True))
             fixed = [(int(position), 1) for position in self.point]
             ranges = tuple(own.get(place, fixed[place]) for place in range(len(fixed)))
-            yield self._listed(Block(self._space.sizes, ranges))
+            yield self._carrying(Block(self.space.sizes, ranges))
 
-    def _listed(self, points: Block | Index) -> Shortlist:
+    def _carrying(self, points: Block | Index) -> Fleets:
         """Return those of some fleets that carry what they have to."""
         spend(len(points) + CALL)
-        block = points if isinstance(points, Block) else None
-        fleet = self.part.stage.fleet(self._space.columns(points))
+        fleet = self.part.stage.fleet(self.space.columns(points))
+        shape = points.shape if isinstance(points, Block) else (len(points),)
         with np.errstate(all="ignore"):
-            carried = _flat(fleet.column(STAGE_CAPACITY), points)
+            carried = np.broadcast_to(fleet.column(STAGE_CAPACITY), shape).reshape(-1)
             rows = np.flatnonzero(carried >= self.floor * (1.0 - ROUNDING))
             traits = {
-                name: np.full(len(rows), values.item())
-                if values.size == 1
-                else _flat(values, points).take(rows)
+                name: np.broadcast_to(values, shape).reshape(-1).take(rows)
                 for name, values in self.influence.traits(fleet).items()
             }
-        index = block.rows(rows) if block is not None else np.asarray(points)[rows]
-        return Shortlist(index[:, self.part.places], traits)
+        index = points.rows(rows) if isinstance(points, Block) else points[rows]
+        return Fleets(index[:, self.part.places], traits)
 
-    def _completed(
-        self, index: Index, places: Sequence[int], hopeful: Hopeful
-    ) -> Iterator[Shortlist]:
-        """Yield the hopeful fleets of which what is not in `places` is chosen, depth first."""
-        place, *later = places
-        size = self._space.sizes[place]
-        some = max(1, PORTION // size)
-        for first in range(0, len(index), some):
-            rows = np.repeat(index[first : first + some], size, axis=0)
-            rows[:, place] = np.tile(np.arange(size), len(rows) // size)
-            if not later:
-                yield self._listed(rows)
-                continue
-            spend(ROW * len(rows) + CALL)
-            ends_, carried = self._enclosed(rows, later)
-            kept = carried >= self.floor * (1.0 - ROUNDING)
-            kept[kept] = hopeful(*({n: v[kept] for n, v in end.items()} for end in ends_))
-            yield from self._completed(rows[kept], later, hopeful) if kept.any() else ()
-
-    def _enclosed(
+    def enclosed(
         self, index: Index, left: Sequence[int], band: Band | None = None
     ) -> tuple[tuple[Traits, Traits], Column]:
         """Return the ends of the traits of fleets whose counts `left` are open, and of capacity.
 
-        Of those of a band, or of all.
+        Of all, or of those of a band.
         """
-        part, columns = self.part, self._space.columns(index)
+        part, columns = self.part, self.space.columns(index)
         chosen = [place for place in part.places if place not in left]
-        counts = part.counts(self._space, columns, chosen)
-        positions = [np.array([design]) for design in range(len(counts))]
+        counts = part.counts(self.space, columns, chosen)
+        at = [np.array([design]) for design in range(len(counts))]
         floor, ceiling = band or (self.floor, np.inf)
         floors = np.full(1, floor)
-        fleet = part.stage.fleet_of(counts, positions, columns, floor=floors, ceiling=ceiling)
+        fleet = part.stage.fleet_of(counts, at, columns, floor=floors, ceiling=ceiling)
         with np.errstate(all="ignore"):
             pairs = {name: ends(value) for name, value in self.influence.traits(fleet).items()}
             carried = ends(fleet.column(STAGE_CAPACITY))[1]
-        shape = (len(index),)
         low, high = (
-            {name: np.broadcast_to(pair[end], shape) for name, pair in pairs.items()}
+            {name: np.broadcast_to(pair[end], len(index)) for name, pair in pairs.items()}
             for end in (0, 1)
         )
-        return (low, high), np.broadcast_to(carried, shape)
+        return (low, high), np.broadcast_to(carried, len(index))
 
     @cached_property
     def hull(self) -> tuple[Traits, Traits] | None:
-        """Least and largest values of each trait, (1,) each; None when there is no fleet."""
-        if self.grown:
-            clocks = [place for place in self.part.places if place not in self.part.designs]
-            rows = np.repeat(
-                self.point[np.newaxis], self._space.sizes[clocks[0]] if clocks else 1, 0
-            )
-            rows[:, clocks] = np.arange(len(rows))[:, np.newaxis]
-            both, carried = self._enclosed(rows, [*self.part.designs])
+        """Least and largest value of each trait, (1,) each; None when there is no fleet."""
+        if self.grows:
+            both, carried = self.enclosed(self.clocks, [*self.part.designs])
             found = [both] if (carried >= self.floor * (1.0 - ROUNDING)).any() else []
         else:
-            found = [some.ends for some in self._blocks() if len(some)]
+            found = [some.hull for some in self._blocks() if len(some)]
         if not found:
             return None
-        low, high = (
-            {
-                name: np.array([end([choose(both[which][name]) for both in found])])
-                for name in found[0][0]
-            }
-            for which, end, choose in ((0, min, np.min), (1, max, np.max))
+        names = found[0][0]
+        return (
+            {name: np.min([[low[name].min()] for low, _ in found], axis=0) for name in names},
+            {name: np.max([[high[name].max()] for _, high in found], axis=0) for name in names},
         )
-        return low, high
 
     @cached_property
     def smallest(self) -> float:
         """No fleet carries less that carries anything, bit/s."""
         bandwidth = self.part.stage.designs.bandwidth_bit_per_s
-        least = float(bandwidth[bandwidth > 0].min(initial=MOST))
+        least = float(bandwidth[bandwidth > 0].min(initial=1e300))
         for place in self.part.places:
-            axis = self._space.axes[place]
+            axis = self.space.axes[place]
             values = axis.columns.get(axis.unit_name)  # a count or a clock, or a choice of designs
             if values is not None:
                 least *= min(1.0, float(values[values > 0].min(initial=1.0)))
-        streams = dependent_streams(self._space.columns(self.point[np.newaxis]))
+        streams = dependent_streams(self.space.columns(self.point[np.newaxis]))
         return least if np.isinf(streams).all() else np.finfo(float).tiny
 
     @cached_property
-    def empty(self) -> Traits:
-        """Traits of the fleets that carry nothing, as far as such are not omitted."""
-        if not self.grown:
+    def empty(self) -> Fleets:
+        """The fleets that carry nothing, as far as such are not omitted."""
+        if not self.grows:
             capacity = min(self.influence.capacities)
-            some = (one.taken(one.traits[capacity] <= 0) for one in self._blocks())
-            return reduce(_both, some).traits
+            found = [one.take(one.traits[capacity] <= 0) for one in self._blocks()]
+            return found[0] if len(found) == 1 else _all(found)
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
-            axis = self._space.axes[place]
+            axis = self.space.axes[place]
             none = np.flatnonzero(axis.columns[axis.unit_name] == 0)
             if not len(none):
-                return self._listed(index[:0]).traits
+                return self.none
             index[:, place] = none[0]
-        return self._listed(index).traits
+        return self._carrying(index)
 
     @property
-    def none(self) -> Shortlist:
+    def none(self) -> Fleets:
         """No fleets."""
-        return self._listed(self.point[np.newaxis][:0])
+        return self._carrying(self.point[np.newaxis][:0])
 
-    def shortlist(
-        self, directions: Directions, enough: float, hopeful: Hopeful, *, banded: bool
-    ) -> Shortlist:
-        """Return the fleets that no other one is as good as and better, equal ones together.
+    def listed(self, wanted: Wanted, enough: float, hopeful: Hopeful, *, banded: bool) -> Fleets:
+        """Return the fleets that no other one replaces, equal ones together.
 
         A capacity of more than `enough` is no better.  Those that are not `hopeful` are omitted.
+        They grow all at once, or `banded`.
 
         Raises
         ------
-        TooManyPartsError
-            Unless `banded`: too many parts are left to put fleets together all at once.
-        NotComposedError
-            Too many fleets are left.
+        TooManyLabelsError
+            Too many labels or fleets are left.
         """
-        kept: Shortlist | None = None
-        for some in self._candidates(directions, enough, hopeful, banded=banded):
-            if self.grown:
-                some = some.taken(hopeful(*some.ends))
-            if kept is not None:
-                some = _both(kept, some)
-            signed = self._signed(some, directions, enough)
+        kept: Fleets | None = None
+        for some in self._candidates(wanted, enough, hopeful, banded=banded):
+            some = some.take(hopeful(some.traits, some.traits)) if self.grows else some
+            some = some if kept is None else kept.beside(some)
+            signed = self._signed(some, wanted, enough)
             if len(signed) > MOST_KEPT:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
                 if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
-                    raise NotComposedError(_too_many(self.part))
+                    raise TooManyLabelsError(self.too_many)
             best = nondominated(signed, few=FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
-            kept = some.taken(best)
-            kept = kept.taken(hopeful(*kept.ends))
+            kept = some.take(best)
+            kept = kept.take(hopeful(kept.traits, kept.traits))
             if len(kept) > MOST_KEPT:
-                raise NotComposedError(_too_many(self.part))
-        return self.none if kept is None else kept.distinct()
+                raise TooManyLabelsError(self.too_many)
+        kept = self.none if kept is None else kept
+        return kept.take(np.sort(distinct_rows(kept.positions)))
 
-    def _signed(self, fleets: Shortlist, directions: Directions, enough: float) -> Column:
-        """Return the traits that matter; a capacity of more than `enough` is no better."""
+    @property
+    def too_many(self) -> str:
+        """What is said where they are."""
+        return f"fleets of stage {self.part.stage.name} that none can replace are too many"
+
+    def _signed(self, fleets: Fleets, wanted: Wanted, enough: float) -> Matrix:
+        """Return the traits that matter as what is to be low; see `listed`."""
         capacities = self.influence.capacities
         capped = {name: np.minimum(fleets.traits[name], enough) for name in capacities}
-        return signed_traits(dict(fleets.traits) | capped, directions)
+        return _signed(dict(fleets.traits) | capped, wanted, len(fleets))
 
     def _candidates(
-        self, directions: Directions, enough: float, hopeful: Hopeful, *, banded: bool
-    ) -> Iterator[Shortlist]:
+        self, wanted: Wanted, enough: float, hopeful: Hopeful, *, banded: bool
+    ) -> Iterator[Fleets]:
         """Yield fleets, of which one is as good as any."""
-        if not self.grown:
+        if not self.grows:
             yield from self._blocks()
             return
-        influence, capacities = self.influence, self.influence.capacities
-        names = (*influence.metrics, *influence.joined)
-        wanted = dict(zip(names, directions, strict=True))
+        capacities = self.influence.capacities
         more = {name for name in capacities if wanted[name] == (False, True)}
         low, high = self.hull or ({}, {})
-        alike = {name for name in low if low[name] == high[name]}  # for all fleets of this stage
-        columns = influence.columns(
+        alike = {name for name in low if low[name] == high[name]}  # of all fleets of this stage
+        columns = self.influence.columns(
             {name: want for name, want in wanted.items() if name not in more | alike}
         )
         useful = max(self.floor, enough if more else 0.0)
-
-        def parts(index: Index, later: Sequence[int], band: Band) -> NDArray[np.bool_]:
-            return hopeful(*self._enclosed(index, later, band)[0])
-
-        growing = Growing(self.part, self._space, columns, self.floor, useful, parts)
-        bands = growing.bands(self.smallest) if banded else [None]
-        try:
-            for index in (growing.best(self.point, band) for band in bands):
+        growth = _Growth(self, columns, hopeful, useful, (self.floor, np.inf))
+        for some in growth.bands() if banded else [replace(growth, most=growth.ceiling)]:
+            for clock in self.clocks:
+                index = some.best(clock)
                 for first in range(0, len(index), PORTION):
-                    yield self._listed(index[first : first + PORTION])
-        except NotComposedError as error:
-            if self.count > MANY or (isinstance(error, TooManyPartsError) and not banded):
-                raise
-            yield from self._completed(self.point[np.newaxis], self.part.places, hopeful)
+                    yield self._carrying(index[first : first + PORTION])
+
+    def most(self, place: int) -> float:
+        """Return the most bandwidth that a design can add."""
+        axis, part = self.space.axes[place], self.part
+        bandwidth = part.stage.designs.bandwidth_bit_per_s[part.designs[place]]
+        return float(bandwidth * axis.columns[axis.unit_name].max())
 
 
-def _flat(values: Column, points: Block | Index) -> Column:
-    """Return a column with one value for each design."""
-    shape = points.shape if isinstance(points, Block) else (len(points),)
-    return np.broadcast_to(values, shape).reshape(-1)
+@dataclass(frozen=True)
+class _Growth:
+    """How fleets of a stage grow.
+
+    Attributes
+    ----------
+    fleets
+        All of them.
+    columns
+        In which directions stage columns are wanted, but for capacity of which more is better.
+    hopeful
+        As in `StageFleets.listed`.
+    useful
+        From which capacity on more is no better, bit/s.
+    band, most
+        Those that are wanted, and what they may carry without being too large, bit/s.
+    limit
+        Labels that may be compared.
+    """
+
+    fleets: StageFleets
+    columns: Wanted
+    hopeful: Hopeful
+    useful: float
+    band: Band
+    most: float = np.inf
+    limit: int = FEW_LABELS
+
+    def bands(self) -> Iterator[_Growth]:
+        """Yield how fleets grow band by band."""
+        low = max(self.fleets.floor, self.fleets.smallest)
+        high = min(sum(map(self.fleets.most, self.fleets.part.designs)), self.ceiling)
+        count = max(1, math.ceil(math.log(high / low, BAND))) if high > low else 1
+        edges = [self.fleets.floor, *np.geomspace(low, max(low, high), count + 1)[1:-1], np.inf]
+        for floor, ceiling in pairwise(edges):
+            most = min(self.ceiling, ceiling * (1.0 + ROUNDING))
+            band = (floor, ceiling)
+            yield replace(self, useful=np.inf, band=band, most=most, limit=MOST_LABELS)
+
+    @cached_property
+    def wanted(self) -> dict[str, tuple[bool, bool]]:
+        """The directions of columns that tell fleets apart: not of means of equal values."""
+        each, found = self._each, {}
+        for name, wanted in self.columns.items():
+            values = np.ravel(STAGE_COLUMNS[name](each))
+            same = np.allclose(values, values[0], rtol=ROUNDING, atol=0.0)
+            if any(wanted) and not (name.endswith(PER_BIT) and same):
+                found[name] = wanted
+        return found
+
+    @property
+    def _each(self) -> Fleet:
+        """One instance of each design, as a fleet of its own."""
+        designs = self.fleets.part.stage.designs
+        one, at = np.ones(1), np.arange(len(designs.names))
+        return Fleet([one], [at], designs, 1.0, np.full(1, np.inf))
+
+    @cached_property
+    def ceiling(self) -> float:
+        """The most that fleets carry that are not too large, bit/s."""
+        fleets, wanted = self.fleets, self.wanted
+        axes = [fleets.space.axes[place] for place in fleets.part.designs]
+        whole = all(
+            np.array_equal(np.sort(axis.columns[axis.unit_name]), np.arange(axis.size))
+            for axis in axes
+        )
+        one_ratio = sum(name.endswith(PER_BIT) for name in wanted) <= 1
+        falls = any((STAGE_COLUMNS[name](self._each) > 0).all() for name in SUMS if name in wanted)
+        if whole and one_ratio and falls and not any(high for _, high in wanted.values()):
+            most = float(fleets.part.stage.designs.bandwidth_bit_per_s.max())
+            return (self.useful + most) * (1.0 + ROUNDING)
+        return np.inf
+
+    def best(self, clock: NDArray[np.int64]) -> Index:
+        """Return the designs whose fleets none dominates, of equal ones once, at one clock."""
+        self._check_replaceable()
+        part, space = self.fleets.part, self.fleets.space
+        places = [place for place in part.places if place in part.designs]
+        labels = clock[np.newaxis]
+        for turn, place in enumerate(places, start=1):
+            size, left, kept = space.sizes[place], places[turn:], labels[:0]
+            some = max(1, fitting(CHUNK, BYTE) // size)
+            for first in range(0, len(labels), some):
+                made = expanded(labels[first : first + some], place, size)
+                kept = np.concatenate([kept, self._promising(made, left)])
+                if len(kept) > self.limit:
+                    raise TooManyLabelsError(self.fleets.too_many)
+                kept = self._undominated(kept, left)
+            labels = kept
+        return labels
+
+    def _check_replaceable(self) -> None:
+        """Raise an error where a sum is wanted both ways: different sums cannot replace others."""
+        ends_ = {name: list(ends) for name, ends in self.wanted.items() if name not in MAXIMA}
+        ratios = [ends[::-1] for name, ends in ends_.items() if name.endswith(PER_BIT)]
+        carried = [
+            ends_[name] for name in (STAGE_CAPACITY, "stage_peak_bit_per_s") if name in ends_
+        ]
+        both = np.array([*ratios, *carried, [False, False]]).any(axis=0).all()
+        if both or any(map(all, ends_.values())):
+            raise TooManyLabelsError(f"stage {self.fleets.part.stage.name} has too many fleets")
+
+    def _fleet(self, index: Index, left: Sequence[int]) -> Fleet:
+        """Return labels as the fleets that they are without the designs that they lack."""
+        part = self.fleets.part
+        columns = self.fleets.space.columns(index, part.stage.reads)
+        counts = part.stage.counts(columns)
+        for place in left:
+            counts[part.designs[place]] = np.zeros(1)
+        return part.stage.fleet_of(counts, [np.array([k]) for k in range(len(counts))], columns)
+
+    def _promising(self, index: Index, left: Sequence[int]) -> Index:
+        """Return labels of fleets that carry enough, are not too large, and are hopeful."""
+        fleet = self._fleet(index, left)
+        carried = fleet.peak_bit_per_s
+        rest = sum(map(self.fleets.most, left)) * fleet.clock
+        kept = (carried + rest >= self.band[0] * (1.0 - ROUNDING)) & (carried <= self.most)
+        index = index[np.broadcast_to(kept, len(index))]
+        low, high = self.fleets.enclosed(index, left, self.band)[0]
+        return index[self.hopeful(low, high)]
+
+    def _undominated(self, index: Index, left: Sequence[int]) -> Index:
+        """Return the labels that no other one dominates, of equal ones one."""
+        if not len(index):
+            return index
+        spend(SORT * len(index) + CALL)
+        fleet = self._fleet(index, left)
+        carried = fleet.peak_bit_per_s
+        columns, wanted = {"": -np.minimum(carried, self.useful)}, {"": (True, False)}
+        for name, (low, high) in self.wanted.items():
+            values = fleet.column(name)
+            columns[name], wanted[name] = values, (low, high)
+            if name.endswith(PER_BIT):
+                columns[name] = values * carried
+                columns[name + "carried"], wanted[name + "carried"] = carried, (high, low)
+        signed = _signed(columns, wanted, len(index))
+        rows = np.flatnonzero(nondominated(signed))
+        spend(len(signed) * len(rows) // SORTED)
+        return index[rows[distinct_rows(signed[rows])]]
 
 
-def signed_traits(traits: Traits, directions: Directions) -> Column:
-    """Return the traits that matter as what is to be minimised, (n, columns)."""
+def expanded(index: Index, place: int, size: int) -> Index:
+    """Return every design once for each of the `size` values of the axis at `place`."""
+    found = np.repeat(index, size, axis=0)
+    found[:, place] = np.tile(np.arange(size), len(index))
+    return found
+
+
+def _all(every: Sequence[Fleets]) -> Fleets:
+    first, *others = every
+    for one in others:
+        first = first.beside(one)
+    return first
+
+
+def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
+    """Return what is to be low of columns, (count, columns), each that tells rows apart once."""
     columns = []
-    for values, (low, high) in zip(traits.values(), directions, strict=True):
+    for name, values in traits.items():
+        low, high = wanted[name]
         if low or high:
-            finite = np.clip(values, -np.finfo(float).max, np.finfo(float).max)
+            finite = np.clip(np.broadcast_to(values, count), -MOST, MOST)
             columns += [finite] * low + [-finite] * high
-    return np.stack(columns or [np.zeros(len(next(iter(traits.values()))))], axis=1)
-
-
-def _both(first: Shortlist, second: Shortlist) -> Shortlist:
-    traits = {
-        name: np.concatenate([values, second.traits[name]]) for name, values in first.traits.items()
-    }
-    return Shortlist(np.concatenate([first.positions, second.positions]), traits)
-
-
-def _too_many(part: StageParts) -> str:
-    return f"fleets of stage {part.stage.name} that none can replace are too many"
+    found = np.stack([np.zeros(count), *columns], axis=1)
+    found = found[:, np.append(True, np.ptp(found[:, 1:], axis=0) > 0)] if count else found
+    return np.unique(found, axis=1) if found.shape[1] > 1 else found

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.bounds import Bounds
 from dse.model.evaluation import Evaluation, distinct, distinct_rows
 from dse.model.front import dominated, nondominated
 from dse.model.space import Index
 from dse.model.stage import StageParts
 from dse.search.archive import Archive
 from dse.search.exact.partial import Batch
-from dse.search.exact.work import CALL, SORTED, fitting, spend, spend_comparing
+from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
 
 
 @dataclass
@@ -51,8 +50,6 @@ class Incumbents:
         self.loss = np.empty((0, objectives))
         self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
-        self._expanded: set[bytes] = set()
-        self._begun: set[bytes] = set()
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which losses (n, m) an evaluated design dominates."""
@@ -68,31 +65,6 @@ class Incumbents:
         sizes = self.archive.sizes
         drawn = np.random.default_rng(0).integers(0, sizes, size=(RANDOM, len(sizes)))
         self.evaluate_reference(distinct(drawn))
-
-    def begin(self, bounds: Bounds, parts: tuple[StageParts, ...], scenarios: Index) -> None:
-        """Evaluate some designs of each scenario (s, d), once."""
-        new = [row for row, one in enumerate(scenarios) if _key(one) not in self._begun]
-        if new:
-            self._begun.update(_key(scenarios[row]) for row in new)
-            self.evaluate_reference(seeds(Batch(bounds, parts, scenarios[new])))
-
-    def improve(self) -> None:
-        """Evaluate neighbours of the best designs, and of those found, some rounds.
-
-        References
-        ----------
-        Paquete, Chiarandini & Stuetzle, Metaheuristics for Multiobjective Optimisation, 2004:
-        Pareto local search.
-        """
-        for _ in range(ROUNDS):
-            new = [row for row, one in enumerate(self.designs) if _key(one) not in self._expanded]
-            if not new:
-                return
-            axes = len(self.archive.sizes)
-            most = fitting(EXPANDED, 8 * axes * (axes + 2) ** 2)
-            some = self.designs[new[:: max(1, len(new) // most)]]
-            self._expanded.update(map(_key, some))
-            self.evaluate_reference(distinct(_neighbours(some, self.archive.sizes)))
 
     def compare(self, parts: Sequence[Index]) -> Iterator[tuple[Evaluation, NDArray[np.bool_]]]:
         """Evaluate designs likewise; yield of each part which are feasible and not dominated.
@@ -136,21 +108,9 @@ class Incumbents:
         return hopeful
 
 
-def _neighbours(index: Index, sizes: Sequence[int]) -> Index:
-    """Return designs one step away on an axis, or a step up on one and a step down on another."""
-    step = np.eye(len(sizes), dtype=np.int64)
-    pairs = (step[:, np.newaxis] - step).reshape(-1, len(sizes))
-    moved = index[:, np.newaxis] + np.concatenate([step, -step, pairs])
-    found: Index = moved.reshape(-1, len(sizes))
-    return found[((found >= 0) & (found < sizes)).all(axis=1)]
-
-
 def _key(design: NDArray[np.int64]) -> bytes:
     return design.tobytes()
 
-
-ROUNDS, EXPANDED = 16, 64
-"""Rounds in which neighbours are evaluated, and of how many designs in each, or up to twice."""
 
 RANDOM = 2048
 """Designs drawn at random."""

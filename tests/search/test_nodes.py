@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,9 @@ import pytest
 from dse.algebra.enclosure import ends
 from dse.model.bounds import Bounds
 from dse.model.fleet import STAGE_CAPACITY
-from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
 from dse.model.stage import stage_parts
-from dse.search.exact import fleets, growing, prospects
+from dse.search.exact import compose, fleets, nodes
 from dse.search.exact.partial import Batch, PartialDesigns
 from dse.search.exact.work import limited
 from tests.conftest import Write, problem_of
@@ -100,7 +100,9 @@ def test_bounds_hold_for_every_completion_with_empty_fleets_among_them(
                 index = index[:, np.argsort([*outer, *own])]
                 start = index * np.isin(np.arange(len(problem.sizes)), outer)
                 scenarios, of = np.unique(start[:, outer], axis=0, return_inverse=True)
-                batch = Batch(Bounds(problem), parts, _scenarios(problem, outer, scenarios))
+                whole = np.zeros((len(scenarios), len(problem.sizes)), dtype=np.int64)
+                whole[:, outer] = scenarios
+                batch = Batch(Bounds(problem), parts, whole)
                 rows = PartialDesigns(of.reshape(-1), index)
                 loss, violation = batch.bound(rows, {stage: batch.partial(stage, rows, chosen)})
                 least = np.full(loss.shape, np.inf)
@@ -110,36 +112,41 @@ def test_bounds_hold_for_every_completion_with_empty_fleets_among_them(
                 assert (violation <= 0)[open_].all()
 
 
-def _scenarios(problem: Problem, outer: Sequence[int], chosen: Index) -> Index:
-    index = np.zeros((len(chosen), len(problem.sizes)), dtype=np.int64)
-    index[:, outer] = chosen
-    return index
-
-
-@pytest.mark.parametrize(
-    ("whole", "parts"), [(1, 0), (1, growing.FEW_PARTS), (fleets.WHOLE, growing.FEW_PARTS)]
-)
+@pytest.mark.parametrize("banded", [False, True])
+@pytest.mark.parametrize("whole", [1, fleets.WHOLE])
 @pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_fronts_are_those_of_all_designs_where_all_parts_are_bounded(
-    seeds: range, whole: int, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_fronts_are_those_of_all_designs_where_every_limit_is_tiny(
+    seeds: range, whole: int, banded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where fleets are put together band by band, as none of their `parts` may be compared."""
-    monkeypatch.setattr(growing, "FEW_PARTS", parts)
-    monkeypatch.setattr(prospects, "FEW", 1)
-    monkeypatch.setattr(prospects, "PAYS", 1.0)
-    monkeypatch.setattr(prospects, "MANY", 20)
+    """Also where fleets grow band by band, as no label may be compared with another before."""
+    if banded:
+        monkeypatch.setattr(fleets._Growth, "best", _only_in_bands(fleets._Growth.best))
+    for name, value in {"FEW": 1, "PAYS": 1.0, "TOGETHER": 7}.items():
+        monkeypatch.setattr(nodes, name, value)
+    for name, value in {"FEW_ROWS": 200, "MOST_ROWS": 40, "BATCH": 2, "TOGETHER": 16}.items():
+        monkeypatch.setattr(compose, name, value)
+    monkeypatch.setattr(compose.Composer, "_by_bounds", lambda _, scenarios: scenarios)
     monkeypatch.setattr(fleets, "WHOLE", whole)
-    pruned, opened = [], prospects.Lists.open
+    pruned, opened = [], nodes.Node._hopeful
 
-    def examined(*given: object) -> np.ndarray:
+    def examined(*given: Any) -> np.ndarray:
         found = opened(*given)
         pruned.append(len(found) - found.sum())
         return found
 
-    monkeypatch.setattr(prospects.Lists, "open", examined)
+    monkeypatch.setattr(nodes.Node, "_hopeful", examined)
     for seed in seeds:
         for written in (random_study, without_rate(random_study), offload_study, waiting_study):
             problem = random_problem(seed, tmp_path, written)
             every, composed = front(problem, "enumerate"), front(problem, "compose")
             assert same_losses(composed, every), seed
     assert sum(pruned) > 100
+
+
+def _only_in_bands(best: Callable[..., Index]) -> Callable[..., Index]:
+    def grown(own: fleets._Growth, clock: np.ndarray) -> Index:
+        if own.limit == fleets.FEW_LABELS:
+            raise fleets.TooManyLabelsError("all at once")
+        return best(own, clock)
+
+    return grown

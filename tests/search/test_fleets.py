@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dse.algebra.enclosure import ends
-from dse.model.fleet import STAGE_CAPACITY
+from dse.model.bounds import Bounds
+from dse.model.fleet import STAGE_CAPACITY, Traits
 from dse.model.front import nondominated
+from dse.model.influence import Influence
 from dse.model.space import Index
 from dse.model.stage import stage_parts
-from dse.search.exact import fleets, growing
+from dse.search.exact import compose, fleets
 from dse.search.exact.work import limited
 from tests.conftest import Write, problem_of
-from tests.search.test_compose import front, random_problem, random_study, same_losses
+from tests.search.test_compose import front, same_losses
 
 CLOCKED = """
 stages:
@@ -64,14 +64,8 @@ def test_fleets_by_the_hundred_million_take_no_more_work_than_those_that_matter(
     assert work.spent < 3_000_000
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_fronts_of_fleets_put_together_are_those_of_all_designs(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fleets, "WHOLE", 1)
-    problem = random_problem(seed, tmp_path, random_study)
-    every, composed = front(problem, "enumerate"), front(problem, "compose")
-    assert same_losses(composed, every)
+def without_bounds_first(_: compose.Composer, scenarios: Index) -> Index:
+    return scenarios
 
 
 @pytest.mark.parametrize("text", [OWN_CLOCK, NO_RATE])
@@ -80,13 +74,16 @@ def test_traits_that_tell_no_fleets_apart_do_not_hinder(
 ) -> None:
     """Neither a stage at its own clock beside one that meets the rate, nor empty fleets."""
     monkeypatch.setattr(fleets, "WHOLE", 1)
-    monkeypatch.setattr(fleets, "MANY", 50)  # too many to be compared whole
+    monkeypatch.setattr(compose.Composer, "_by_bounds", without_bounds_first)
     problem = problem_of(write(text))
-    grown: list[growing.Growing] = []
-    best = growing.Growing.best
-    monkeypatch.setattr(
-        growing.Growing, "best", lambda own, *given: grown.append(own) or best(own, *given)
-    )
+    grown: list[np.ndarray] = []
+    best = fleets._Growth.best
+
+    def noted(own: fleets._Growth, clock: np.ndarray) -> Index:
+        grown.append(found := best(own, clock))
+        return found
+
+    monkeypatch.setattr(fleets._Growth, "best", noted)
     every, composed = front(problem, "enumerate"), front(problem, "compose")
     assert same_losses(composed, every)
     assert grown
@@ -100,16 +97,17 @@ def test_fleets_of_all_bands_are_as_good_as_those_put_together_at_once(
     (part,) = stage_parts(problem)
     point = np.zeros(len(problem.sizes), dtype=np.int64)
 
-    def hopeful(index: Index, left: Sequence[int], band: growing.Band) -> np.ndarray:
-        return np.ones(len(index), dtype=bool)
+    def hopeful(low: Traits, high: Traits) -> np.ndarray:
+        return np.ones(len(next(iter(low.values()))), dtype=bool)
 
     wanted = {
         "stage_area_m2": (True, False),
         "stage_dynamic_energy_j_per_bit": (True, False),
         "stage_round_s": (True, False),
     }
-    one = growing.Growing(part, problem.space, wanted, 5e9, useful, hopeful)
-    bands = [*one.bands(1e9)]
+    stage = fleets.StageFleets(Influence(Bounds(problem)), part, point, 5e9)
+    one = fleets._Growth(stage, wanted, hopeful, useful, (5e9, np.inf))
+    bands = [*one.bands()]
     every = np.indices(problem.sizes).reshape(len(problem.sizes), -1).T
 
     def best(index: Index) -> set[bytes]:
@@ -120,14 +118,15 @@ def test_fleets_of_all_bands_are_as_good_as_those_put_together_at_once(
         return {row.tobytes() for row in losses[nondominated(losses)]}
 
     assert len(bands) > 1
-    for band in bands:
-        fleet = part.stage.fleet(problem.space.columns(one.best(point, band)))
-        low, high = np.array(band) * (1 - 1e-9, 1 + 1e-9)
+    found = [np.concatenate([band.best(clock) for clock in stage.clocks]) for band in bands]
+    for band, index in zip(bands, found, strict=True):
+        fleet = part.stage.fleet(problem.space.columns(index))
+        low, high = np.array(band.band) * (1 - 1e-9, 1 + 1e-9)
         assert (
             (fleet.column(STAGE_CAPACITY) >= low) & (fleet.column(STAGE_CAPACITY) <= high)
         ).all()
-    together = np.concatenate([one.best(point, band) for band in bands])
-    assert best(together) == best(one.best(point)) == best(every)
+    at_once = np.concatenate([one.best(clock) for clock in stage.clocks])
+    assert best(np.concatenate(found)) == best(at_once) == best(every)
 
 
 def test_what_fleets_of_a_band_offer_lies_between_its_ends(write: Write) -> None:
