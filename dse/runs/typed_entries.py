@@ -71,6 +71,7 @@ class _Certificate(_Entries):
     evaluated: _Count
     pruned_as_dominated: _Count
     pruned_as_infeasible: _Count
+    pruned_by: dict[str, _Count] = {}
     evaluated_as_reference: _Count
     ties: _Count
     floats: str

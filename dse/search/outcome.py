@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,15 @@ class Certificate:
         because fleets of theirs can be replaced by others that are at least as good.
     infeasible
         Designs that were not evaluated because bounds show that they miss a constraint.
+    log
+        Which reduction settled how many of these, by its name.
     """
 
     way: str = "sampled"
     reason: str = "a heuristic was requested"
     dominated: int = 0
     infeasible: int = 0
+    log: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def finished(self) -> bool:

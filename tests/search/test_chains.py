@@ -79,7 +79,7 @@ def test_fronts_behind_interfaces_are_those_of_all_designs(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if block:  # bounds alone would do
-        monkeypatch.setattr(compose.Composer, "_by_bounds", lambda _, scenarios: scenarios)
+        monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
     for seed in range(block, STUDIES, 2):
         problem = random_problem(seed, tmp_path, offload_study)
         every, composed = front(problem, "enumerate"), front(problem, "compose")

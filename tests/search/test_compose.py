@@ -182,11 +182,11 @@ def test_the_composed_front_is_that_of_all_designs(
         monkeypatch.setattr(compose, "FEW_ROWS", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
     if block in (4, 5):  # with lists of fleets, although bounds alone would do
-        monkeypatch.setattr(compose.Composer, "_by_bounds", lambda _, scenarios: scenarios)
+        monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
     if block in (2, 6):  # fleets are joined block by block
         monkeypatch.setattr(compose, "MOST_ROWS", 40)
     if block in (6, 7):  # without lists of fleets
-        monkeypatch.setattr(compose.Composer, "_without_replaceable", lambda _, some: some)
+        monkeypatch.setattr(compose.Composer, "drop_replaceable_fleets", lambda _, some: some)
     for seed in seeds[block::8]:
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
@@ -252,14 +252,14 @@ def test_scenarios_of_many_kinds_are_closed_by_bounds_as_far_as_that_is_little_w
     monkeypatch: pytest.MonkeyPatch, tried: int, open_: int
 ) -> None:
     left: list[int] = []
-    by_bounds = compose.Composer._by_bounds
+    by_bounds = compose.Composer.bounds_first
 
     def watched(self: compose.Composer, scenarios: Index) -> Index:
         others = by_bounds(self, scenarios)
         left.append(len(others))
         return others
 
-    monkeypatch.setattr(compose.Composer, "_by_bounds", watched)
+    monkeypatch.setattr(compose.Composer, "bounds_first", watched)
     monkeypatch.setattr(compose, "TRIED", tried)
     monkeypatch.setattr(compose, "BATCH", 4)
     problem = study.prepare(study.read_study(KINDS)).problem

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 import dse
-from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError, UnitError
 from dse.parametric.breakpoints import TOO_MANY
 from dse.parametric.flips import find_flips
-from dse.search.exact import compose, enumeration, partial, work
+from dse.search.exact import compose, partial, work
 from dse.search.settings import budget_of
 from dse.study import study
 from tests.conftest import problem_of, solved
@@ -118,21 +117,13 @@ def test_fronts_do_not_depend_on_how_many_designs_are_held(
     monkeypatch.setattr(compose, "MOST_ROWS", 50)
     monkeypatch.setattr(compose, "FEW_ROWS", 30)
     if not listed:
-        monkeypatch.setattr(compose.Composer, "_without_replaceable", lambda _, some: some)
+        monkeypatch.setattr(compose.Composer, "drop_replaceable_fleets", lambda _, some: some)
     for seed in seeds:
         for kind in (random_study, offload_study):
             problem = random_problem(seed, tmp_path, kind)
             every, composed = front(problem, "enumerate"), front(problem, "compose")
             assert same_losses(composed, every), seed
             assert accounted(composed) == problem.whole_size
-
-
-@pytest.mark.parametrize("seed", [9, 10, 15, 25])
-def test_enumeration_is_about_as_much_work_as_expected(seed: int) -> None:
-    problem = study.prepare(study.read_study(plausible.text(seed))).problem
-    with work.limited() as done:
-        search.run_search(problem, search.SearchSettings(method="enumerate"))
-    assert 0.3 < enumeration.expected_work(problem) / done.spent < 3
 
 
 def test_less_memory_holds_less_at_once_and_proves_the_same_front(

@@ -74,7 +74,7 @@ def test_traits_that_tell_no_fleets_apart_do_not_hinder(
 ) -> None:
     """Neither a stage at its own clock beside one that meets the rate, nor empty fleets."""
     monkeypatch.setattr(fleets, "WHOLE", 1)
-    monkeypatch.setattr(compose.Composer, "_by_bounds", without_bounds_first)
+    monkeypatch.setattr(compose.Composer, "bounds_first", without_bounds_first)
     problem = problem_of(write(text))
     grown: list[np.ndarray] = []
     best = fleets._Growth.best

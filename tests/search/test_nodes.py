@@ -125,7 +125,7 @@ def test_fronts_are_those_of_all_designs_where_every_limit_is_tiny(
         monkeypatch.setattr(nodes, name, value)
     for name, value in {"FEW_ROWS": 200, "MOST_ROWS": 40, "BATCH": 2, "TOGETHER": 16}.items():
         monkeypatch.setattr(compose, name, value)
-    monkeypatch.setattr(compose.Composer, "_by_bounds", lambda _, scenarios: scenarios)
+    monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
     monkeypatch.setattr(fleets, "WHOLE", whole)
     pruned, opened = [], nodes.Node._hopeful
 

@@ -1,9 +1,9 @@
-"""The exact front by branch and bound: partial designs, bounded and pruned early.
+"""The exact front by branch and bound: a list of reductions, each of which settles designs.
 
-A design is put together stage by stage and count by count.  A partial design stands for all its
-completions; bounds (`dse.model.bounds`) say what the best of them could be worth.  It is pruned
-when every completion violates a constraint, or when an incumbent dominates even that best.
-Whatever is left at the end is evaluated, so the front is that of all designs.
+A partial design stands for all its completions; bounds (`dse.model.bounds`) say what the best of
+them could be worth.  It is pruned when every completion violates a constraint, or when an incumbent
+dominates even that best.  Whatever is left at the end is evaluated, so the front is that of all
+designs.  The log of the reductions is the certificate: together they settle every design.
 
 Choices outside the stages (interface, granularity, ...) are made first: scenarios, in batches,
 the most promising ones before the others.
@@ -11,10 +11,10 @@ the most promising ones before the others.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -26,9 +26,9 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.decisions import Decision, decisions, joins
+from dse.search.exact.decisions import Decision, blocks_of, counts_of
 from dse.search.exact.fleets import Fleets
-from dse.search.exact.incumbents import Incumbents, seeds
+from dse.search.exact.incumbents import Incumbents, Log, seeds
 from dse.search.exact.nodes import fleet_kinds, nodes_of
 from dse.search.exact.partial import Batch, Enclosed, PartialDesigns, Scenarios, weighed
 from dse.search.exact.work import (
@@ -42,8 +42,7 @@ from dse.search.exact.work import (
     spend,
 )
 
-FEW_ROWS = 200_000
-MOST_ROWS = 60_000
+FEW_ROWS, MOST_ROWS = 200_000, 60_000
 """Partial designs held at once, of one stage alone and in all; more are completed in portions."""
 
 TOGETHER = 16_384
@@ -53,13 +52,17 @@ BATCH, SCENARIOS = 64, 4096
 """Scenarios that are closed together, and that are bounded together."""
 
 ROUNDS = 3
-"""Times that each shortlist is shortened by bounds, which the shorter ones sharpen."""
+"""Times that each list of fleets is shortened by bounds, which the shorter ones sharpen."""
 
 FIRST = 16
-"""Stages of fewer fleets than this part of what may be held are grown before others."""
+"""Stages of fewer fleets than this part of what may be held are listed before others."""
 
 TRIED = 500_000
 """Bounds alone are tried first, and may take so much work for each kind of scenarios."""
+
+
+Reduction = Callable[[Index], Index]
+"""Takes scenarios that are open, and returns those that stay so."""
 
 
 class Composer:
@@ -74,7 +77,7 @@ class Composer:
         """Start with nothing evaluated; axes are sorted by stage, others are the scenario's."""
         self.problem = problem
         self.incumbents = Incumbents(archive, len(problem.goals))
-        self.pruned = self.incumbents.pruned
+        self.log = Log()
         self.bounds = Bounds(problem)
         self._progress = progress
         self._left: list[Index] = []
@@ -85,30 +88,50 @@ class Composer:
         held = 8 * (1 + len(problem.sizes))
         self.few, self.most = (fitting(rows, held) for rows in (FEW_ROWS, MOST_ROWS))
         self._together = fitting(TOGETHER, BOUND_BYTE)
+        self.reductions: tuple[Reduction, ...] = (
+            self.bounds_first,
+            self.drop_replaceable_fleets,
+            self.bound_and_close,
+        )
 
     def run(self) -> None:
         """Evaluate every design that may be on the front."""
         self.incumbents.draw()
-        scenarios = self._by_bounds(self._scenarios())
-        if not self.problem.tolerant:  # a fleet that is as good may fail
-            scenarios = self._without_replaceable(scenarios)
-        for first in range(0, len(scenarios), BATCH):
-            self._show()
-            self._divide(scenarios[first : first + BATCH])
-        self._show()
+        self.reduce()
 
-    def _by_bounds(self, scenarios: Index) -> Index:
-        """Close scenarios by bounds, as far as that is little work; return the others."""
+    def reduce(self) -> None:
+        """Let each reduction close scenarios, until none is open."""
+        scenarios = self._scenarios()
+        for reduction in self.reductions:
+            scenarios = reduction(scenarios)
+            self._show()
+
+    @property
+    def settled(self) -> int:
+        """How many designs are evaluated or pruned so far."""
+        return self.log.pruned + self.incumbents.archive.evaluated
+
+    def _show(self) -> None:
+        if self._progress is not None:
+            self._progress(self.settled, self.problem.size)
+
+    # --- reductions
+
+    def bounds_first(self, scenarios: Index) -> Index:
+        """Close scenarios by bounds, as far as that is little work."""
+        self.log.reduction = "bounds first"
         kinds, first = len(fleet_kinds(self.bounds, self.parts, scenarios)[0]), 0
         with suppress(NotComposedError, TooMuchWorkError), limited(designs=TRIED * kinds):
             for first in range(0, len(scenarios), BATCH):
                 self._show()
-                self._close_all(scenarios[first : first + BATCH], listed=True)
+                self._close(scenarios[first : first + BATCH], behind=False)
             return scenarios[:0]
         return scenarios[first:]
 
-    def _without_replaceable(self, scenarios: Index) -> Index:
-        """Close scenarios with the fleets that none replaces; return those of too many."""
+    def drop_replaceable_fleets(self, scenarios: Index) -> Index:
+        """Close scenarios with the fleets that none replaces."""
+        if self.problem.tolerant:  # a fleet that is as good may fail
+            return scenarios
         for first in range(0, len(scenarios), BATCH):
             batch = Batch(self.bounds, self.parts, scenarios[first : first + BATCH])
             self.incumbents.evaluate_reference(seeds(batch))
@@ -123,47 +146,17 @@ class Composer:
                         done[rows] = True
         return scenarios[~done]
 
-    def compose(self) -> None:
-        """Close every scenario by bounds alone."""
-        scenarios = self._scenarios()
+    def bound_and_close(self, scenarios: Index) -> Index:
+        """Close every scenario by bounds, whatever the work."""
+        self.log.reduction = "bound and close"
         for first in range(0, len(scenarios), BATCH):
+            self._show()
             self._divide(scenarios[first : first + BATCH])
-
-    @property
-    def settled(self) -> int:
-        """How many designs are evaluated or pruned so far."""
-        pruned = self.pruned.dominated + self.pruned.infeasible
-        return pruned + self.incumbents.archive.evaluated
-
-    def _show(self) -> None:
-        if self._progress is not None:
-            self._progress(self.settled, self.problem.size)
-
-    def _divide(self, scenarios: Index, lists: Sequence[Fleets] | None = None) -> None:
-        """Close scenarios together, or in halves when together they are too many rows."""
-        try:
-            self._close_all(scenarios, lists)
-        except NotComposedError:
-            if len(scenarios) == 1:
-                raise
-            half = len(scenarios) // 2
-            self._divide(scenarios[:half], lists)
-            self._divide(scenarios[half:], lists)
-
-    def _close_all(
-        self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, listed: bool = False
-    ) -> None:
-        """Close scenarios together, or count nothing of them."""
-        before, self._left = replace(self.pruned), [scenarios[:0]]
-        try:
-            self._close(self._batch(scenarios), lists, listed)
-        except (NotComposedError, TooMuchWorkError):
-            self.pruned.restore(before)
-            raise
-        self.incumbents.evaluate(np.concatenate(self._left))
+        return scenarios[:0]
 
     def _scenarios(self) -> Index:
         """Return the scenarios that may hold a design of the front, best first."""
+        self.log.reduction = "bounds first"
         found, losses = [], []
         for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), SCENARIOS):
             index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
@@ -177,61 +170,79 @@ class Composer:
         loss = np.where(np.isfinite(loss), loss, np.sign(loss) * np.finfo(float).max / 1e9)
         spread = np.ptp(loss, axis=0) if len(loss) else np.ones(loss.shape[1])
         merit = (loss / np.where(spread > 0, spread, 1.0)).sum(axis=1)
-        order = np.argsort(merit, kind="stable")
-        return index[order]
+        return index[np.argsort(merit, kind="stable")]
 
-    def _batch(self, scenarios: Index) -> Scenarios:
-        """Return scenarios (s, d) that are closed together."""
-        return Batch(self.bounds, self.parts, scenarios)
+    def _divide(self, scenarios: Index, lists: Sequence[Fleets] | None = None) -> None:
+        """Close scenarios together, or in halves when together they are too many rows."""
+        try:
+            self._close(scenarios, lists)
+        except NotComposedError:
+            if len(scenarios) == 1:
+                raise
+            half = len(scenarios) // 2
+            self._divide(scenarios[:half], lists)
+            self._divide(scenarios[half:], lists)
 
-    def _finish(self, index: Index) -> None:
-        """Take the designs that are left of a batch."""
-        [(evaluation, hopeful)] = self.incumbents.compare([index])
-        kept = hopeful | ~evaluation.feasible
-        self.pruned.dominated += int((~kept).sum())
-        self._left.append(index[kept])
-
-    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which bounds (n, m) cannot be met by a design that is requested."""
-        return self.incumbents.dominated(loss)
-
-    def _close(self, batch: Scenarios, lists: Sequence[Fleets] | None, listed: bool) -> None:
-        """Evaluate what may be on the front in a batch of scenarios.
-
-        Every stage has to be `listed`, or may be grown behind the others.
-        """
-        parts: dict[int, PartialDesigns] = {}
-        if isinstance(batch, Batch):
-            self.incumbents.evaluate_reference(seeds(batch))  # what its bounds are compared with
-            if lists is not None:
-                self._list(batch, lists, parts)
-        stages = sorted(range(len(self.parts)), key=self.fleets.__getitem__)
-        # those of few fleets narrow the bounds of others
-        for most in (self.few // FIRST, self.few)[len(stages) == 1 :]:
-            for stage in [stage for stage in stages if stage not in parts]:
-                before = replace(self.pruned)
-                try:
-                    parts[stage] = self._grow(batch, stage, parts, most)
-                    batch.narrow(stage, parts[stage])
-                except NotComposedError:
-                    self.pruned.restore(before)
-        if listed and len(parts) < len(stages):
-            raise NotComposedError("bounds alone leave too many fleets of a stage")
-        order = sorted(parts, key=lambda stage: len(parts[stage]))
-        left = joins(batch, parts, order, self.most)
-        for stage in [stage for stage in stages if stage not in parts]:
-            left += decisions(self.parts[stage], stage, self.problem.sizes)
-        rows = parts[order[0]] if order else batch.rows
-        self._descend(batch, rows, left, order[:1], parts)
-
-    def _list(
-        self, batch: Batch, lists: Sequence[Fleets], parts: dict[int, PartialDesigns]
+    def _close(
+        self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, behind: bool = True
     ) -> None:
-        """Let every stage be one of its listed fleets, as far as the front allows."""
+        """Evaluate what may be on the front in scenarios, or count nothing of them.
+
+        Stages of which bounds leave too many fleets are chosen `behind` the others.
+        """
+        before, self._left = self.log.copy(), [scenarios[:0]]
+        try:
+            batch = self._batch(scenarios)
+            if isinstance(batch, Batch):
+                self.incumbents.evaluate_reference(seeds(batch))  # bounds are compared with them
+            if lists is not None and isinstance(batch, Batch):
+                parts = self._listed(batch, lists)
+            else:
+                parts = self._bounded(batch)
+            others = [stage for stage in self._by_size if stage not in parts]
+            if others and not behind:
+                raise NotComposedError("bounds alone leave too many fleets of a stage")
+            order = sorted(parts, key=lambda stage: len(parts[stage]))
+            left = [*blocks_of(batch, parts, order, self.most)]
+            for stage in others:
+                left += counts_of(batch, stage, self.problem.sizes)
+            self._join(batch, parts[order[0]] if order else batch.rows, left, order[:1], parts)
+        except (NotComposedError, TooMuchWorkError):
+            self.log = before
+            raise
+        self.incumbents.evaluate(np.concatenate(self._left))
+
+    # --- fleets of each stage
+
+    @property
+    def _by_size(self) -> list[int]:
+        """The stages, those of few fleets first: they narrow the bounds of others."""
+        return sorted(range(len(self.parts)), key=self.fleets.__getitem__)
+
+    def _bounded(self, batch: Scenarios) -> dict[int, PartialDesigns]:
+        """Return the fleets that bounds leave of each stage, but for those of too many."""
+        parts: dict[int, PartialDesigns] = {}
+        for most in (self.few // FIRST, self.few)[len(self.parts) == 1 :]:
+            for stage in [stage for stage in self._by_size if stage not in parts]:
+                before, rows = self.log.copy(), batch.rows
+                try:
+                    for decision in counts_of(batch, stage, self.problem.sizes):
+                        check_rows(int(decision.made(rows).sum()), most)
+                        rows = self._choose(batch, rows, decision, (), parts)
+                    parts[stage] = rows
+                    batch.narrow(stage, rows)
+                except NotComposedError:
+                    self.log = before
+        return parts
+
+    def _listed(self, batch: Batch, lists: Sequence[Fleets]) -> dict[int, PartialDesigns]:
+        """Return the fleets of lists that bounds leave of each stage, scenario by scenario."""
+        self.log.reduction = "drop replaceable fleets"
         count = len(batch.index)
         check_rows(count * max(map(len, lists)), self.most)
         left = math.prod(map(len, lists))
-        self.pruned.dominated += count * (math.prod(self.fleets) - left)
+        self.log.settle(count * (math.prod(self.fleets) - left))
+        parts = {}
         for stage, fleets in enumerate(lists):
             rows = PartialDesigns(
                 np.repeat(np.arange(count), len(fleets)), np.repeat(batch.index, len(fleets), 0)
@@ -239,24 +250,18 @@ class Composer:
             rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
             parts[stage] = rows
             batch.narrow(stage, rows)
-        for _ in range(ROUNDS):
-            for stage, rows in parts.items():
-                weights = self._ways(batch, parts, {stage})
-                kept, _ = self._bound(batch, rows, {stage: partial(batch.exact, stage)}, weights)
-                parts[stage] = rows.take(kept)
-                batch.narrow(stage, parts[stage])
+        for _, stage in itertools.product(range(ROUNDS), [*parts]):
+            weights = self._ways(batch, parts, {stage})
+            known = {stage: partial(batch.exact, stage)}
+            kept, _ = self._bound(batch, parts[stage], known, weights)
+            parts[stage] = parts[stage].take(kept)
+            batch.narrow(stage, parts[stage])
+        self.log.reduction = "join stages"
+        return parts
 
-    def _grow(
-        self, batch: Scenarios, stage: int, parts: Mapping[int, PartialDesigns], most: int
-    ) -> PartialDesigns:
-        """Return every fleet of a stage that may be part of a design on the front."""
-        rows = batch.rows
-        for decision in decisions(self.parts[stage], stage, self.problem.sizes):
-            check_rows(len(rows) * decision.size(self.problem.sizes), most)
-            rows = self._choose(batch, rows, decision, (), parts)
-        return rows
+    # --- whole designs
 
-    def _descend(
+    def _join(
         self,
         batch: Scenarios,
         rows: PartialDesigns,
@@ -269,19 +274,15 @@ class Composer:
             self._finish(rows.index)
             return
         decision, *later = left
-        over = (
-            done
-            if any(decision.stage == other.stage for other in later)
-            else {*done, decision.stage}
-        )
+        whole = all(decision.stage != other.stage for other in later)
+        over = {*done, decision.stage} if whole else done
         for some in self._portions(rows, decision):
-            self._descend(
-                batch, self._choose(batch, some, decision, done, parts), later, over, parts
-            )
+            made = self._choose(batch, some, decision, done, parts)
+            self._join(batch, made, later, over, parts)
 
     def _portions(self, rows: PartialDesigns, decision: Decision) -> Iterator[PartialDesigns]:
         """Yield partial designs, as many at a time as the next decision lets fit."""
-        made = np.cumsum(decision.made(rows, self.problem.sizes))
+        made = np.cumsum(decision.made(rows))
         if not len(rows) or made[-1] <= self.most:
             yield rows
             return
@@ -301,26 +302,35 @@ class Composer:
     ) -> PartialDesigns:
         """Return partial designs with one more decision made, as far as the front allows."""
         stage = decision.stage
-        blocks = decision.blocks
-        if blocks is not None:
-            rows = blocks.join(rows, self.parts[stage].places)
         weights = self._ways(batch, parts, {stage, *done})
-        rows = rows.take((weights > 0)[rows.scenario])
-        for place in decision.places:
-            rows = rows.expand(place, self.problem.sizes[place])
-        weights = weights * math.prod(self.problem.sizes[place] for place in decision.open)
-        chosen = len(self.parts[stage].places) - len(decision.open)
-
+        rows = decision.join(rows.take((weights > 0)[rows.scenario]))
         known: dict[int, Enclosed] = {k: partial(batch.exact, k) for k in done}
-        known[stage] = partial(batch.partial, stage, chosen=chosen)
-        if blocks is not None:
-            known[stage] = blocks.enclosed
-        each = 1 if blocks is None else blocks.sizes(rows)
+        known[stage] = decision.enclosed
+        each = decision.each(rows)
+        if isinstance(each, int):
+            weights, each = weights * each, 1
         kept, _ = self._bound(batch, rows, known, weights, each)
         return rows.take(kept)
 
+    def _finish(self, index: Index) -> None:
+        """Take the designs that are left of a batch."""
+        [(evaluation, hopeful)] = self.incumbents.compare([index])
+        kept = hopeful | ~evaluation.feasible
+        self.log.settle(int((~kept).sum()))
+        self._left.append(index[kept])
+
+    # --- bounds
+
+    def _batch(self, scenarios: Index) -> Scenarios:
+        """Return scenarios (s, d) that are closed together."""
+        return Batch(self.bounds, self.parts, scenarios)
+
+    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which bounds (n, m) cannot be met by a design that is requested."""
+        return self.incumbents.dominated(loss)
+
     def _ways(
-        self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Container[int]
+        self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Collection[int]
     ) -> NDArray[np.object_]:
         """Return in how many ways the stages that are not chosen may be, by scenario."""
         ways = np.full(len(batch.index), 1, dtype=object)
@@ -359,8 +369,9 @@ class Composer:
             hopeful = own[~missed[own]]
             worse[hopeful] = self._dominated(loss[hopeful])
         each = np.broadcast_to(each, len(rows))
-        self.pruned.infeasible += weighed(rows.scenario[missed], weights, each[missed])
-        self.pruned.dominated += weighed(rows.scenario[worse], weights, each[worse])
+        missing = weighed(rows.scenario[missed], weights, each[missed])
+        self.log.settle(missing, infeasible=True)
+        self.log.settle(weighed(rows.scenario[worse], weights, each[worse]))
         return ~(missed | worse), loss
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,9 +54,6 @@ SEEDS = 4_096
 
 CLOSED = 20
 """Designs that are ruled out take, to be drawn from, as much as one that is evaluated."""
-
-FOLLOWED = 512
-"""Random designs that tell how much work is to be expected."""
 
 
 def check_provable(problem: Searchable, method: str, *, budget: int | None, limit: int) -> None:
@@ -184,37 +180,6 @@ def _evaluate_pool(archive: Archive, pool: Index) -> None:
     pool = pool if len(pool) else np.zeros((1, len(archive.problem.sizes)), dtype=np.int64)
     for first in range(0, len(pool), MEASURED_TOGETHER):
         archive.evaluate_new(pool[first : first + MEASURED_TOGETHER])
-
-
-def least_work(problem: Searchable) -> float:
-    """Return how much work `enumerate_all` is at least, where cells are bounded."""
-    return SEEDS + problem.size / CLOSED
-
-
-def expected_work(problem: Searchable, rivals: Index | None = None) -> float:
-    """Return about how much work `enumerate_all` is, counted in designs that are evaluated.
-
-    Random designs are followed into smaller and smaller cells for as long as these stay open: each
-    stands for its share of the cells.  (Knuth, Mathematics of Computation 29, 1975, estimates the
-    work of other searches in this way.)
-    """
-    levels = _levels(problem) if problem.size > WHOLE else []
-    if len(levels) < 2:
-        return float(problem.size)
-    archive = Archive(problem, total=problem.size)
-    _evaluate_rivals(archive, rivals)
-    random = np.random.default_rng(1)
-    designs = random.integers(0, problem.sizes, size=(FOLLOWED, len(problem.sizes)))
-    work, share = least_work(problem), 1.0
-    for level, finer in pairwise(levels):
-        work += ROW * share * math.prod(level.sizes)
-        infeasible, dominated = _closed(archive, level.bounds(designs // np.array(level.steps)))
-        left = ~infeasible & ~dominated
-        designs = designs[left]
-        share = (len(designs) + 1) / (FOLLOWED + 1)
-        if not len(designs) or _are_enough(int(left.sum()), len(left), finer):
-            break
-    return work + share * problem.size
 
 
 def _levels(problem: Searchable) -> list[Cells]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +20,40 @@ from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
 
 
 @dataclass
-class Pruned:
-    """How many designs were pruned unevaluated.
+class Log:
+    """The certificate of a composition: which reduction settled how many designs, unevaluated.
 
     Attributes
     ----------
-    dominated
-        Because an evaluated design dominates a bound of theirs, or because fleets of theirs can
-        be replaced by others that are at least as good.
-    infeasible
-        Because all of them violate a constraint.
+    reduction
+        The one that is at work.
+    dominated, infeasible
+        By reduction: those of which an incumbent dominates a bound, or whose fleets others that
+        are at least as good replace; those that violate a constraint.
     """
 
-    dominated: int = 0
-    infeasible: int = 0
+    reduction: str = ""
+    dominated: dict[str, int] = field(default_factory=dict)
+    infeasible: dict[str, int] = field(default_factory=dict)
 
-    def restore(self, before: Pruned) -> None:
-        """Count again what was counted before."""
-        self.dominated, self.infeasible = before.dominated, before.infeasible
+    def settle(self, designs: int, *, infeasible: bool = False) -> None:
+        """Count designs that are pruned."""
+        count = self.infeasible if infeasible else self.dominated
+        count[self.reduction] = count.get(self.reduction, 0) + designs
+
+    @property
+    def pruned(self) -> int:
+        """How many designs are."""
+        return sum(self.dominated.values()) + sum(self.infeasible.values())
+
+    def by_reduction(self) -> dict[str, int]:
+        """Return how many designs each reduction settled."""
+        names = dict.fromkeys([*self.infeasible, *self.dominated])
+        return {n: self.infeasible.get(n, 0) + self.dominated.get(n, 0) for n in names}
+
+    def copy(self) -> Log:
+        """Return the log so far."""
+        return Log(self.reduction, dict(self.dominated), dict(self.infeasible))
 
 
 class Incumbents:
@@ -46,7 +62,6 @@ class Incumbents:
     def __init__(self, archive: Archive, objectives: int) -> None:
         """Start with nothing known."""
         self.archive = archive
-        self.pruned = Pruned()
         self.loss = np.empty((0, objectives))
         self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()

@@ -47,6 +47,7 @@ class BetweenComposer(Composer):
         super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
         self.few = self.most = fitting(MOST, 8 * (1 + len(ends[0].sizes)))
         self.splits = False
+        self.reductions = (self.bound_and_close,)
         self.found: list[Index] = []
         self._worst = worst
         self._column = column
@@ -99,7 +100,7 @@ def may_beat(
     composer = BetweenComposer(ends, worst, column)
     try:
         with limited(designs=MOST_WORK):
-            composer.compose()
+            composer.reduce()
     except (NotComposedError, TooMuchWorkError, EffortError, _EnoughError):
         return None
     empty = np.empty((0, len(ends[0].sizes)), dtype=np.int64)

@@ -206,7 +206,7 @@ class Pair:
     def __init__(self, one: Batch, other: Batch) -> None:
         """Take both: scenarios as design points (s, d), which are the same."""
         self.one, self.other = one, other
-        self.index, self.rows = one.index, one.rows
+        self.index, self.rows, self.parts = one.index, one.rows, one.parts
 
     def bound(
         self, rows: PartialDesigns, stages: Mapping[int, Both]

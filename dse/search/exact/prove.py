@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 from dse.errors import TooLargeError
 from dse.model.problem import Problem
-from dse.model.space import Index
 from dse.search.archive import Archive, Progress, Searchable
-from dse.search.exact import enumeration
 from dse.search.exact.enumeration import (
-    REMEDY,
+    check_enumerable,
     check_provable,
     composable,
     enumerated,
@@ -29,7 +25,10 @@ ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
 
 LITTLE = 400_000
-"""Work that takes less than to set a composition up."""
+"""Spaces up to this size are enumerated too, where that takes less than to set a composition up."""
+
+SHARE = 8
+"""Composition may take as much work as to evaluate one of so many designs, before enumeration."""
 
 LARGE = f"more than {ENOUGH:,} designs, made of stages"
 
@@ -44,8 +43,8 @@ def prove(
 ) -> Outcome:
     """Return the front of the whole space and why it is proven, or the front so far and why not.
 
-    Composition is given up for enumeration once it took as much work as enumeration is expected
-    to take, so that both together take at most twice as much as the better way.
+    Composition is given up for enumeration once it took a share of the work that enumeration may
+    take.
 
     Raises
     ------
@@ -60,29 +59,23 @@ def prove(
         return _composed(_composer(problem, progress), "as requested")
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs")
-    least = enumeration.least_work(problem)
-    work = partial(_enumeration_work, problem, budget=budget, limit=limit)
-    if least <= LITTLE and work() <= LITTLE:
+    enumerable = _is_enumerable(problem, budget=budget, limit=limit)
+    if enumerable and problem.size <= LITTLE:
         return enumerated(problem, progress, "the expected work is small")
     composer = _composer(problem, progress)
-    most = cache(lambda: work(composer.incumbents.designs))
     try:
-        return _composed(composer, LARGE, least, most)
+        return _composed(composer, LARGE, problem.size / SHARE if enumerable else None)
     except (NotComposedError, TooMuchWorkError) as error:
-        if math.isinf(most()):
-            raise TooLargeError(f"{error}; {REMEDY}") from None
         return enumerated(problem, progress, str(error), composer.incumbents.designs)
 
 
-def _enumeration_work(
-    problem: Searchable, rivals: Index | None = None, *, budget: int | None, limit: int
-) -> float:
-    """Return how much work enumeration is expected to be, infinite where it is not allowed."""
+def _is_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> bool:
+    """Tell whether enumeration is allowed."""
     try:
-        enumeration.check_enumerable(problem, budget=budget, limit=limit)
+        check_enumerable(problem, budget=budget, limit=limit)
     except TooLargeError:
-        return math.inf
-    return enumeration.expected_work(problem, rivals)
+        return False
+    return True
 
 
 def _composer(problem: Searchable, progress: Progress | None) -> Composer:
@@ -91,31 +84,30 @@ def _composer(problem: Searchable, progress: Progress | None) -> Composer:
     return Composer(cast(Problem, problem), Archive(problem, total=problem.size), progress)
 
 
-def _composed(
-    composer: Composer,
-    reason: str,
-    least_work: float = math.inf,
-    most_work: Callable[[], float] = lambda: math.inf,
-) -> Outcome:
-    """Compose; as soon as that took `least_work`, find out how much it may take."""
+def _composed(composer: Composer, reason: str, most: float | None = None) -> Outcome:
+    """Compose, with as much work as it may take before enumeration; None: instead of it."""
     problem, archive, way = composer.problem, composer.incumbents.archive, "composed"
     try:
-        with limited(designs=least_work, most=most_work):
+        with limited(designs=math.inf if most is None else most):
             composer.run()
     except (EffortError, NotComposedError) as error:
-        if isinstance(error, NotComposedError) and most_work() < math.inf:
+        if isinstance(error, NotComposedError) and most is not None:
             raise
         way, reason = unfinished_at(error, composer.settled, archive)
         composer.incumbents.settle()
         # what settles may be among what was pruned: not all is accounted for
-        most = problem.size - 1 - archive.evaluated - composer.pruned.infeasible
-        composer.pruned.dominated = min(composer.pruned.dominated, most)
-    archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
+        open_ = problem.size - 1 - archive.evaluated - sum(composer.log.infeasible.values())
+        dominated = min(sum(composer.log.dominated.values()), open_)
+    else:
+        dominated = sum(composer.log.dominated.values())
+    infeasible = sum(composer.log.infeasible.values())
+    archive.pruned = dominated + infeasible
     return archive.outcome(
         Certificate(
             way=way,
             reason=reason,
-            dominated=composer.pruned.dominated,
-            infeasible=composer.pruned.infeasible,
+            dominated=dominated,
+            infeasible=infeasible,
+            log=composer.log.by_reduction(),
         )
     )

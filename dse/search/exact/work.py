@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +45,6 @@ HELD = 0.9
 COPIES = 8
 """As much memory as may be taken holds so many times what is worked on at once."""
 
-Part = TypeVar("Part", bound=tuple[Any, Sized])
-
 _RESIDENT = Path("/proc/self/statm")
 _PAGE_BYTE = 4096
 
@@ -82,8 +79,6 @@ class Work:
     ----------
     designs
         The most work, counted in designs that are evaluated together.
-    most
-        Tells, once `designs` are done, how much may be done in all.
     seconds, byte
         The most CPU time, and memory beyond what is in use now.
     stop
@@ -97,7 +92,6 @@ class Work:
     designs: float = math.inf
     seconds: float = math.inf
     byte: float = math.inf
-    most: Callable[[], float] | None = None
     stop: Stop | None = None
     spent: int = 0
     ended: str = ""
@@ -111,8 +105,6 @@ class Work:
         if self.stop is not None and self.stop():
             self.ended = "it was interrupted"
             raise StopError(self.ended)
-        if self.spent > self.designs and self.most is not None:
-            self.designs, self.most = self.most(), None
         if self.spent > self.designs:
             raise TooMuchWorkError("composition takes more work than enumeration is expected to")
         if self.spent < self._next:
@@ -142,11 +134,10 @@ def limited(
     designs: float = math.inf,
     seconds: float = math.inf,
     byte: float = math.inf,
-    most: Callable[[], float] | None = None,
     stop: Stop | None = None,
 ) -> Iterator[Work]:
     """Limit the work that is done inside, also by limits around this one; see `Work`."""
-    work = Work(designs, seconds, byte, most, stop)
+    work = Work(designs, seconds, byte, stop)
     token = _WORKS.set((*_WORKS.get(), work))
     try:
         yield work
@@ -187,18 +178,6 @@ def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
     """Count what it takes to tell which of so many rows a front (f, m) dominates."""
     count, losses = front.shape
     spend(rows * (count if losses > 3 else min(count, FEW)) // COMPARED)
-
-
-def portions(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
-    """Yield parts together whose last items are no longer than `most` in all, or one alone."""
-    some: list[Part] = []
-    for part in parts:
-        if some and sum(len(one[-1]) for one in some) + len(part[-1]) > most:
-            yield some
-            some = []
-        some.append(part)
-    if some:
-        yield some
 
 
 def _resident_byte() -> int:
