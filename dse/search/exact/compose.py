@@ -314,7 +314,7 @@ class Composer:
 
     def _finish(self, index: Index) -> None:
         """Take the designs that are left of a batch."""
-        [(evaluation, hopeful)] = self.incumbents.compare([index])
+        evaluation, hopeful = self.incumbents.compare(index)
         kept = hopeful | ~evaluation.feasible
         self.log.settle(int((~kept).sum()))
         self._left.append(index[kept])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,7 +73,7 @@ class Incumbents:
 
     def evaluate_reference(self, index: Index) -> None:
         """Evaluate designs only to have something to compare bounds with."""
-        list(self.compare([index]))
+        self.compare(index)
 
     def draw(self) -> None:
         """Evaluate random designs, which show what the space is like."""
@@ -81,19 +81,12 @@ class Incumbents:
         drawn = np.random.default_rng(0).integers(0, sizes, size=(RANDOM, len(sizes)))
         self.evaluate_reference(distinct(drawn))
 
-    def compare(self, parts: Sequence[Index]) -> Iterator[tuple[Evaluation, NDArray[np.bool_]]]:
-        """Evaluate designs likewise; yield of each part which are feasible and not dominated.
-
-        By what is known so far, of the part itself and those before it.
-        """
-        every = self.archive.evaluate_reference(np.concatenate(parts))
-        last = 0
-        for index in parts:
-            own = slice(last, last + len(index))
-            last = own.stop
-            some = Evaluation(index, every.loss[own], every.violation[own])
-            yield some, self._remember(index, some)
-        spend(last + CALL)
+    def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
+        """Evaluate designs likewise; return which are feasible and not dominated as well."""
+        found = self.archive.evaluate_reference(index)
+        hopeful = self._remember(index, found)  # before the effort may end
+        spend(len(index) + CALL)
+        return found, hopeful
 
     def evaluate(self, index: Index) -> None:
         """Evaluate designs that may be on the front and have not been evaluated before."""
