@@ -27,8 +27,8 @@ ENOUGH = 100_000
 LITTLE = 400_000
 """Spaces up to this size are enumerated too, where that takes less than to set a composition up."""
 
-SHARE = 8
-"""Composition may take as much work as to evaluate one of so many designs, before enumeration."""
+FIRST, SHARE = 2_000_000, 8
+"""Composition may take so much work, or what it takes to evaluate one of so many designs."""
 
 LARGE = f"more than {ENOUGH:,} designs, made of stages"
 
@@ -64,7 +64,8 @@ def prove(
         return enumerated(problem, progress, "the expected work is small")
     composer = _composer(problem, progress)
     try:
-        return _composed(composer, LARGE, problem.size / SHARE if enumerable else None)
+        most = max(FIRST, problem.size / SHARE) if enumerable else None
+        return _composed(composer, LARGE, most)
     except (NotComposedError, TooMuchWorkError) as error:
         return enumerated(problem, progress, str(error), composer.incumbents.designs)
 
