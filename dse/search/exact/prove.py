@@ -27,7 +27,7 @@ ENOUGH = 100_000
 LITTLE = 400_000
 """Spaces up to this size are enumerated too, where that takes less than to set a composition up."""
 
-FIRST, SHARE = 2_000_000, 8
+FIRST, SHARE = 2_000_000, 4
 """Composition may take so much work, or what it takes to evaluate one of so many designs."""
 
 LARGE = f"more than {ENOUGH:,} designs, made of stages"
@@ -64,8 +64,7 @@ def prove(
         return enumerated(problem, progress, "the expected work is small")
     composer = _composer(problem, progress)
     try:
-        most = max(FIRST, problem.size / SHARE) if enumerable else None
-        return _composed(composer, LARGE, most)
+        return _composed(composer, LARGE, max(FIRST, problem.size / SHARE) if enumerable else None)
     except (NotComposedError, TooMuchWorkError) as error:
         return enumerated(problem, progress, str(error), composer.incumbents.designs)
 
