@@ -43,7 +43,7 @@ def fit_platform(call: Call, *, out: str | Path | None = None, json: bool = Fals
 
 @command("dse.api.fit:interface", name="fit interface")
 def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Say from which size on an accelerator pays, and fit an interface to measured times.
+    """Find the size from which an accelerator pays, and its record.
 
     Parameters
     ----------

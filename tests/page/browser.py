@@ -19,6 +19,9 @@ from typing import Any
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PROGRAM = next(filter(None, map(shutil.which, PROGRAMS)), None)
+GONE = "Inspected target navigated or closed"
+"""What the browser answers of a page that is leaving."""
+
 PATIENCE = 60.0
 """Seconds until a browser that says nothing is given up: a loaded machine is slow."""
 
@@ -110,8 +113,12 @@ class Browser:
         """Return the value of an expression once it is there."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            if value := self.value(expression):
-                return value
+            try:
+                if value := self.value(expression):
+                    return value
+            except RuntimeError as error:
+                if GONE not in str(error):  # the page is between two of its states
+                    raise
             if any("exceptionId" in problem for problem in self.problems):
                 break
             time.sleep(0.05)

@@ -260,6 +260,8 @@ def test_back_undoes_and_a_link_has_names(tab: Browser, run: Callable[[str], Pat
     assert "filter.interface.device=on+the+die" in link
     assert "design=host.alone" in link or "design=the+host+alone" in link
     for _ in range(3):
+        if not link:  # a slow machine may take two changes for one
+            break
         tab.value("setTimeout(() => history.back(), 0)")
         tab.until(f"decodeURIComponent(location.hash) !== {json.dumps(link)} || ''")
         link = tab.value("decodeURIComponent(location.hash)")
@@ -408,7 +410,7 @@ def test_cores_and_their_number_are_filters_and_the_address_keeps_them(
     assert set(cells_of(tab, "core")) == {"u16"}
     assert {int(text) for text in cells_of(tab, "instances")} == {3}
     names = table_of(tab)
-    tab.value("location.reload()")
+    tab.value("setTimeout(() => location.reload(), 0)")
     tab.until("document.documentElement?.dataset.drawn === undefined || 'gone'")
     tab.until("document.documentElement?.dataset.drawn ?? ''")
     assert table_of(tab) == names

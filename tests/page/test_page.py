@@ -102,7 +102,7 @@ def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -
     evaluations = result.evaluations
     cores = evaluations[evaluations["feasible"]]["des.core"].to_numpy(dtype=str)
     assert labels[places.astype(int)].tolist() == cores.tolist()
-    assert result.text().count(" designs over 3 values of the sweep: ") == 1
+    assert result.text().count(" designs over 3 values, ") == 1
 
 
 def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
