@@ -5,7 +5,6 @@ It runs what it shows, writes docs/gallery.md, docs/gallery/*.png.
 
 from __future__ import annotations
 
-import html
 import re
 import shlex
 import shutil
@@ -103,8 +102,6 @@ SHOWN = (
 )
 """Title, command, picture in the folder that it names, and caption."""
 
-TERMINAL = """<meta charset="utf-8"><body style="margin:0;background:#1e1e2e">
-<pre style="font:15px/1.45 DejaVu Sans Mono,monospace;color:#cdd6f4;padding:18px;margin:0">{}"""
 STATUSES = (0, 3)
 """Those of a command that did what it should: 3 for an infeasible study."""
 
@@ -122,34 +119,26 @@ def main() -> None:
             parts += _section(study.stem, command, question)
             _draw(command, "front", folder, Path(place))
         _draw("dse run first.yaml --out runs/first", "front", folder, Path(place))
-        _screenshots(folder, Path(place))
+        _screenshot(folder, Path(place))
         for title, command, picture, words in SHOWN:
             parts += _section(title, command, words)
             _draw(command, picture, folder, Path(place))
     (DOCS / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
 
 
-def _screenshots(folder: Path, place: Path) -> None:
-    """Show the page and the answer of the README, where there is a browser."""
+def _screenshot(folder: Path, place: Path) -> None:
+    """Show the page of a run, if there is a browser."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
-        print("no chromium: page.png and answer.png stay as they are", file=sys.stderr)
+        print("no chromium: page.png stays as it is", file=sys.stderr)
         return
-    dse, study = Path(sys.executable).parent / "dse", "studies/tls_100gbps.yaml"
-    subprocess.run([dse, "run", study, "--out", "runs/page", "--report"], cwd=place, check=True)
-    done = subprocess.run(
-        [dse, "answer", study], cwd=place, check=True, capture_output=True, text=True
-    )
-    shown = html.escape(f"$ dse answer {study}\n{done.stdout}")
-    (place / "answer.html").write_text(TERMINAL.format(shown), encoding="utf-8")
+    command = "run studies/tls_100gbps.yaml --out runs/page --report"
+    subprocess.run([Path(sys.executable).parent / "dse", *command.split()], cwd=place, check=True)
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=8000"]
-    for name, size, page in (
-        ("answer", "960,470", "answer.html"),
-        ("page", "1280,1200", "runs/page/report.html"),
-    ):
-        shot = [f"--window-size={size}", f"--screenshot={place / name}.png", str(place / page)]
-        subprocess.run([browser, *options, *shot], check=True, capture_output=True)
-        _keep(place / f"{name}.png", folder / f"{name}.png")
+    shot = ["--window-size=1280,1200", f"--screenshot={place / 'page.png'}"]
+    page = str(place / "runs" / "page" / "report.html")
+    subprocess.run([browser, *options, *shot, page], check=True, capture_output=True)
+    _keep(place / "page.png", folder / "page.png")
 
 
 def _section(title: str, command: str, words: str) -> list[str]:
