@@ -96,7 +96,7 @@ def test_it_is_infeasible_and_counted_where_the_study_says_so(how, write, tmp_pa
     result = Result(run)
     assert result.manifest["failed"] == outcome.failed
     assert f"{outcome.failed} designs failed and count as infeasible; the first: area_m2 " in (
-        " ".join(result.text().split())
+        " ".join(result.manifest["notes"])
     )
     assert not result.evaluations["feasible"][result.evaluations["area_m2"].isna()].any()
     result.save(tmp_path / "run")

@@ -37,6 +37,7 @@ FACTS = {
     "evaluated": 4_096,
     "feasible": 345,
     "exact": False,
+    "ledger": {"evaluated": 4_096, "unknown": 8_249},
     "method": "nsga2",
     "wall_s": 0.83,
     "hypervolume": 0.61234,
@@ -81,10 +82,14 @@ def test_the_summary_of_a_small_front():
 
 
 def test_an_exact_front_says_so_and_needs_no_share():
-    text = front_text(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
+    text = front_text(
+        VIEW,
+        FACTS | {"exact": True, "evaluated": 12_345, "ledger": {"evaluated": 12_345}},
+        width=200,
+    )
     assert "12,345 designs, all evaluated, 345 feasible: front of 3 proven complete; 1 note" in text
     assert "exact front's" not in text
-    text = front_text(VIEW, FACTS | {"exact": True}, width=200)
+    text = front_text(VIEW, FACTS | {"exact": True, "ledger": {"evaluated": 12_345}}, width=200)
     assert "4,096 evaluated, the rest pruned: front of 3 proven" in text
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import dse
 from dse.errors import InfeasibleError, StudyError
+from dse.parametric.breakpoints import EVERY
 from dse.study import study
 from tests.conftest import STUDIES
 
@@ -203,7 +204,7 @@ def test_flips_to_the_host_and_from_it() -> None:
     """Offloads cost T0 of a core at an overhead of 128 ns; four cores are enough for 16 Gbit/s."""
     to = {one.name: one for one in dse.flips(STUDY).found}["interface.overhead"].high
     assert to.flips_at == pytest.approx(T0_S, rel=2e-2)
-    assert (to.becomes[0], to.complete) == (HOST, True)
+    assert (to.becomes[0], to.proof) == (HOST, EVERY)
     back = {one.name: one for one in dse.flips(BUSY).found}
     assert back["interface.overhead"].low.flips_at == pytest.approx(to.flips_at, rel=1e-6)
     fronts = dse.decision_map(STUDY, "rate=1..200Gbps", front=True)

@@ -90,7 +90,7 @@ def test_a_flip_that_takes_too_much_ends_its_range(write) -> None:
     knee = found.preferring("knee")
     (rate,) = find_flips(found, preference=knee, only=["workload.rate"], known=known).found
     for edge in (rate.low, rate.high):
-        assert (edge.holds_to, edge.limited, edge.complete) == (rate.nominal, TOO_MANY, False)
+        assert (edge.holds_to, edge.limited) == (rate.nominal, TOO_MANY)
 
 
 def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path)
     assert result.manifest["hypervolume_share_of_exact"] is None
     least = result.manifest["hypervolume_share_at_least"]
     assert 0.9 < least <= 1
-    said = f"at least {100 * (least - 5e-5):.2f} % of the exact front's"
+    said = f"the exact front's hypervolume: at least {100 * (least - 5e-5):.2f} %"
     assert said in " ".join(result.text().split())
     ((_, index),) = finished.read_run(result.save(tmp_path / "run")).points()
     np.testing.assert_array_equal(index, run.answers[0].outcome.front_index)

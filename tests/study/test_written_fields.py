@@ -121,7 +121,7 @@ objectives: {area: minimise}
 
 
 def test_every_figure_of_a_record_is_that_of_a_field() -> None:
-    texts = {"name", "host", "includes", "source", "sources", "note"}
+    texts = {"name", "label", "host", "includes", "source", "sources", "note"}
     figures = contract.Interface.__dataclass_fields__.keys() - texts
     figures -= contract.Sureness.__dataclass_fields__.keys()
     assert {f"interface_{name}" for name in figures} == {
