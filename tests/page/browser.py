@@ -107,7 +107,9 @@ class Browser:
         self("Emulation.setTouchEmulationEnabled", enabled=phone)
         self("Page.navigate", url="about:blank")  # another fragment alone would load nothing
         self("Page.navigate", url=f"{page.resolve().as_uri()}{link}")
-        return int(self.until("document.documentElement?.dataset.drawn ?? ''"))
+        drawn = int(self.until("document.documentElement?.dataset.drawn ?? ''"))
+        self("Page.resetNavigationHistory")  # of more than 50 entries the browser drops some
+        return drawn
 
     def until(self, expression: str) -> Any:
         """Return the value of an expression once it is there."""
