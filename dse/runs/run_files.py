@@ -218,7 +218,7 @@ ENTRY = "checksums"
 """The entry of the manifest that holds them: ``files`` and ``entries`` by name, ``sizes`` of files
 in bytes, and ``both``, of all that."""
 
-FORMAT = 2
+FORMAT = 3
 """Of the folder of a run, in its manifest; one without it has the first."""
 
 MANIFEST = "manifest.json"
