@@ -224,7 +224,9 @@ def _nearest_ratio(basis: Matrix, values: Column) -> Column | None:
     found = least_squares(
         residuals, start * length, slopes, method="lm", xtol=tight, ftol=tight, gtol=tight
     )
-    return np.asarray(found.x / length)
+    # the sum of squares is flat near its least value, so a last step of Gauss and Newton
+    step = np.linalg.lstsq(slopes(found.x), residuals(found.x), rcond=None)[0]
+    return np.asarray((found.x - step) / length)
 
 
 def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> bool:

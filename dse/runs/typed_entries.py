@@ -13,6 +13,7 @@ _Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 1024)]
 _Row: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 62)]
 _Number: TypeAlias = float | int | Literal["inf", "-inf"] | None
 """As JSON has it: NaN is null, and an infinity is text."""
+_Ends: TypeAlias = Annotated[list[float | int], Field(min_length=2, max_length=2)]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 _Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{FOLDER}/[^/\\\x00]+\z")]
 _Sense: TypeAlias = Literal["minimise", "maximise"]
@@ -37,7 +38,7 @@ class _Recommended(_Entries):
     row: _Row
     design: str
     rule: str
-    ranges: dict[str, list[_Number]] = {}
+    ranges: dict[str, _Ends] = {}
     omitted: dict[str, list[str]] = {}
 
 
@@ -71,7 +72,7 @@ class _Certificate(_Entries):
     evaluated: _Count
     pruned_as_dominated: _Count
     pruned_as_infeasible: _Count
-    pruned_by: dict[str, _Count] = {}
+    pruned_by: dict[str, _Count]
     evaluated_as_reference: _Count
     ties: _Count
     floats: str

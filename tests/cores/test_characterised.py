@@ -182,7 +182,7 @@ def test_lines_are_those_that_fit_core_finds(library: str) -> None:
     law = core_of(f"des_{library}").models["law"].function(unroll=at)
     for quantity in ("area_m2", "leakage_power_w", "clock_hz"):
         start, slope = laws[quantity]["coefficients"]
-        np.testing.assert_allclose(getattr(law, quantity), start + slope * at, rtol=1e-8)
+        np.testing.assert_allclose(getattr(law, quantity), start + slope * at, rtol=1e-9)
 
 
 GLITCHES = {"sky130": 2.238, "ihp130": 1.800, "asap7": 2.542}
