@@ -378,8 +378,9 @@ def recommend(
 ) -> Answer:
     """Return the answer of a study from its front, of at least one design.
 
-    `callback` is called with sections as soon as they are known, all but the notes.  With `all`,
-    what any other choice would cost is searched for, too, as `options` and `budget` say.
+    `callback` is called with sections as soon as they are known, all but the notes.  The design
+    is compared with the best of every other device, with `all` of any other choice, for which
+    `options` and `budget` hold.
     """
     study, front = solved.study, solved.front
     problem, goals = study.problem, study.problem.goals

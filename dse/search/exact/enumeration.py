@@ -158,8 +158,11 @@ def enumerated(
     else:
         reason = archive.ledger.measured if is_measured(problem) else reason
     closed = archive.closed
+    log = {"bounds of cells": sum(closed.values())}
     return archive.outcome(
-        Certificate(way=way, reason=reason, dominated=closed[True], infeasible=closed[False])
+        Certificate(
+            way=way, reason=reason, dominated=closed[True], infeasible=closed[False], log=log
+        )
     )
 
 
