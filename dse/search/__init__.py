@@ -21,7 +21,7 @@ from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
-from dse.search.exact.work import EffortError, Stop, StopError, limited
+from dse.search.exact.work import EffortError, Stop, StopError, limited, spend
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.settings import Progress, Searchable, SearchSettings, check_constraints, left_of
 
@@ -85,6 +85,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
                 problem, progress, budget=settings.budget, limit=settings.most_enumerated
             )
         if not outcome.certificate.finished and not settings.partial:
+            spend(0)  # where a limit around this one ended it, whoever set that limit is to know
             raise TooLargeError(outcome.certificate.reason)
         return outcome
     from dse.search.archive import Archive

@@ -57,6 +57,13 @@ def test_a_proof_that_is_needed_is_no_partial_one(write) -> None:
         search.run_search(problem, search.SearchSettings(effort_s=1e-3))
 
 
+def test_a_limit_around_a_proof_ends_what_set_it(write) -> None:
+    """Flips within `--time` keep what they have found, and end; they once failed."""
+    problem = problem_of(write(LARGE))
+    with work.limited(seconds=1e-3), pytest.raises(work.EffortError):
+        search.run_search(problem, search.SearchSettings(effort_s=60.0))
+
+
 def test_an_unfinished_front_is_not_proven_for_its_quality_and_verifies(write, tmp_path) -> None:
     """It would take as much again; the space is small enough for heuristics to be compared."""
     small = LARGE.replace("to: 30", "to: 2").replace("to: 10", "to: 1")
