@@ -226,7 +226,7 @@ def check_arrivals(
         if taken:
             reader.notes.append(
                 f"gaps between arrivals with a cv2 of {most:g} are taken to be {law}; others of "
-                "that cv2 wait longer or less, see docs/models.md"
+                "that cv2 wait longer or less, see docs/models/waiting.md"
             )
 
 

@@ -1,6 +1,6 @@
 """The quantities of a chain worked out one design at a time, without arrays.
 
-The oracle follows docs/models.md: rates of the pipelines are found by bisection, not solved for.
+The oracle follows docs/models/: rates of the pipelines are found by bisection, not solved for.
 """
 
 from __future__ import annotations
