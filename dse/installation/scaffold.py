@@ -91,8 +91,8 @@ def new_package(kind: str, name: str, out: Path | None) -> Path:
 def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
 
-    It is a commented starter, with the schema that its first line names to editors, or a copy of
-    the study `start` that comes with the program, with the record files that this names.
+    It is a commented starter, or a copy of the study `start` that comes with the program, with the
+    record files that this names.  Its first line names the schema beside it to editors.
 
     Returns
     -------
@@ -111,7 +111,8 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     if target.suffix not in (".yaml", ".yml"):
         raise OutputError(f"{target} does not end in .yaml; name the study so")
     text = shipped_study(start) if start else _starter(target.name)
-    beside = shipped_records(text) if start else {FOR_EDITORS: json_text(json_schema())}
+    beside = {FOR_EDITORS: json_text(json_schema())} | (shipped_records(text) if start else {})
+    text = f"{EDITORS} $schema={FOR_EDITORS}\n{text}"
     records = {target.parent / name: record for name, record in beside.items()}
     written: list[Path] = []
     try:
@@ -136,8 +137,7 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
 
 def _starter(file: str) -> str:
     template = files("dse.installation") / "templates" / "study" / f"study.yaml{_MARK}"
-    text = Template(template.read_text(encoding="utf-8")).substitute(file=file)
-    return f"{EDITORS} $schema={FOR_EDITORS}\n{text}"
+    return Template(template.read_text(encoding="utf-8")).substitute(file=file)
 
 
 def _quantity(name: str) -> dict[str, str]:

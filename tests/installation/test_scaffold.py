@@ -194,11 +194,14 @@ class TestStudy:
         assert last == f"{path.name} is written; try: dse run ./{path.name}"
         written = [file.relative_to(tmp_path) for file in tmp_path.rglob("*.yaml")]
         records = sorted(file for file in written if str(file) != path.name)
-        assert sorted(told) == [f"{record} is written, which the study reads" for record in records]
-        for file in written:
+        read = [f"{record} is written, which the study reads" for record in records]
+        assert sorted(told) == sorted([*read, "dse.schema.json is written, which editors read"])
+        for file in records:
             assert (tmp_path / file).read_bytes() == (STUDIES / file).read_bytes()
         run_dse("new", "study", "mine", "--from", path.name, cwd=tmp_path)
-        assert (tmp_path / "mine.yaml").read_bytes() == path.read_bytes()
+        copy = b"# yaml-language-server: $schema=dse.schema.json\n" + path.read_bytes()
+        assert (tmp_path / path.name).read_bytes() == (tmp_path / "mine.yaml").read_bytes() == copy
+        assert dse.load(tmp_path / "mine.yaml").question == dse.load(path).question
         checked = run_dse("check", "mine.yaml", cwd=tmp_path)
         assert checked.returncode == 0, checked.stderr
         assert path.stem in run_dse("list", "studies").stdout
