@@ -64,10 +64,18 @@ def test_arrays_are_the_front_and_say_what_their_columns_are() -> None:
         _ = dse.run(SWEPT).F
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["aes_100gbps", "hash_100gbps", "lightweight_aead", "nic_crypto_100gbps", *SHIPPED],
+MEASURED = (
+    *SHIPPED,
+    "aes_100gbps",
+    "hash_100gbps",
+    "lightweight_aead",
+    "nic_crypto_100gbps",
+    "jacobi_bandwidth",
+    "des_100gbps_by_synthesis",
 )
+
+
+@pytest.mark.parametrize("name", MEASURED)
 def test_pymoo_measures_the_distance_of_a_search_to_the_exact_front(name: str) -> None:
     pytest.importorskip("pymoo", reason="needs the extra `search`")
     from pymoo.algorithms.moo.nsga2 import NSGA2
