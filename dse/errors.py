@@ -224,10 +224,6 @@ class MissingLibraryError(DseError):
         super().__init__(f"{what} needs {library}, which is not installed; {remedy}{instead}")
 
 
-class NewNameError(DseError):
-    """A name that a new plug-in cannot have."""
-
-
 class OutputError(DseError):
     """The run folder cannot be written."""
 

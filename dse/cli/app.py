@@ -28,7 +28,7 @@ NAMES = tuple(name for names in GROUPS.values() for name in names)
 
 INSIDE = {
     "fit": "Fit a core, platform, interface or host, also to this machine.",
-    "new": "Write a starter: a study, or a package with a plug-in.",
+    "new": "Write a study to start from.",
 }
 """Commands that have commands inside."""
 
@@ -81,8 +81,9 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the first word calls, or say what does its work now."""
-        if args[0] not in self.commands and (instead := removed.remedy("command", args[0])):
-            raise ArgumentError(f"dse {args[0]}: {removed.RULE}; {instead}")
+        name = args[0] if ctx.parent is None else f"{self.name} {args[0]}"
+        if args[0] not in self.commands and (instead := removed.remedy("command", name)):
+            raise ArgumentError(f"dse {name}: {removed.RULE}; {instead}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:

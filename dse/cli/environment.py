@@ -1,8 +1,7 @@
-"""Commands on papers, on what is installed, and on starters of one's own."""
+"""Commands on papers, on what is installed, and on studies to start from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -85,36 +84,6 @@ def doctor(*, json: bool = False) -> None:
         raise typer.Exit(1)
 
 
-STARTERS = {
-    "core": ("a core", "Name of the core in studies, such as aes."),
-    "objective": ("an objective", "Name with its unit, such as silicon_energy_j."),
-    "method": ("a search method", "Name of the method in studies, such as hill-climb."),
-}
-"""By what `dse new` makes: what the package has, and what its name is."""
-
-
-def _starter(kind: str, what: str, called: str) -> Callable[..., None]:
-    def new(name: str, folder: str | Path | None = None) -> None:
-        from dse.installation import scaffold
-
-        _show_package(scaffold.new_package(kind, name, Path(folder) if folder else None))
-
-    new.__doc__ = f"""Write a package with {what}: record, test and study.
-
-    Parameters
-    ----------
-    name
-        {called}
-    folder
-        Folder for the package (default: one called NAME).
-    """
-    return new
-
-
-for _kind, _words in STARTERS.items():
-    command(name=f"new {_kind}")(_starter(_kind, *_words))
-
-
 @command(name="new study")
 def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
     """Write a study to start from: a commented one, or a copy.
@@ -126,22 +95,13 @@ def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
     from_ : STUDY
         Study to copy (see `dse list studies`).
     """
-    from dse.installation import scaffold
+    from dse.installation import inventory
 
-    target, *others = scaffold.new_study(Path(name or from_ or "study"), from_)
+    target, *others = inventory.new_study(Path(name or from_ or "study"), from_)
     for other in others:
-        reader = "editors read" if other.name == scaffold.FOR_EDITORS else "the study reads"
+        reader = "editors read" if other.name == inventory.FOR_EDITORS else "the study reads"
         write(f"{other} is written, which {reader}")
     write(f"{target} is written; try: dse run {_quoted(target)}")
-
-
-def _show_package(folder: Path) -> None:
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        write(str(path))
-    write("\nIts figures are EXAMPLES, and marked as such; README.md says what to replace. Try:")
-    write(f"  python -m pip install --editable {_quoted(folder)}")
-    write(f"  python -m pytest {_quoted(folder)}")
-    write(f"  dse run {_quoted(folder / 'study.yaml')}")
 
 
 def _quoted(path: Path) -> str:

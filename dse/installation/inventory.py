@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from string import Template
 from typing import Any
 
 from dse import contract
@@ -14,14 +16,20 @@ from dse.algebra import units
 from dse.contract import papers
 from dse.contract.functions import close_functions, provided
 from dse.contract.generators import Generator
-from dse.errors import UnknownPluginError, nearest
+from dse.errors import OutputError, UnknownPluginError, nearest
 from dse.files.document import is_record, parse_document
+from dse.files.json import is_regular, json_text
 from dse.files.memory import texts_of
 from dse.plugins import registry
 from dse.reports.text import in_words, table_text
 from dse.study import records
+from dse.study.written import EDITORS
 
 _SUFFIX = ".yaml"
+_STARTER = "templates/study.yaml.in"
+
+FOR_EDITORS = "dse.schema.json"
+"""What editors read of studies, beside a starter."""
 
 
 @cache
@@ -56,6 +64,60 @@ def shipped_records(study: str) -> dict[str, str]:
         path: files("dse.studies").joinpath(path).read_text(encoding="utf-8")
         for path in dict.fromkeys(named)
     }
+
+
+def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
+    """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
+
+    It is a commented starter, or a copy of the study `start` that comes with the program, with the
+    record files that this names.  Its first line names the schema beside it to editors.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written, the study first; a record that is there already stays.
+
+    Raises
+    ------
+    OutputError
+        When a file exists already with another content, cannot be written, or the study does not
+        end in ``.yaml``; then nothing is written.
+    UnknownPluginError
+        When no study `start` comes with the program.
+    """
+    from dse.study.schema import json_schema
+
+    target = path if path.suffix else path.with_name(f"{path.name}.yaml")
+    if target.suffix not in (".yaml", ".yml"):
+        raise OutputError(f"{target} does not end in .yaml; name the study so")
+    text = shipped_study(start) if start else _starter(target.name)
+    beside = {FOR_EDITORS: json_text(json_schema())} | (shipped_records(text) if start else {})
+    text = f"{EDITORS} $schema={FOR_EDITORS}\n{text}"
+    records = {target.parent / name: record for name, record in beside.items()}
+    written: list[Path] = []
+    try:
+        for file, content in ({target: text} | records).items():
+            if file != target and is_regular(file) and file.read_bytes() == content.encode():
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            mode = "w" if file.name == FOR_EDITORS else "x"  # of what is installed now
+            with file.open(mode, encoding="utf-8", newline="\n") as stream:
+                written.append(file)
+                stream.write(content)
+    except OSError as error:
+        for file in written:
+            file.unlink()
+        if isinstance(error, FileExistsError):
+            beside_it = Path(error.filename) in records
+            remedy = "write the study to another folder" if beside_it else "name another file"
+            raise OutputError(f"{error.filename} exists already; {remedy}") from error
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    return tuple(written)
+
+
+def _starter(file: str) -> str:
+    template = files("dse.installation").joinpath(_STARTER).read_text(encoding="utf-8")
+    return Template(template).substitute(file=file)
 
 
 Row = Sequence[str]

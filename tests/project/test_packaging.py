@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -23,11 +22,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.project.test_readme import commands
 
 pytestmark = pytest.mark.slow
 
-PAGES = ("CONTRIBUTING.md", "docs/plugins.md")
 IGNORED = (ROOT / ".gitignore").read_text("utf-8").split()
 
 
@@ -156,7 +153,7 @@ def sources() -> set[str]:
 def test_the_wheel_holds_everything_under_one_name(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    template = "dse/installation/templates/core/MODULE.py.in"
+    template = "dse/installation/templates/study.yaml.in"
     assert {"dse/py.typed", "dse/cores/tables/des.csv", template} <= held
     assert held == sources()
 
@@ -257,20 +254,3 @@ def test_a_checkout_is_installed_as_it_stands(
     assert done.returncode == 0, done.stdout
     assert '"dse.contract.Core"' in done.stdout
     assert 'int"' in done.stdout
-
-
-def test_new_packages_install_pass_answer_and_are_seen(clean: Clean) -> None:
-    """The path of the documents, command by command: new, install, conformance, study."""
-    for page in PAGES:
-        found = [shlex.split(command) for command in commands(page)]
-        assert {command[:2][-1] for command in found} >= {"new", "-m", "run"}
-        for command in found:
-            offline = ["--no-build-isolation"] if "install" in command else []
-            clean.printed(*command, *offline)
-    done = clean("dse", "doctor")
-    assert "dse-core-aes 0.1.0" in done.stdout
-    assert "dse-objective-silicon-cost 0.1.0" in done.stdout
-    assert clean("dse", "new", "core", "aes", "other").stderr == (
-        "core 'aes': dse-core-aes 0.1.0 has one of this name; choose another name\n"
-    )
-    assert not (clean.folder / "other").exists()
