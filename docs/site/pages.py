@@ -21,7 +21,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-DECISIONS = "decisions/README.md"
+OVERVIEW = "overview.md"
+"""README.md on the site, whose first page is docs/index.md."""
 NOTEBOOK = "notebook"
 
 
@@ -29,8 +30,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the top of the repository and those of the reference."""
     root = Path(config.config_file_path).parent
     made: dict[str, str | bytes]
-    made = {name: (root / name).read_text(encoding="utf-8") for name in TOP}
-    made[DECISIONS] = _decisions(Path(config.docs_dir) / "decisions")
+    made = {_placed(name): (root / name).read_text(encoding="utf-8") for name in TOP}
     made[f"{NOTEBOOK}.md"] = "\n\n".join(_notebook(Path(config.docs_dir) / f"{NOTEBOOK}.ipynb"))
     made |= {f"reference/{name}.md": page() for name, page in reference.PAGES.items()}
     made["reference/silicon.md"] = silicon.page()
@@ -43,18 +43,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Make links fit: all pages lie in one folder here."""
     name = page.file.src_uri
-    above = "docs/" if name in TOP else "../" if "/" not in name else ""
+    above = "docs/" if name in map(_placed, TOP) else "../" if "/" not in name else ""
     moved = markdown.replace(f"]({above}", "](") if above else markdown
     plain = re.sub(r"\[([^]]*)\]\(studies/[^)]*\)", r"`\1`", moved)  # no page, but a file
-    return re.sub(r"\]\(decisions/?\)", f"]({DECISIONS})", plain)
+    return plain.replace("](README.md", f"]({OVERVIEW}")
 
 
-def _decisions(folder: Path) -> str:
-    lines = ["# Decisions", ""]
-    for path in sorted(folder.glob("*.md")):
-        title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        lines.append(f"- [{title}]({path.name})")
-    return "\n".join(lines)
+def _placed(name: str) -> str:
+    """Return the name on the site of a page of the top of the repository."""
+    return OVERVIEW if name == "README.md" else name
 
 
 def _notebook(path: Path) -> Iterator[str]:

@@ -44,8 +44,8 @@ def fields() -> str:
     lines = [
         "# Fields of a study",
         "",
-        "The tables of `dse check --schema`; [Studies](../studies.md) explains them. One of",
-        "`workload`, `interface` and `budget` may also be set in `axes`, in `sweep` and with",
+        "The tables of `dse check --schema`. [Studies](../studies.md) explains them. A field of",
+        "`workload`, `interface` or `budget` may also be set in `axes`, in `sweep` and with",
         "`--set`, in the unit shown or with any prefix of it.",
     ]
     whole = {name: one for name, one in schema["properties"].items() if not _section(one)}
@@ -63,9 +63,9 @@ def fields() -> str:
 def catalogue() -> str:
     """Return all that a study can name, with sources."""
     lines = [
-        "# What a study can name",
+        "# Catalogue",
         "",
-        "What `dse list KIND` prints; `dse list NAME` has the figures.",
+        "The tables of `dse list KIND`. `dse list NAME` prints one entry with its values.",
     ]
     for kind in inventory.KINDS:
         headers, rows = inventory.table_of(kind)
@@ -78,7 +78,7 @@ def quantities() -> str:
     lines = [
         "# Quantities",
         "",
-        "What models compute, in SI. [Models](../models.md) explains how they compose.",
+        "The quantities of the models, in SI. [Models](../models.md) explains their composition.",
     ]
     for name, record in registry.records(contract.Objective).items():
         unit = units.label(units.suffix(name)) or "a number"
@@ -93,7 +93,7 @@ def python() -> str:
     lines = [
         "# Python",
         "",
-        "What `import dse` gives; [Use it from Python](../api.md) shows it at work.",
+        "The functions and classes of `import dse`. [From Python](../api.md) has examples.",
     ]
     found = {name: module for module, names in dse._FROM.items() for name in names}
     functions = sorted(name for name in found if name.islower())
@@ -113,7 +113,7 @@ def contract_of_plug_ins() -> str:
     lines = [
         "# Contract of plug-ins",
         "",
-        "What `dse.contract` has; [Write a plug-in](../plugins.md) shows it at work.",
+        "The names of `dse.contract`. [Plug-ins](../plugins.md) has examples.",
     ]
     here = vars(contract)
     public = sorted(
