@@ -58,17 +58,17 @@ def test_texts_have_no_word_of_the_dialect(paths: list[Path]) -> None:
 
 
 CAPS = {
-    r"\b(?:what(?![^.\n]*\?)|whoever)\b": 139,
-    r"\bwhere\b": 63,
-    r"\bsay(?:s|ing)?\b": 58,
-    r"\b(?:that|those) of\b": 25,
-    r"\bstands?\b": 17,
-    r"\b(?:tell|nobody|none (?:of|is|are|has|have))\b": 10,
-    r"\bof (?:its|their) own\b|(?<!host )\balone\b": 25,
-    r"\btakes? (?:the )?(?:least|less|most|more|\d)": 17,
+    r"\b(?:what(?![^.\n]*\?)|whoever)\b": 27,
+    r"\bwhere\b": 11,
+    r"\bsay(?:s|ing)?\b": 4,
+    r"\b(?:that|those) of\b": 4,
+    r"\bstands?\b": 1,
+    r"\b(?:tell|nobody|none (?:of|is|are|has|have))\b": 0,
+    r"\bof (?:its|their) own\b|(?<!host )\balone\b": 5,
+    r"\btakes? (?:the )?(?:least|less|most|more|\d)": 0,
     r"\bheld (?:to|against)\b": 1,
-    r"\bfaults?\b|\bfigures?\b(?! \d)": 54,
-    r";\s": 219,
+    r"\bfaults?\b|\bfigures?\b(?! \d)": 9,
+    r";\s": 26,
 }
 """Constructions of this project alone, and how many of each all pages may have."""
 BLOCKS = re.compile(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`|\]\([^)]*\)|^    [^\n]*$")
