@@ -1,4 +1,4 @@
-"""The exception tree.  Every message says where, what was written, the rule and the remedy."""
+"""The exception tree.  Every message has the place, the written text, the rule and the remedy."""
 
 from __future__ import annotations
 
@@ -10,31 +10,34 @@ from typing import Any, NamedTuple
 
 
 class DseError(Exception):
-    """Anything that this program tells its user; the command exits with `exit_code`."""
+    """An error reported to the user.  The command exits with `exit_code`."""
 
     exit_code = 2
 
 
 FOREIGN = (Exception, SystemExit)
-"""What the code of a plug-in may raise; it must not end the program, nor pass for one of ours."""
+"""Exceptions that the code of a plug-in may raise.
+
+They must not end the program, and must not pass for its own errors.
+"""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong in a file.
+    """One error in a file.
 
     Attributes
     ----------
     where
         Dotted path inside the study, for instance ``workload.rate``.
     written
-        What was written there, as the user would recognise it.
+        The written text, as the user would recognise it.
     rule
-        What must hold.
+        The rule that is broken.
     remedy
-        What to write instead.
+        A correct text.
     file, line, column
-        Position, counted from 1; 0 when it did not come from a file.
+        Position, counted from 1, or 0 if it did not come from a file.
     """
 
     where: str
@@ -54,17 +57,17 @@ class Fault:
 
 
 MOST_FAULTS = 40
-"""Most faults in one message; a file with more has another problem than any of them."""
+"""Most errors in one message.  A file with more has another problem than any of them."""
 
 ENOUGH_FAULTS = 400
-"""So many end the reading of a file: looking for what was meant in each takes its time."""
+"""Number of errors that ends the reading of a file, since each search for a remedy takes time."""
 
 
 class StudyError(DseError):
-    """A study that cannot be run: every fault at once."""
+    """A study that cannot be run, with all its errors at once."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
-        """Keep the faults in the order in which they stand in the file."""
+        """Keep the errors in the order of their positions in the file."""
         each = dict.fromkeys(faults)
         self.faults: Sequence[Fault] = sorted(each, key=lambda fault: (fault.line, fault.column))
         shown = [str(fault) for fault in self.faults[:MOST_FAULTS]]
@@ -75,12 +78,12 @@ class StudyError(DseError):
 
 
 def refuse(faults: Iterable[Fault]) -> None:
-    """Raise faults, all at once, if there are any.
+    """Raise StudyError with all errors at once, if there are any.
 
     Raises
     ------
     StudyError
-        There are.
+        There is an error.
     """
     if found := [*faults]:
         raise StudyError(found)
@@ -98,7 +101,7 @@ def results_of(*steps: Callable[[], Any]) -> list[Any]:
     Raises
     ------
     StudyError
-        The faults of all steps at once.
+        The errors of all steps at once.
     """
     found: list[Any] = []
     faults: list[Fault] = []
@@ -112,7 +115,7 @@ def results_of(*steps: Callable[[], Any]) -> list[Any]:
 
 
 def faults_of(error: DseError) -> Iterator[dict[str, str | int]]:
-    """Yield each fault of an error as plain data; line and column are 0 where there is none."""
+    """Yield each error as plain data.  Line and column are 0 if unknown."""
     for fault in _faults(error):
         yield {
             "file": fault.file,
@@ -126,14 +129,14 @@ def faults_of(error: DseError) -> Iterator[dict[str, str | int]]:
 
 
 class ArgumentError(DseError):
-    """What a function was called with is not of the kind that it takes."""
+    """An argument of a function that is not of the required kind."""
 
 
 class _RuleError(DseError):
-    """What breaks a rule; a remedy follows it."""
+    """A broken rule and its remedy."""
 
     def __init__(self, rule: str, remedy: str) -> None:
-        """Keep the rule and the remedy apart, so that a fault can show both."""
+        """Keep the rule and the remedy apart, so that a `Fault` can show both."""
         self.rule = rule
         self.remedy = remedy
         super().__init__(f"{rule}; {remedy}")
@@ -148,11 +151,11 @@ class ExpressionError(UnitError):
 
 
 class MeasurementError(DseError):
-    """A design could not be measured, and the study says that this ends the search."""
+    """A design could not be measured, and the study requires the search to end then."""
 
 
 class BudgetError(DseError):
-    """The time that measuring may take is used up; what was found until then holds."""
+    """The time for measurements is used up.  Results until then hold."""
 
 
 class ContractError(DseError):
@@ -163,13 +166,13 @@ class EvaluationError(ContractError):
     """The function of a plug-in fails for some designs."""
 
     def __init__(self, message: str, remedy: str) -> None:
-        """Keep what failed and the remedy apart, so that the design can be named between them."""
+        """Keep the cause and the remedy apart, so that the design can be named between them."""
         self.message = message
         super().__init__(f"{message}; {remedy}")
 
 
 class NotFiniteError(ContractError):
-    """A number of a design that meets every constraint is infinite or none."""
+    """A number of a design that meets every constraint is infinite or missing."""
 
 
 class PluginError(_RuleError):
@@ -197,16 +200,16 @@ class MisnamedPluginError(PluginError):
 
 
 class TooLargeError(DseError):
-    """A space that the method cannot finish; the message prints its size."""
+    """A space that the method cannot finish.  The message prints its size."""
 
 
 class InfeasibleError(DseError):
-    """No design meets every constraint; `facts` says the same as plain data."""
+    """No design meets every constraint.  `facts` has the message as plain data."""
 
     exit_code = 3
 
     def __init__(self, text: str, facts: Mapping[str, object]) -> None:
-        """Keep the facts beside the text."""
+        """Keep the facts with the text."""
         self.facts = facts
         super().__init__(text)
 
@@ -219,7 +222,7 @@ class MissingLibraryError(DseError):
     """A library that an extra installs is needed, and is not there."""
 
     def __init__(self, what: str, library: str, extra: str, instead: str = "") -> None:
-        """Say that `what` needs it, how to install it, and what to do `instead`."""
+        """State that `what` needs the library, its installation, and an alternative (`instead`)."""
         remedy = f'pip install "accel-dse[{extra}]"'
         super().__init__(f"{what} needs {library}, which is not installed; {remedy}{instead}")
 
@@ -229,7 +232,7 @@ class OutputError(DseError):
 
 
 class StoreError(DseError):
-    """What was measured cannot be kept, or not be read back."""
+    """Measurements cannot be written or read back."""
 
 
 _COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
@@ -259,7 +262,7 @@ def comma(number: str) -> tuple[str, str] | None:
 
 
 def followed(remedy: str, other: str) -> str:
-    """Return a remedy and another, which begins a sentence where the first is a question."""
+    """Return a remedy and another, which begins a sentence if the first is a question."""
     question = remedy.endswith("?")
     return f"{remedy} {other[0].upper()}{other[1:]}" if question else f"{remedy}; {other}"
 
@@ -270,11 +273,11 @@ def plural(number: int, word: str) -> str:
 
 
 FEW_NAMES = 12
-"""So many are listed where none is close."""
+"""Number of names that are listed if no known name is close."""
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
-    """Return a remedy: the closest known names; if none is close, all, or the 12 shortest paths."""
+    """Return a remedy: the closest known names.  If no name is close, all, or the 12 shortest."""
     names = sorted(known)
     close = get_close_matches(name, names, n=3, cutoff=cutoff)
     if close:
@@ -292,19 +295,19 @@ KeyPath = tuple[str | int, ...]
 
 
 class Position(NamedTuple):
-    """Where something was written; line and column count from 1."""
+    """Position in a file.  Line and column count from 1."""
 
     line: int
     column: int
     file: str
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
-        """Return a fault at this place."""
+        """Return an error at this position."""
         return Fault(dotted(path), written, rule, remedy, **self._asdict())
 
 
 def dotted(path: KeyPath) -> str:
-    """Return keys joined by dots; one that cannot be printed is quoted."""
+    """Return keys joined by dots.  A key that cannot be printed is quoted."""
     parts = (str(part) for part in path)
     return ".".join(part if part.isprintable() else repr(part) for part in parts)
 
@@ -325,7 +328,7 @@ def line_column(before: str) -> tuple[int, int]:
 
 
 def visible(text: str) -> str:
-    """Return a text in which signs that steer a terminal are written out.
+    """Return a text with its terminal control characters escaped.
 
     Examples
     --------

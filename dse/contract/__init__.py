@@ -1,11 +1,11 @@
-"""What a plug-in provides: plain records around pure functions of columns.
+"""Records of plug-ins: plain data around pure functions of columns.
 
-A *column* is a float64 array, one value per design point, in SI; the unit is the suffix of
+A *column* is a float64 array, one value per design point, in SI.  The unit is the suffix of
 its name (``area_m2``, ``capacity_bit_per_s``).  Functions take their columns as keyword-only
-arguments and the engine wires them by name; an argument with a default is optional.  Columns
+arguments and the engine wires them by name.  An argument with a default is optional.  Columns
 may come in any mutually broadcastable shapes, so a function must be elementwise.
 
-This package is all of the engine that a plug-in imports; a search method may also use
+This package is all of the engine that a plug-in imports.  A search method may also use
 `dse.search.heuristic`.  May import `dse.errors`.
 """
 
@@ -51,8 +51,8 @@ from dse.contract.quantities import requirement as requirement
 class Parameter:
     """A number that a core model takes.
 
-    `low` and `high` bound the values it was fitted on (or makes sense for); beyond them the
-    model says ``extrapolated``.  A parameter with a `default` need not be given.
+    `low` and `high` bound the values it was fitted on (or makes sense for).  Beyond them a result
+    is ``extrapolated``.  A parameter with a `default` need not be given.
     """
 
     name: str
@@ -76,17 +76,17 @@ class CoreMetrics:
     area_m2, area_ge, area_lc
         Silicon area, gate equivalents, logic cells of an FPGA: one or several, which never mix.
     block_rams, multipliers
-        Blocks of an FPGA that an instance takes.
+        Blocks of an FPGA in an instance.
     dynamic_power_w, leakage_power_w
-        Switching power at `clock_hz`; leakage power.  Both or none.
+        Switching power at `clock_hz`, and leakage power.  Both or neither.
     clock_hz
         Highest clock.
     payload_bit
         Payload of one task.
     message_end_bit
-        What a core adds to the end of a message: a length block or padding; none where omitted.
+        Bits that a core adds to the end of a message: a length block or padding.  0 by default.
     cycles_per_task
-        Initiation interval in cycles; below 1 when several tasks start per cycle.
+        Initiation interval in cycles, below 1 if several tasks start per cycle.
     latency_cycles
         From the first input of a task to its last output.
     tasks_in_flight
@@ -94,9 +94,9 @@ class CoreMetrics:
     read_byte, written_byte
         Traffic of one task.
     extrapolated
-        1.0 where a law predicts a design outside the range it was fitted on.
+        1.0 if a law predicts a design outside the range it was fitted on.
 
-    Another column that is omitted is NaN for every design; what needs it is no quantity of a study.
+    Another column that is omitted is NaN for every design.  Quantities that need it do not exist.
     """
 
     area_m2: Column = field(default_factory=lambda: _NO_FIGURES)
@@ -117,7 +117,7 @@ class CoreMetrics:
     extrapolated: Column
 
     def __post_init__(self) -> None:
-        """Make what is omitted NaN, and ends of messages none: one value per design."""
+        """Set omitted columns to NaN, and omitted ends of messages to 0: one value per design."""
         for name, column in vars(self).items():
             if column is _NO_FIGURES or column is _NO_END:
                 object.__setattr__(self, name, np.full(np.shape(self.clock_hz), column[0]))
@@ -132,29 +132,29 @@ class Model:
     Attributes
     ----------
     function
-        Keyword-only: one argument per entry of `parameters`; returns `CoreMetrics`.
+        Keyword-only: one argument per entry of `parameters`.  Returns `CoreMetrics`.
     parameters
         Design parameters (a law has at least one), then options that have a default.
     designs
-        Names of the rows that `function` returns; empty for a law.
+        Names of the rows that `function` returns.  Empty for a law.
     design_name
-        How a law names a design, for instance ``"u{unroll}"``; empty for a table.
+        Format of a law's design names, for instance ``"u{unroll}"``, or empty for a table.
     source
-        Paper, table and equation; what was corrected and why.
+        Paper, table and equation, and corrections with their reasons.
     residuals
         For a law: its columns against the table it describes, as
         ``{quantity: (design names, table values, law values)}``.
     uncertainty
-        Relative standard uncertainty of metrics, by field of `CoreMetrics`; that of the residuals
-        of a law adds in squares.
+        Relative standard uncertainty of metrics, by field of `CoreMetrics`.  The uncertainty of a
+        law's residuals adds in squares.
     kit
-        For figures of mapped gates: the kit whose routed runs scale them to placed designs, one of
-        `KITS` or ``other``; empty for figures that stay as they are.
+        For values of mapped gates: the kit whose routed runs scale them to placed designs, one of
+        `KITS` or ``other``.  Empty for values that are not scaled.
     assumed
-        Fields of `CoreMetrics` that are assumed, where no source says them.  Results note them; a
-        latency that is assumed is refused in a chained mode, whose rate it decides.
+        Fields of `CoreMetrics` that are assumed, since no source has them.  Results note them.  An
+        assumed latency is an error in a chained mode, as it decides the rate.
     labels
-        By name of a design what tells it from others, for people: ``10 rounds, half clock``.
+        Labels that distinguish designs for people, by design name: ``10 rounds, half clock``.
     """
 
     function: Callable[..., CoreMetrics]
@@ -178,13 +178,13 @@ class Core:
     provides
         Names of each `Function` that its designs compute.
     node
-        Process as its source names it by feature size (``65 nm``), or family of FPGAs.
+        Process named in the source by feature size (``65 nm``), or family of FPGAs.
     evidence
-        One of `EVIDENCE`: what the figures are.
+        Origin of the values, one of `EVIDENCE`.
     omitted
-        Designs that the source has and no study can use, and why.
+        Designs of the source that no study can use, with the reason.
     label
-        What people read of its designs before what tells them apart: ``AES-GCM``.
+        Label of the family, shown before a design's own label: ``AES-GCM``.
     """
 
     name: str
@@ -199,7 +199,7 @@ class Core:
 
 @dataclass(frozen=True, kw_only=True)
 class Sureness:
-    """How far the figures of a record can be trusted; fields by their names.
+    """Trust in the values of a record: fields by their names.
 
     Attributes
     ----------
@@ -208,12 +208,12 @@ class Sureness:
     fitted
         Fields that are fitted to measurements.
     uncertainty
-        Relative standard uncertainty of fields; none where nothing is known.
+        Relative standard uncertainty of fields, absent if unknown.
     unspecified
-        Fields that a record does not give, or its sources do not publish; neutral values stand
-        for them.
+        Fields that a record does not give, or its sources do not publish.  Neutral values replace
+        them.
     zeros
-        Fields that a record gives as zero, where that is no neutral value that stands for them.
+        Fields that a record gives as zero, if zero is not their neutral value.
     """
 
     assumptions: tuple[str, ...] = ()
@@ -241,38 +241,38 @@ class Kernel(Sureness):
 
 @dataclass(frozen=True, kw_only=True)
 class Interface(Sureness):
-    """How a host hands work to an accelerator (LogCA's record and what a system adds).
+    """Offload of work from a host to an accelerator (LogCA's record and additions for systems).
 
-    Times are given in cycles of the host or in seconds; both are added, so a record fills
-    one of the two.  Where only the sum of overhead and latency is known, `overhead_share` of it is
-    overhead.
+    Times are given in cycles of the host or in seconds.  Both are added, so a record fills one of
+    the two.  If only the sum of overhead and latency is known, `overhead_share` of it is overhead.
 
     Attributes
     ----------
     label
-        What people read in place of the name: ``on a card``.
+        Label shown in place of the name: ``on a card``.
     attachment
-        ``inline`` for an engine on the way of the data; any other word is of one beside them.
+        ``inline`` for an engine in the path of the data, any other word for an engine outside it.
     pcie
-        One of `PCIE_LINKS`, empty for none; fields from `max_payload_byte` to `batch` describe it.
+        One of `PCIE_LINKS`, or empty.  Fields from `max_payload_byte` to `batch` describe it.
     max_payload_byte, max_read_request_byte, completion_byte
         Most payload of a packet, of a read, and of one completion if that is less.
     descriptors, batch
-        Descriptors of an offload; offloads that share doorbell, interrupt and blocks of them.
+        Descriptors of an offload, and offloads that share doorbell, interrupt and blocks of them.
     round_trip_s
         A read across the link, from request to data.
     retransmit_share, segment_byte
-        Of an engine on the way of the data: segments that are sent again, and their payload.
+        For an engine in the path of the data: share of segments that are sent again, and the
+        payload of a segment.
     buffer_j_per_bit
-        To write or to read a bit of buffer.
+        Energy to write or to read a bit of buffer.
     idle_power_w, transfer_j_per_byte, attachment_area_m2
-        Of the attachment itself: whatever happens, for each payload byte, and its silicon.
+        Constant power of the attachment, its energy for each payload byte, and its silicon area.
     acceleration
-        How many times faster than the host a whole accelerator computes (LogCA's A).
+        Speed-up of a whole accelerator over the host (LogCA's A).
     includes
-        ``device`` where times hold the device's computing too: whole offloads, as measured.
+        ``device`` if times include the device's computing: whole offloads, as measured.
     sources
-        Where single fields come from, by field.
+        Sources of single fields, by field.
     """
 
     name: str
@@ -323,10 +323,10 @@ class Interface(Sureness):
 
 @dataclass(frozen=True, kw_only=True)
 class Platform(Sureness):
-    """What surrounds the cores: memory, constant power and a power cap (energy roofline).
+    """Surroundings of the cores: memory, constant power and a power cap (energy roofline).
 
-    `usable_power_w` is what may be spent above `constant_power_w`; execution slows to stay
-    under their sum.  Fields that a source does not give are None.
+    `usable_power_w` is the power that may be used above `constant_power_w`.  Execution slows to
+    stay under their sum.  Fields that a source does not give are None.
     """
 
     name: str

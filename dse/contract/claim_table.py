@@ -1,40 +1,40 @@
-"""Claims of a paper read from a table, one per row; our values from functions called by name.
+"""Claims of a paper from a table, one per row, checked by functions called by name.
 
 The columns of a table:
 
 name
-    Unique, such as ``logca-5.4-apu-gemm-regions``; the word before the first hyphen is the paper.
+    Unique, such as ``logca-5.4-apu-gemm-regions``.  The word before the first hyphen is the paper.
 where
     Section, table, equation or figure.
 statement
-    What it says, in our words.
+    The claim in our words.
 printed
-    What is printed: a number, a name, ``true`` for a statement, or a bound such as ``< 0.5``.
+    The printed value: a number, a name, ``true`` for a statement, or a bound such as ``< 0.5``.
 unit
     Unit of the number, empty for plain numbers.
 rounded_to
-    To what a number is rounded: empty for its last digit that counts, where zeros at the end of a
-    whole number do not; ``1`` or ``0.01``; ``octave`` for what is read off a figure drawn at powers
-    of two, which may be off by a factor of two.
+    Rounding of a number.  Empty for its last significant digit, which excludes zeros at the end
+    of a whole number; ``1`` or ``0.01``; ``octave`` for a value read off a plot with an axis of
+    powers of two, which may be off by a factor of two.
 ours
-    What our models give, in the same unit: a function and its arguments, such as
-    ``device_speedup(apu, aes, 128)``.  Empty where it cannot be checked or depends on a reading.
+    The value of our models, in the same unit: a function and its arguments, such as
+    ``device_speedup(apu, aes, 128)``.  Empty if it cannot be checked or depends on a reading.
 verdict
-    Empty where it is computed: agrees, agrees within the inputs' rounding, cannot be checked.  Else
-    a judgement: ``contradicts itself``, ``residual of a fit`` (how far off is reported, no more) or
+    Empty if it is computed: agrees, agrees within the inputs' rounding, cannot be checked.  Else
+    a judgement: ``contradicts itself``, ``residual of a fit`` (only the deviation is reported) or
     ``depends on a reading``.
 against
-    What else is printed, and where, that a contradiction is with; ``ours`` follows from it.
+    For a contradiction: the other printed value and its place, from which ``ours`` follows.
 readings
-    What each reading gives: ``at 1/4 flop/B = platform(0.25); at 1/2 flop/B = platform(0.5)``; a
-    reading without a call gives nothing to compare.
+    Value for each reading: ``at 1/4 flop/B = platform(0.25); at 1/2 flop/B = platform(0.5)``.  A
+    reading without a call has no value to compare.
 refers_to
-    The row that tells the finding of which this one is a part; one of a contradiction may depend on
+    The row with the finding of which this row is a part.  A row of a contradiction may depend on
     a reading.
 inputs
-    Where every input comes from, separated by semicolons; ``none`` where it cannot be checked.
+    Source of every input, separated by semicolons.  ``none`` if it cannot be checked.
 reason
-    Why the verdict is what it is.
+    Reason for the verdict.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _OCTAVE = "octave"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CALL = re.compile(r"(\w+)\((.*)\)")
 _LENT = ("laboratory", "printed")
-"""What a function may ask for besides its arguments: studies, and inputs within their rounding."""
+"""Optional first arguments of a function: studies, and inputs within their rounding."""
 
 Functions = Mapping[str, Callable[..., ClaimValue]]
 Added = TypeVar("Added", bound=Callable[..., ClaimValue])
@@ -67,10 +67,10 @@ class ClaimTableError(ValueError):
 
 
 class ClaimFunctions(dict[str, Callable[..., ClaimValue]]):
-    """Functions that a table of claims may call, by name; used as a decorator, it adds one.
+    """Functions that a table of claims may call, by name.  Used as a decorator, it adds one.
 
-    A function takes the arguments of the call: numbers where they read like numbers, else text.
-    Before them it may take a `Laboratory`, called ``laboratory``, which gives it studies, and
+    A function takes the arguments of the call: numbers if they can be read as numbers, else text.
+    Before them it may take a `Laboratory`, called ``laboratory``, for studies, and
     `PrintedNumbers`, called ``printed``, through which it reads inputs that are rounded.
     """
 
@@ -86,8 +86,8 @@ def read_claims(table: Traversable, functions: Functions) -> tuple[Claim, ...]:
     Raises
     ------
     ClaimTableError
-        With file and line: a column is missing, a cell cannot be read or calls what is no
-        function, or a function with other arguments.
+        With file and line: a column is missing, a cell cannot be read, or it calls an unknown
+        function or one with other arguments.
     """
     found = read_published(table)
     if set(found.header) != {*CLAIM_COLUMNS}:
@@ -130,7 +130,7 @@ def _printed(cell: str) -> ClaimValue:
 
 
 def _rounding(written: str, rounded_to: str) -> tuple[float, float] | None:
-    """Return from where to where a printed number can have been rounded; None for what is none."""
+    """Return the range of values that round to a printed number, or None for other text."""
     if not _NUMBER.fullmatch(written):
         return None
     number = float(written)
@@ -147,7 +147,7 @@ def _readings(cell: str, functions: Functions) -> Iterator[tuple[str, ClaimAnswe
 
 
 def _answer(cell: str, functions: Functions) -> ClaimAnswer | None:
-    """Return the call of a cell as a function; nothing of an empty cell."""
+    """Return the call of a cell as a function, or None for an empty cell."""
     if not cell:
         return None
     call = _CALL.fullmatch(cell)

@@ -1,4 +1,4 @@
-"""Columns, and the tuples into which columns of choices hold positions."""
+"""Columns, and the tuples of choices that columns index by position."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ Column = NDArray[np.float64]
 Given = TypeVar("Given")
 
 Rising = Annotated[Given, "Rising"]
-"""An argument in which a function never falls: ``Rising[Column]``.  Proven, not hoped."""
+"""An argument in which a function never falls: ``Rising[Column]``.  Proven, not assumed."""
 
 Falling = Annotated[Given, "Falling"]
-"""An argument in which a function never rises: ``Falling[Column]``.  Proven, not hoped."""
+"""An argument in which a function never rises: ``Falling[Column]``.  Proven, not assumed."""
 
 WAIT_MODES = ("sync", "sync_os", "async")
-"""How a host waits for an offload; a column holds the position in this tuple."""
+"""Wait modes of a host during an offload.  A column holds the position in this tuple."""
 
 TRANSFERS = ("cut_through", "store_and_forward")
-"""Whether an offload is computed while it is transferred, or after; a column holds the position."""
+"""Computation during the transfer of an offload or after it.  A column holds the position."""
 
 PCIE_LINKS = (
     "none",
     *(f"gen{number} x{lanes}" for number in range(1, 6) for lanes in (1, 2, 4, 8, 16)),
 )
-"""PCI Express links by generation and lanes; a column holds the position in this tuple."""
+"""PCI Express links by generation and lanes.  A column holds the position in this tuple."""
 
 ATTACHMENTS = ("look_aside", "inline")
-"""Whether an engine is beside the data or on their way; a column holds the position."""
+"""Engine outside the path of the data or in it.  A column holds the position."""
 
 PRECISIONS = ("single", "double")
-"""Floating-point precision of a platform's operations; a column holds the position."""
+"""Floating-point precisions of a platform's operations.  A column holds the position."""

@@ -1,4 +1,4 @@
-"""Records as decorators, so that what is declared of a function stands beside it."""
+"""Records as decorators, so that a declaration is next to its function."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def decorator(
     record: Callable[Concatenate[Function, Declared], Record],
     read: Callable[[Function], Mapping[str, Any]] = lambda function: {},
 ) -> Callable[Declared, Callable[[Function], Record]]:
-    """Return a decorator that takes what a record declares, then the function it is about.
+    """Return a decorator that takes the declarations of a record, then its function.
 
-    What `read` finds in the function itself is declared too, unless it is given.
+    Declarations that `read` finds in the function apply unless they are given.
     """
 
     def declare(*none: Declared.args, **declared: Declared.kwargs) -> Callable[[Function], Record]:

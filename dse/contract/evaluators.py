@@ -1,9 +1,9 @@
-"""Evaluators: what measures designs outside this program, and where measurements are kept.
+"""Evaluators, which measure designs outside this program, and the storage of measurements.
 
-A design is what a study's axes say of it: a number in SI, or a choice, by the name of the axis.
-What a model computes is never kept, for it is computed again faster than read; what was measured
-is on disk before it counts.  So a search that is run again with the same measurements finds the
-same front, and to resume is to repeat.
+A design has one value on each axis of a study, by the name of the axis: a number in SI, or a
+choice.  Values of a model are never stored, since computing them is faster than reading them.  A
+measurement is on disk before it counts.  So a search that is run again with the same measurements
+finds the same front, and resuming a search is repeating it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Protocol
 
 Value = float | str
-"""What a design has on one axis: a number in SI, or a choice."""
+"""Value of a design on one axis: a number in SI, or a choice."""
 
 FAILURES = ("exit", "signal", "timeout", "output", "start", "worker", "memory")
-"""Kinds of accident: a program that returned not 0, was ended by a signal, took too long, had no
-usable numbers, could not be started; a worker that died; too little memory."""
+"""Kinds of accident: a program that did not return 0, was ended by a signal, took too long, had no
+usable numbers, or could not be started, a worker that died, and too little memory."""
 
 INFEASIBLE = "infeasible"
-"""The kind of a measurement that is no accident: what measures says that there is no such design.
-"""
+"""Kind of a measurement that found the design infeasible, which is no accident."""
 
 
 class InfeasibleDesign(Exception):  # noqa: N818  nothing went wrong
@@ -33,24 +32,24 @@ class InfeasibleDesign(Exception):  # noqa: N818  nothing went wrong
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """What came of measuring one design.
+    """Result of measuring one design.
 
     Attributes
     ----------
     values
-        By output, in SI; empty when it failed, or the design is infeasible.
+        By output, in SI.  Empty if it failed or the design is infeasible.
     cause
-        Why there are no values, in words; empty where there are.
+        Reason for missing values, in words, or empty if there are values.
     kind
-        One of `FAILURES`, or `INFEASIBLE`; empty where there are values.
+        One of `FAILURES` or `INFEASIBLE`.  Empty if there are values.
     attempts
-        How often it was tried; 0 where another run's value is used.
+        Number of attempts, or 0 if the value is from another run.
     seconds
-        Time of all attempts, also those of another run.
+        Time of all attempts, including another run's.
     said
-        The end of what it wrote on standard error.
+        The end of its text on standard error.
     folder
-        Its working folder, where that was kept.
+        Its working folder, if that was kept.
     """
 
     values: Mapping[str, float]
@@ -63,42 +62,42 @@ class Measurement:
 
     @property
     def has_values(self) -> bool:
-        """Whether there are values to count with."""
+        """Return whether there are values to use."""
         return not self.cause
 
     @property
     def failed(self) -> bool:
-        """Whether it failed by accident, so that nothing is known of the design."""
+        """Return whether it failed by accident, so that the design is unknown."""
         return bool(self.cause) and self.kind != INFEASIBLE
 
 
 class Evaluator(Protocol):
-    """Measures designs; a record that can be sent to another process."""
+    """Measurement of designs, as a record that can be sent to another process."""
 
     @property
     def outputs(self) -> Mapping[str, str]:
-        """Unit in which each output is written ("um2"), by quantity and SI unit ("area_m2")."""
+        """Return the written unit of each output ("um2"), by quantity and SI unit ("area_m2")."""
 
     @property
     def identity(self) -> str:
-        """What it is, its version included: the same identity stands for the same values."""
+        """Return a text with the version.  Evaluators of one identity give the same values."""
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once, in a folder of its own; a failure is returned, never raised."""
+        """Measure one design once, in a separate folder.  A failure is returned, never raised."""
 
 
 @dataclass(frozen=True)
 class RecordedEvaluator:
-    """What measured the designs of a run that is over; measures no more.
+    """Evaluator of a finished run, which measures no more.
 
     Attributes
     ----------
     identity
-        As of `Evaluator`.
+        As in `Evaluator`.
     found
-        The designs that were requested, and what came of them.
+        The requested designs and their measurements.
     outputs
-        As of `Evaluator`.
+        As in `Evaluator`.
     """
 
     identity: str
@@ -106,28 +105,28 @@ class RecordedEvaluator:
     outputs: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Say that nothing is measured."""
+        """Return a measurement without values."""
         return Measurement(values={}, kind="start", cause="the run is over")
 
 
 Ranges = Mapping[str, tuple[float, float]]
-"""Least and most that an output can be, in SI, by quantity."""
+"""Least and most possible value of an output, in SI, by quantity."""
 
 
 class Shelf(Protocol):
-    """Where measurements are kept, by `key`."""
+    """Storage of measurements, by `key`."""
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
-        """Return those of the measurements that are kept."""
+        """Return the stored measurements among these keys."""
 
     def keep(
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
     ) -> None:
-        """Keep measurements and the designs that they are of; on disk before this returns."""
+        """Store measurements and their designs, on disk before this returns."""
 
 
 def key(identity: str, design: Mapping[str, Value]) -> str:
-    """Return under which a measurement of a design by an evaluator is kept: 64 hexadecimal digits.
+    """Return the key of a measurement of a design by an evaluator: 64 hexadecimal digits.
 
     SHA-256 of canonical JSON: names sorted, numbers as the shortest text that reads as the same
     double (1 and 1.0 are one number, and so are 0.0 and -0.0).

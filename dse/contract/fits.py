@@ -1,4 +1,4 @@
-"""What a plug-in provides to fit records of its model to measurements."""
+"""Records of plug-ins that fit a platform to measurements."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dse.contract import Column, Platform
 
 @dataclass(frozen=True, kw_only=True)
 class FittedPlatform:
-    """A platform and what supports it.
+    """A platform and its support by the runs.
 
     Attributes
     ----------
     platform
-        The record: a platform that fits, whatever the runs do not tell.
+        The record: a platform that fits, including fields that the runs do not determine.
     errors
         Model over measurement minus 1, one value per run, by measured quantity.
     intervals
-        95 % intervals by field of the platform; of what is not identified all that is possible.
+        95 % intervals by field of the platform, or all possible values if it is unidentified.
     unidentified
-        Fields that the runs do not tell, each with why and what the record takes it as.
+        Fields that the runs do not determine, each with the reason and the value in the record.
     """
 
     platform: Platform
@@ -37,7 +37,7 @@ class Fit:
     Attributes
     ----------
     name
-        What is fitted, as ``dse fit`` calls it.
+        Name of the fitted record for ``dse fit``.
     function
         Keyword-only: ``precision`` (one of `PRECISIONS`), and one column per measured quantity,
         named with its unit suffix.  Raises ValueError for runs that cannot be fitted.

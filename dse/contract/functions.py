@@ -1,4 +1,4 @@
-"""What cores and hosts compute: one vocabulary, of which a function may be a kind of another."""
+"""Functions that cores and hosts compute: a vocabulary with kinds of kinds."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 EVIDENCE = ("synthesis", "placed", "measured", "vendor")
-"""What figures of a core are: of mapped gates, of placed ones, of a chip, or a vendor's claim."""
+"""Origins of a core's values: mapped gates, placed gates, a measured chip, or a vendor's claim."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Function:
-    """A function that a study may ask for.
+    """A function that a study may request.
 
     Attributes
     ----------
     name, summary
-        Such as ``aes_gcm``, and what it is.
+        Such as ``aes_gcm``, and a description.
     kind_of
-        The function that it is a kind of, which whatever provides this one provides too.  Kinds of
-        one function do the same work; nobody says that they are equally secure.
+        The function that it is a kind of.  A provider of this one provides that one too.  Kinds of
+        one function do the same work, but need not be equally secure.
     key_bit, block_bit
-        Sizes of keys, and of the block that it works on; empty and 0 where it has none.
+        Sizes of keys, and of the block that it works on.  ``()`` and 0 if it has neither.
     standard
-        The standard that covers it, empty for none.
+        The standard that covers it, or empty.
     """
 
     name: str
@@ -45,11 +45,11 @@ def kinds_of_function(name: str, known: Mapping[str, Function]) -> tuple[str, ..
 def close_functions(
     wanted: str, offered: Iterable[str], known: Mapping[str, Function]
 ) -> tuple[str, ...]:
-    """Return which of the functions `offered` are kinds of one that `wanted` is a kind of, too."""
+    """Return the functions of `offered` that are kinds of one that `wanted` is a kind of, too."""
     family = {*kinds_of_function(wanted, known)[1:]}
     return tuple(name for name in offered if family & {*kinds_of_function(name, known)})
 
 
 def provided(wanted: str, provides: Collection[str], known: Mapping[str, Function]) -> bool:
-    """Tell whether one of the functions that something `provides` is `wanted`, or a kind of it."""
+    """Return whether one of the functions in `provides` is `wanted`, or a kind of it."""
     return any(wanted in kinds_of_function(name, known) for name in provides)

@@ -1,7 +1,7 @@
 """Generators of hardware: designs as Verilog text, with the answers that they must give.
 
-A generator is a function of parameters that returns a `Design`; `answers` gives what goes into it
-in each clock cycle, and what must come out.
+A generator is a function of parameters that returns a `Design`.  `answers` returns its inputs in
+each clock cycle, and the outputs that they require.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Value = int | str
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A parameter of a generator: the values that it may have, the first where none is given."""
+    """A parameter of a generator and its possible values, of which the first is the default."""
 
     name: str
     description: str
@@ -33,29 +33,29 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """Hardware as synthesizable Verilog-2001, and what one task is in it.
+    """Hardware as synthesizable Verilog-2001, with its task.
 
     Attributes
     ----------
     name
-        Tells it from others of its generator, for instance ``u4``.
+        Name within its generator, for instance ``u4``.
     parameters
-        What it was made with: every parameter of the generator.
+        Value of every parameter of the generator.
     verilog
         Text of all modules.
     top, clock
-        The outermost module, and its clock input; everything happens when that rises.
+        The outermost module, and its clock input.  Every change is at its rising edge.
     payload_bit
         Payload of one task.
     cycles_per_task
-        Initiation interval at full rate, in cycles; below 1 when several tasks start per cycle.
+        Initiation interval at full rate, in cycles, below 1 if several tasks start per cycle.
     latency_cycles
         Clock edges from the one that takes the first input of a task to the one at which its first
         output can be taken.
     tasks_in_flight
         Independent tasks that it works on at once.
     read_byte, written_byte
-        What enters and leaves for one task.
+        Bytes that enter and leave for one task.
     """
 
     name: str
@@ -73,10 +73,10 @@ class Design:
 
 @dataclass(frozen=True, kw_only=True)
 class Vectors:
-    """What goes into a design and what must come out of it, cycle by cycle, at full rate.
+    """Inputs of a design and its required outputs, cycle by cycle, at full rate.
 
-    Cycle c is the time before rising clock edge c: row c of an input stands when that edge comes,
-    and row c of an output is what the same edge finds there.
+    Cycle c is the time before rising clock edge c.  Row c of an input is its value at that edge,
+    and row c of an output is the value that the same edge finds.
 
     Attributes
     ----------
@@ -85,12 +85,12 @@ class Vectors:
     expected
         Every output.
     known
-        For every output the cycles in which `expected` holds, shape (cycles,); in others the
+        For every output the cycles in which `expected` holds, shape (cycles,).  In others the
         output may be anything.
     warm_up
-        The first cycle in which everything works at full rate, as it does to the end.
+        The first cycle in which everything works at full rate, which it does until the end.
     tasks
-        How many tasks' answers are in `expected`.
+        Number of tasks with answers in `expected`.
     """
 
     stimulus: Mapping[str, Bits]
@@ -101,13 +101,13 @@ class Vectors:
 
     @property
     def cycles(self) -> int:
-        """How many clock cycles there are."""
+        """Return the number of clock cycles."""
         return len(next(iter(self.known.values())))
 
 
 @dataclass(frozen=True)
 class Generator:
-    """A family of designs, made from parameters; called like its function.
+    """A family of designs, made from parameters and called like its function.
 
     Attributes
     ----------
@@ -118,13 +118,13 @@ class Generator:
         ``answers(design, seed=..., tasks=...) -> Vectors``: at least that many random tasks, with
         answers from a model of the arithmetic, not of the hardware.
     parameters
-        What it takes, and which values.
+        Its parameters and their values.
     designs
-        The designs that are characterised when nobody says which: parameters of each.
+        Parameters of the designs that are characterised by default.
     description
-        One line for those who choose.
+        One line that helps to choose.
     source
-        The standard or paper that says what the hardware computes.
+        The standard or paper that defines the computation.
     """
 
     function: Callable[..., Design]
@@ -141,7 +141,7 @@ class Generator:
         return str(self.function.__name__)
 
     def __call__(self, **parameters: Any) -> Design:
-        """Return the design with these parameters, and the first value of those not given.
+        """Return the design with these parameters.  Parameters not given have their first value.
 
         Raises
         ------
@@ -170,7 +170,7 @@ generator = decorator(Generator)
 
 
 def bits_of(values: ArrayLike, width: int) -> Bits:
-    """Return whole numbers as bits, least significant first: two's complement where negative.
+    """Return whole numbers as bits, least significant first, negative ones in two's complement.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Search methods: how designs are chosen, and what a method is given to choose them with.
+"""Search methods: ways to choose designs, and the search that a method is given.
 
-A design is a row of positions, one on each axis of the space; a method sees nothing else of it.
+A design is a row of positions, one on each axis of the space.  A method sees only these positions.
 """
 
 from __future__ import annotations
@@ -29,77 +29,77 @@ class Axes(Protocol):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each axis; positions count from 0."""
+        """Return the number of values of each axis.  Positions count from 0."""
 
     @property
     def ordered(self) -> tuple[bool, ...]:
-        """Which axes have an order; the others are choices."""
+        """Return whether each axis has an order.  The others are choices."""
 
     @property
     def coordinates(self) -> tuple[Column | None, ...]:
-        """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
+        """Return the values of each axis on its scale, rising in [0, 1], or None for choices."""
 
 
 class Search(Axes, Protocol):
-    """A search under way, as a method sees it: the space, and the one door to evaluations."""
+    """A search under way, as a method sees it: the space, and the only access to evaluations."""
 
     @property
     def objective_count(self) -> int:
-        """Columns of a loss."""
+        """Return the number of columns of a loss."""
 
     @property
     def constraint_count(self) -> int:
-        """Columns of a violation."""
+        """Return the number of columns of a violation."""
 
     @property
     def room(self) -> int:
-        """How many new designs may still be evaluated; a search ends when there is none."""
+        """Return the number of new designs that may still be evaluated.  The search ends at 0."""
 
     @property
     def evaluated(self) -> int:
-        """How many designs have been evaluated."""
+        """Return the number of evaluated designs."""
 
     @property
     def front(self) -> tuple[Index, Matrix]:
-        """The feasible designs so far that no other dominates, in no order, and their losses."""
+        """Return the feasible designs so far that no other dominates, and their losses."""
 
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
-        """Return losses (n, m), to be minimised, and violations (n, k), met where at most 0.
+        """Return losses (n, m), to be minimised, and violations (n, k), met if at most 0.
 
-        A design that was evaluated before costs no room, nor one that is known to miss a
-        constraint before it is measured.
+        Neither a design that was evaluated before nor a design that is known to miss a constraint
+        before it is measured uses up room.
 
         Raises
         ------
         ContractError
-            The rows are no designs of the space, or more new ones than there is room for.
+            The rows are no designs of the space, or there are more new designs than room.
         """
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
-        """Return which designs (n, d) have been evaluated, or are known to miss a constraint."""
+        """Return whether designs (n, d) are evaluated, or known to miss a constraint."""
 
     def unseen(self, random: np.random.Generator, count: int) -> Index:
-        """Return up to `count` distinct random designs of those that `seen` says nothing of."""
+        """Return up to `count` distinct random designs that are not `seen`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """Something that a study may tell a method: ``search: {options: {eta: 10}}``.
+    """An option of a method in a study: ``search: {options: {eta: 10}}``.
 
-    The type of `default` is that of the option: a bool, a whole number, a number or a text.
+    The option has the type of `default`: a bool, a whole number, a number or a text.
 
     Attributes
     ----------
     name
         An argument of the method's function.
     description
-        What it does, in a line.
+        Its effect, in a line.
     default
-        Its value when the study does not say.
+        Its value if the study has none.
     low, high
-        Where a number makes sense.
+        Range of a number.
     choices
-        The texts that it may be; any when empty.
+        The possible texts, or any text if empty.
     """
 
     name: str
@@ -118,17 +118,17 @@ class Method:
     ----------
     function
         ``function(search, *, seed, population, **options) -> None``: evaluates designs of
-        a `Search` until it has no room, or has nothing more to try.  `seed` decides everything
-        that is random; `population` is how many designs to evaluate together; then one argument
-        for each of `options`.  Everything evaluated counts: there is nothing to return.
+        a `Search` until it has no room, or no design is left to try.  `seed` decides all random
+        choices.  `population` is the number of designs to evaluate together.  One argument for
+        each of `options` follows.  Every evaluated design counts, so there is nothing to return.
     description
-        One line for those who choose.
+        One line that helps to choose.
     budget
-        Designs evaluated when the study does not say.
+        Number of evaluated designs if the study has none.
     population
-        Designs per generation, or batch, when the study does not say.
+        Designs per generation, or batch, if the study has none.
     options
-        What else a study may tell it.
+        Further settings in a study.
     proves
         True for the methods of this program that account for every design: their function takes
         the problem itself.
@@ -144,12 +144,12 @@ class Method:
 
     @property
     def name(self) -> str:
-        """The name of the function, with hyphens: ``tabu-search``."""
+        """Return the name of the function, with hyphens: ``tabu-search``."""
         return str(self.function.__name__).replace("_", "-")
 
     @property
     def summary(self) -> str:
-        """What it does, in a line."""
+        """Return its description in one line."""
         return self.description
 
 

@@ -1,4 +1,4 @@
-"""What a plug-in says of the papers behind it: claims to check and figures to draw again."""
+"""Papers behind a plug-in: claims to check and figures to draw again."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:  # it takes long to import
 ClaimValue = float | bool | str
 
 DOES_NOT_EXIST = "does not exist"
-"""The answer for a quantity that a design or a device has not."""
+"""The answer for a quantity that does not exist for a design or a device."""
 
 
 class Laboratory(Protocol):
-    """What the engine lends to claims and figures that need more than their own package."""
+    """Studies that the engine lends to claims and plots that need more than their own package."""
 
     def designs(self, study: str) -> Mapping[str, NDArray[Any]]:
         """Return all feasible designs of a study (YAML text) as columns."""
 
 
 class PrintedNumbers:
-    """Reads printed numbers, each on request at an end of its rounding.
+    """A reader of printed numbers, each on request at an end of its rounding.
 
     A function of a table of claims whose parameter is called ``printed`` reads its inputs through
-    one.  So the program learns which numbers an answer rests on, and asks again with each of them
-    half a unit of its last digit up or down.
+    one.  So the program learns the numbers that an answer rests on, and repeats the call with each
+    of them half a unit of its last digit up or down.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class PrintedNumbers:
         Parameters
         ----------
         name
-            Its own, such as ``Table I, u1, area``.
+            Name of the number, such as ``Table I, u1, area``.
         written
-            How it is printed.
+            The printed text.
         others
             Further entries of its column: see `last_digit`.
         """
@@ -64,15 +64,15 @@ class PrintedNumbers:
         return float(written) + (end * last_digit(written, others) / 2 if end else 0.0)
 
     def share(self, name: str, written: str, others: Iterable[str] = ()) -> float:
-        """Return a number over what is printed: 1 unless it is moved."""
+        """Return a number over the printed number: 1 unless it is moved."""
         return self.read(name, written, others) / float(written)
 
 
 def last_digit(written: str, others: Iterable[str] = ()) -> float:
-    """Return the unit of the last digit that counts.
+    """Return the unit of the last significant digit.
 
-    Zeros at the end of a whole number count as far as another entry shows as many digits: beside
-    151 the last digit of 140 is a 0, alone it is the 4.
+    Zeros at the end of a whole number are significant if another entry shows as many digits: with
+    151, the last significant digit of 140 is the 0, and without it the 4.
 
     >>> last_digit("1.30"), last_digit("140"), last_digit("140", ["151"]), last_digit("3e3")
     (0.01, 10.0, 1.0, 1000.0)
@@ -95,7 +95,7 @@ def _digits_shown(written: str) -> int:
 
 
 ClaimAnswer = Callable[[Laboratory, PrintedNumbers], ClaimValue]
-"""Gives what models make of a claim, in its unit."""
+"""A function that returns the value of models for a claim, in its unit."""
 
 Draw = Callable[["Sheet", Laboratory], None]
 
@@ -106,12 +106,12 @@ CONTRADICTION = "contradicts itself"
 RESIDUAL = "residual of a fit"
 READING = "depends on a reading"
 JUDGEMENTS = (CONTRADICTION, RESIDUAL, READING)
-"""Verdicts that somebody who knows the paper gives; the others are computed."""
+"""Verdicts of a person who knows the paper.  The others are computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A number or statement that a paper prints, and how ours is found.
+    """A number or statement printed in a paper, and the computation of ours.
 
     Attributes
     ----------
@@ -124,28 +124,28 @@ class Claim:
     where
         Section, table, equation or figure.
     statement
-        What it says, in our words.
+        The claim in our words.
     printed
-        What is printed: a number, a name, a bound such as ``< 0.5``, or True for a statement.
+        The printed value: a number, a name, a bound such as ``< 0.5``, or True for a statement.
     unit
-        Unit of the number, as `dse.algebra.units` reads it; empty for plain numbers.
+        Unit of the number, as `dse.algebra.units` reads it, or empty for plain numbers.
     rounding
-        From where to where a printed number can have been rounded.
+        Range of values that round to a printed number.
     ours
-        What our models give, in the same unit; None when it cannot be checked, or when it depends
-        on the reading.
+        The value of our models, in the same unit, or None if it cannot be checked, or depends on
+        the reading.
     verdict
-        One of `JUDGEMENTS`; empty where it is computed.
+        One of `JUDGEMENTS`, or empty if it is computed.
     against
-        What else the paper prints, and where, that cannot hold beside this; `ours` follows from it.
+        The other printed value, and its place, that contradicts this one.  `ours` follows from it.
     readings
-        What each reading gives, by its words; None for one that gives nothing to compare.
+        Value for each reading, by its words, or None for a reading without a value to compare.
     refers_to
-        Name of the claim that tells the finding of which this one is a part.
+        Name of the claim with the finding of which this one is a part.
     reason
-        Why the verdict is what it is.
+        Reason for the verdict.
     inputs
-        Where every input comes from: ``table``, ``text``, ``read off figure N``.
+        Source of every input: ``table``, ``text``, ``read off figure N``.
     place
         File and line, for messages.
     """
@@ -169,7 +169,7 @@ class Claim:
 
 
 def on_all(holds: Mapping[str, bool]) -> str:
-    """Return on how many of some devices or platforms a statement holds, and where it fails."""
+    """Return the number of devices or platforms for which a statement holds, and the others."""
     failing = [name for name, held in holds.items() if not held]
     if not failing:
         return f"on all {len(holds)}"
@@ -187,10 +187,10 @@ class Figure:
     source
         Paper and figure.
     caption
-        What one sees, in our words, and what is not drawn (measured points, say).
+        Content in our words, and parts that are not drawn (for instance measured points).
     draw
-        Draws it on an empty figure of matplotlib.  Colours, ticks of logarithmic axes, the legend
-        and the size are then the program's: what has one label looks alike in all panels.
+        Draws it on an empty sheet of matplotlib.  The program then sets colours, ticks of
+        logarithmic axes, the legend and the size: the same label looks alike in all panels.
     """
 
     name: str
@@ -200,15 +200,15 @@ class Figure:
 
 
 class PaperFigures(list[Figure]):
-    """The figures of a paper; called with a number and a caption, it adds the decorated one."""
+    """The figures of a paper.  Called with a number and a caption, it adds the decorated one."""
 
     def __init__(self, paper: str, source: str) -> None:
-        """Begin with none, of a paper by its key, and by authors and place."""
+        """Begin with an empty list for a paper, by its key, and by authors and place."""
         super().__init__()
         self._paper, self._source = paper, source
 
     def __call__(self, number: int, caption: str) -> Callable[[Draw], Draw]:
-        """Return what adds a figure that is drawn by a function."""
+        """Return a decorator that adds the drawing function."""
         name, source = f"{self._paper}-{number}", f"{self._source}, figure {number}"
 
         def add(draw: Draw) -> Draw:
@@ -221,7 +221,7 @@ class PaperFigures(list[Figure]):
 def panels(
     sheet: Sheet, titles: Iterable[str], xlabel: str, ylabel: str = "", **bases: int
 ) -> list[Axes]:
-    """Return axes by title, at most four in a row; `bases` are of logarithms, such as ``x=2``."""
+    """Return axes by title, at most four in a row.  `bases` of logarithms, such as ``x=2``."""
     names = [*titles]
     across = min(4, -(-len(names) // 3) if len(names) > 3 else len(names))
     cells = sheet.subplots(-(-len(names) // across), across, squeeze=False).ravel()
@@ -235,7 +235,7 @@ def panels(
 
 
 def note(axes: Axes, text: str, x: float, y: float, **look: Any) -> None:
-    """Write beside a point."""
+    """Write a text next to a point."""
     axes.annotate(text, (x, y), (3, 3), textcoords="offset points", **look)
 
 
@@ -243,7 +243,7 @@ SHADES = (
     *("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9"),
     *("#F5E4EE", "#FFFDE0", "#FBE3D6", "#E3E0F3"),
 )
-"""Light fills of ranges, which carry their names."""
+"""Light fills of ranges that carry their names."""
 
 
 def shade_range(axes: Axes, low: float, high: float, label: str, colour: str) -> None:

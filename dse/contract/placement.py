@@ -24,7 +24,7 @@ MAPPED_IN = "mapped_in"
 """Column of a table of `dse characterise`: the library of its gates."""
 
 KITS = ("asap7", "sky130")
-"""Kits with runs of their own; any other has the runs of all kits together."""
+"""Kits with runs.  Any other kit has the runs of all kits together."""
 
 _RANGE = (10.0, 50.0, 90.0)
 _DEVIATIONS = 2.5631031
@@ -40,8 +40,8 @@ def kit_of(library: str) -> str:
 def routed_over_unplaced(kit: str = "other") -> Mapping[str, NDArray[np.float64]]:
     """Return the 10th, 50th and 90th percentile of metrics, routed over unplaced designs.
 
-    By field of `CoreMetrics`, over the rows of ``placement.csv`` that are of `kit`, or over all
-    if none of them has the figure; a clock stands for its period.
+    By field of `CoreMetrics`, over the rows of ``placement.csv`` with `kit`, or over all rows if
+    those lack the metric.  A ratio of clocks is a ratio of periods.
     """
     rows = read_published(_RUNS).rows
     found = {}
@@ -54,7 +54,7 @@ def routed_over_unplaced(kit: str = "other") -> Mapping[str, NDArray[np.float64]
 
 
 def routed(metrics: CoreMetrics, kit: str) -> CoreMetrics:
-    """Return figures of mapped gates times the medians of routed runs.
+    """Return metrics of mapped gates times the medians of routed runs.
 
     Runs before and after placement have one clock: power follows the slower clock.
     """
@@ -80,7 +80,7 @@ def placed_range(kit: str) -> Mapping[str, NDArray[np.float64]]:
 def placed_uncertainty(kit: str) -> Mapping[str, float]:
     """Return the relative standard uncertainty of metrics of designs as `routed`.
 
-    That of a log-normal factor with the two outer percentiles of `routed_over_unplaced`.
+    It belongs to a log-normal factor with the two outer percentiles of `routed_over_unplaced`.
     """
     return {
         metric: float(np.sqrt(np.expm1((np.log(high / low) / _DEVIATIONS) ** 2)))

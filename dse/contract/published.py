@@ -1,7 +1,7 @@
-"""Tables that papers print, kept as comma-separated values beside a plug-in.
+"""Tables printed in papers, kept as comma-separated values with a plug-in.
 
 A table is UTF-8 text with a header.  Lines that start with ``#`` are remarks: the source, and
-how the columns are to be read.
+the meaning of the columns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SI = {
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """The cells of a table as text, and where they stand.
+    """The cells of a table as text, with their places.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class PublishedTable:
         One mapping per row, from column to cell.  Cells beyond the header have the name None,
         missing ones the value None.
     header_line, lines
-        Where the header and the rows stand, counted from 1.
+        Lines of the header and the rows, counted from 1.
     source
-        What the remark ``# source:`` says, empty where there is none.
+        Text of the remark ``# source:``, or empty.
     """
 
     file: str
@@ -57,14 +57,14 @@ class PublishedTable:
 
     @property
     def designs(self) -> tuple[str, ...]:
-        """What the column ``design`` calls each row."""
+        """Return the cell of each row in the column ``design``."""
         return tuple(row["design"] for row in self.rows)
 
 
 def si_columns(rows: Sequence[Mapping[str, str]], headers: Iterable[str]) -> dict[str, Column]:
     """Return numbers of a table as read-only columns (n,) in SI, under their SI name.
 
-    ``area_um2`` becomes ``area_m2``; a cell without a figure is NaN.
+    ``area_um2`` becomes ``area_m2``.  A cell without a number is NaN.
 
     Examples
     --------

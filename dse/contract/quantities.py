@@ -1,6 +1,6 @@
-"""Quantities, and what has to hold of them: records around functions of columns.
+"""Quantities and conditions on them: records around functions of columns.
 
-A record is made by a decorator, so that what it declares stands beside the function::
+A record is made by a decorator, so that its declaration is next to the function::
 
     @objective(source="definition")
     def power_density_w_per_m2(*, power_w: Rising[Column], area_m2: Falling[Column]) -> Column:
@@ -21,42 +21,42 @@ from dse.contract.columns import Column
 from dse.contract.decorator import decorator
 
 SIZE = "workload_granularity_byte"
-"""The column with the size of an offload; the mean where a study mixes sizes."""
+"""The column with the size of an offload, or the mean if a study mixes sizes."""
 
 SizeColumn = Column | tuple[tuple[Column, float], ...]
-"""The size of all offloads; or each size of a mix with its share (`Objective.over_sizes`)."""
+"""The size of all offloads, or each size of a mix with its share (`Objective.over_sizes`)."""
 
 Function = Callable[..., Column]
-"""Keyword-only arguments name the columns that it takes."""
+"""A function whose keyword-only arguments name its columns."""
 
 
 @dataclass(frozen=True)
 class _Wired:
-    """A function of columns, wired by the names of its arguments; called like a function."""
+    """A function of columns, wired by the names of its arguments and called like a function."""
 
     function: Function
 
     @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def __call__(self, **columns: Any) -> Column:
-        """Return the column that the function makes of `columns`, as quiet as in the engine."""
+        """Return the column of the function for `columns`, without warnings, as in the engine."""
         return self.function(**columns)
 
     @property
     def name(self) -> str:
-        """The name of the function: what a study, a conflict or a failure calls it."""
+        """Return the name of the function, which studies, conflicts and failures use."""
         return str(self.function.__name__)
 
     @property
     def summary(self) -> str:
-        """First line of the function's docstring."""
+        """Return the first line of the function's docstring."""
         return (self.function.__doc__ or "").strip().partition("\n")[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """What a label of a categorical quantity stands for, in words: ``the power cap``.
+    """Meaning of a label of a categorical quantity, in words: ``the power cap``.
 
-    `quantities` are the limits behind it, of which the least counts; a study may lack some.
+    `quantities` are the limits behind it, and the least of them counts.  A study may lack some.
     """
 
     words: str
@@ -65,9 +65,9 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """What a quantity advises about an input: do `above` from its value on, else `below`.
+    """Advice of a quantity about an input: do `above` from its value on, else `below`.
 
-    `column` is the input, for instance ``workload_granularity_byte``; `never` is said where
+    `column` is the input, for instance ``workload_granularity_byte``.  `never` is the advice if
     the quantity does not exist.
     """
 
@@ -79,13 +79,13 @@ class Threshold:
 
 @dataclass(frozen=True, kw_only=True)
 class Alone:
-    """What a study is where the host does the work alone, beside what accelerators do.
+    """A study whose host does the work without accelerators, for comparison.
 
-    `columns` are those that change -> the column that stands for each then, or its number.  The
-    host keeps the `own` columns of the interface and loses its others, as it loses those of stages;
-    what takes one of these is undefined.  Where an own column is not a number above 0, nothing is
-    known of the host alone.  Nor is it compared where no objective is or takes its `cost`: then
-    what it takes counts for nothing.
+    `columns` maps each column that changes to the column that replaces it then, or to a number.
+    The host keeps the `own` columns of the interface and loses its other columns, as well as the
+    columns of stages.  A quantity that takes a lost column is undefined.  If an own column is not a
+    number above 0, the host without accelerators is unknown.  It is compared only if an objective
+    is or takes its `cost`.  Otherwise its cost does not count.
     """
 
     columns: Mapping[str, str | float]
@@ -95,7 +95,7 @@ class Alone:
 
 @dataclass(frozen=True, kw_only=True)
 class Caution:
-    """What an answer warns of where a quantity is `above` a value: ``words``, to read aloud.
+    """A warning of an answer if a quantity is `above` a value: ``words``, to read aloud.
 
     It is reported for studies that have the column `given`.
     """
@@ -106,9 +106,9 @@ class Caution:
 
 
 Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores", "energy", "packet_rate"]
-"""What a simulation of offloads measures: payload per second; mean wait; mean time from arrival to
-end, and the one that one in a hundred exceeds; busy host cores; energy per bit of payload.  What it
-takes as given: bytes of packets per second, in each direction of the link."""
+"""Results of a simulation of offloads: payload per second, mean wait, mean time from arrival to
+end, the time that one in a hundred exceeds, busy host cores, and energy per bit of payload.  The
+last is an input: bytes of packets per second, in each direction of the link."""
 
 
 @dataclass(frozen=True)
@@ -126,46 +126,46 @@ class Objective(_Wired):
     labels
         For a categorical quantity: the names of its codes 0, 1, ...
     partial
-        True when "does not exist" is an answer, as NaN.  A design without the quantity
+        True if "does not exist" is an answer, as NaN.  A design without the quantity
         is infeasible in a study that optimises or bounds it.
     signed
-        True when negative values make sense; otherwise they are refused as a broken model.
+        True if negative values make sense.  Otherwise they are an error of the model.
     grows_with_instances
-        True when another instance, all else equal, must make it larger.
+        True if another instance, all else equal, must make it larger.
     rises_with, falls_with
-        Arguments in which the function never falls, or never rises: those that it annotates as
-        `Rising` or `Falling`, unless they are given.  Proven, not hoped: exact composition of
+        Arguments in which the function never falls, or never rises: those annotated as
+        `Rising` or `Falling`, unless they are given.  Proven, not assumed: exact composition of
         fronts relies on them.
     at_most
-        Columns that the quantity never exceeds, each stage's if staged; proven like the above.
+        Columns that the quantity never exceeds, each stage's if staged.  Proven like the above.
     report
         True for a quantity that belongs in every answer about a design.
     limits, limited
-        For a categorical quantity that tells what limits a design: one `Limit` per label, and
+        For a categorical quantity that names the limit of a design: one `Limit` per label, and
         the quantity that they limit.
     threshold
-        For a quantity from which on something pays: what to do on either side of it.
+        For a quantity from which on something pays: the advice on either side of it.
     alone
-        For the time that the same work takes on the host: what a study is with the host alone.
+        For the time of the same work on the host: the study with only the host.
     staying
-        True for what the sizes of a mix that stay on the host take of it, which an answer tells.
+        True for the share due to sizes of a mix that stay on the host, which answers report.
     caution
-        From which value on an answer warns, and of what.
+        The value from which on an answer warns, and the warning.
     simulated
-        What a simulation measures where this quantity predicts it.
+        The result of a simulation that this quantity predicts.
     over_stages
-        For a quantity of stage columns: how the values of its stages, each alone, become that of
-        the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
+        For a quantity of stage columns: composition of the values of single stages into the value
+        of the chain while its other arguments stay: ``sum``, ``least`` or ``largest``.
     over_sizes
-        For a quantity of one offload that is not linear in its size (`SIZE`): how its values for
-        the sizes of a mix become that of the mix: ``mean`` or ``largest``; ``together`` hands it
-        all sizes at once, smallest first, as pairs of a size and its share.  ``staying``: the mean
-        of the sizes that stay on the host.  Others take the mean size.
+        For a quantity of one offload that is not linear in its size (`SIZE`): composition of its
+        values for the sizes of a mix into the value of the mix: ``mean`` or ``largest``.
+        ``together`` passes all sizes at once, smallest first, as pairs of a size and its share.
+        ``staying``: the mean of the sizes that stay on the host.  Others take the mean size.
     settled_while
         Argument -> column that does not depend on fleets.  While the column is positive, and
-        among designs that are the same outside the stages and reach what is demanded
+        among designs that are the same outside the stages and reach the demand
         (`Requirement.at_least`), the quantity rises and falls as declared when this argument is
-        ignored: all that it changes comes through the others.
+        ignored: all its effects come through the other arguments.
     """
 
     _: KW_ONLY
@@ -195,21 +195,21 @@ class Requirement(_Wired):
     """A constraint that every design has to meet: ``function(...) <= 0``, wired by name.
 
     The violation is relative (1.0 means off by the whole bound), so that violations of
-    different requirements can be compared.  `rule` says it in words.  `rises_with` and `falls_with`
-    are those of an `Objective`.  A requirement that bounds a `quantity` names
-    the column that it is to be `at_most` or `at_least`: every design that meets it keeps to that,
-    and an answer can tell both numbers.
+    different requirements can be compared.  `rule` is the constraint in words.  `rises_with` and
+    `falls_with` are as in `Objective`.  A requirement that bounds a `quantity` names
+    the column that it must be `at_most` or `at_least`.  Every design that meets the requirement
+    keeps to it, and an answer can report both numbers.
 
     Attributes
     ----------
     strict
-        True when reaching the bound is a violation too.
+        True if reaching the bound is a violation too.
     implies
         Quantities that are no arguments -> columns that they reach in every design that meets the
-        requirement: consequences of how the arguments are made, proven like the rest.
+        requirement: consequences of the way the arguments are made, proven like the rest.
     relaxed_by_less, relaxed_by_more
         Columns of the study (``workload_rate_bit_per_s``) of which less, or more, can meet it.
-        When nothing fits, the least change of each that admits a design is looked for.
+        If no design is feasible, the least change of each that admits a design is searched for.
     """
 
     _: KW_ONLY
@@ -240,7 +240,7 @@ class Guard(_Wired):
 
 
 def _directions(function: Function) -> dict[str, tuple[str, ...]]:
-    """Return what a function says of its arguments by `Rising` and `Falling`."""
+    """Return the arguments that a function annotates as `Rising` and `Falling`."""
     written = {name: str(one) for name, one in function.__annotations__.items()}
     return {
         field: tuple(name for name, one in written.items() if word in one)
@@ -249,10 +249,10 @@ def _directions(function: Function) -> dict[str, tuple[str, ...]]:
 
 
 objective = decorator(Objective, _directions)
-"""Makes an `Objective` of the function below it."""
+"""Decorator that makes an `Objective` of the function below it."""
 
 requirement = decorator(Requirement, _directions)
-"""Makes a `Requirement` of the function below it."""
+"""Decorator that makes a `Requirement` of the function below it."""
 
 guard = decorator(Guard)
-"""Makes a `Guard` of the function below it."""
+"""Decorator that makes a `Guard` of the function below it."""

@@ -1,4 +1,4 @@
-"""Finding plug-ins by name; the only user of entry points.
+"""Search for plug-ins by name: the only user of entry points.
 
 May import `dse.errors` and `dse.contract`.
 """

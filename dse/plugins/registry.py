@@ -1,10 +1,10 @@
-"""Finding plug-ins by the names of their entry points: the only user of entry points.
+"""Search for plug-ins by the names of their entry points: the only user of entry points.
 
-An entry point of a group in `GROUPS` leads to one record and has its name, so names are known
-before a record is imported, which is when it is requested.  One in `dse.providers` lists such
-records of tables: it has the name of their group, and leads to names, separated by blanks, by the
-place of a function that returns the record of a name.  One of a group in `PAPERS` leads to
-everything of its kind that a paper has, and has the name of the paper.
+An entry point of a group in `GROUPS` leads to one record and has its name.  So names are known
+before a record is imported, and it is imported on request.  An entry point of `dse.providers` has
+the name of a group and lists records of tables.  It leads to a mapping from the place of a
+function, which returns the record of a name, to names separated by blanks.  An entry point of a
+group in `PAPERS` has the name of a paper and leads to all records of its kind for this paper.
 """
 
 from __future__ import annotations
@@ -53,55 +53,55 @@ GROUPS: Mapping[str, str] = {
     "dse.contract.methods.Method": "dse.methods",
     "dse.contract.functions.Function": "dse.functions",
 }
-"""The group of each kind of record that has an entry point of its own; most commands need few."""
+"""The group of each kind of record that has one entry point per record.  Most commands need few."""
 
 PAPERS: Mapping[str, str] = {
     "dse.contract.papers.Claim": "dse.claims",
     "dse.contract.papers.Figure": "dse.figures",
 }
-"""The group of each kind of which an entry point leads to all that a paper has."""
+"""The group of each kind of record that has one entry point per paper."""
 
 _PROVIDERS = "dse.providers"
-"""The group of what lists records of tables without reading one."""
+"""The group of entry points that list records of tables without reading them."""
 
 APPLIED = (Requirement, Guard)
-"""Kinds that no study names: they apply to every study that has their columns."""
+"""Kinds that are not named in studies: they apply to every study that has their columns."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """An entry point, as the metadata of its distribution or a provider tells it."""
+    """An entry point, from the metadata of its distribution or from a provider."""
 
     kind: type
     entry_point: EntryPoint
     source: Distribution | None
     position: int | None = None
-    """Among the names of a provider, where one lists it: then it leads to a function of a name."""
+    """Position among the names of a provider, if one lists it.  Then it leads to a function."""
 
     @property
     def name(self) -> str:
-        """Name of the entry point."""
+        """Return the name of the entry point."""
         return self.entry_point.name
 
     @property
     def distribution(self) -> str:
-        """Name and version of the distribution; they are read when they are requested."""
+        """Return the name and version of the distribution, which are read on request."""
         return _distribution(self.source)
 
     @property
     def own(self) -> bool:
-        """Whether it comes with this program."""
+        """Return whether it comes with this program."""
         return self.distribution.partition(" ")[0] == DISTRIBUTION
 
     def __str__(self) -> str:
-        """Return the entry point as it is written, and where."""
+        """Return the entry point as it is written, and its distribution."""
         point = self.entry_point
         return f"{point.group}: {point.name} = {point.value} of {self.distribution}"
 
 
 @dataclass(frozen=True)
 class Surveyed:
-    """A plug-in, the names of its records, and why it cannot be used if it cannot."""
+    """A plug-in, the names of its records, and the reason if it cannot be used."""
 
     plugin: Plugin
     names: tuple[str, ...] = ()
@@ -109,38 +109,38 @@ class Surveyed:
 
 
 def kinds_of(groups: Mapping[str, str]) -> tuple[type, ...]:
-    """Return the kinds of record that `GROUPS` or `PAPERS` names."""
+    """Return the kinds of record named in `GROUPS` or `PAPERS`."""
     return tuple(map(resolve_name, groups))
 
 
 def names(kind: type) -> tuple[str, ...]:
-    """Return the names of the records of `kind`, sorted; imports none of them."""
+    """Return the names of the records of `kind`, sorted, without importing them."""
     return tuple(_by_name(kind))
 
 
 def plugins(kind: type) -> tuple[Plugin, ...]:
-    """Return the entry points of `kind` by name, those of this program first; imports nothing."""
+    """Return the entry points of `kind` by name, this program's first, without importing them."""
     return tuple(plugin for same in _by_name(kind).values() for plugin in same)
 
 
 def get(kind: type[Record], name: str, others: Sequence[str] = ()) -> Record:
     """Return the record called `name`, importing no other plug-in.
 
-    `others` may have been meant by a name that is none, the closest one.
+    The closest of `others` is proposed too if `name` is unknown.
 
     Raises
     ------
     UnknownPluginError
-        With the nearest names.
+        The name is unknown.  The message has the nearest names.
     DuplicatePluginError, BrokenPluginError, WrongTypePluginError, MisnamedPluginError
-        Naming the entry point and its distribution.
+        The entry point cannot be used.  The message has it and its distribution.
     """
     if name not in _by_name(kind):
         word = kind.__name__.lower()
         if instead := removed.remedy("plugin", f"{word}.{name}"):
             raise UnknownPluginError(f"{word} {name!r} was {removed.RULE}", instead)
         known = (*names(kind), *get_close_matches(name, others, 1, 0.5))
-        vague = len(known) > FEW_NAMES or len(name) < 5  # else a list tells more than a guess
+        vague = len(known) > FEW_NAMES or len(name) < 5  # else a list is clearer than a guess
         remedy = nearest(name, known, 0.5 if vague else 0.7)
         lost = [str(provider.error) for provider in _broken(kind)]  # it may be of one
         raise UnknownPluginError(f"{name!r} is not a known {word}", "; ".join([remedy, *lost]))
@@ -154,7 +154,7 @@ def records(kind: type[Record]) -> dict[str, Record]:
     Raises
     ------
     PluginError
-        Of papers, which are whole or not there.
+        Records of papers cannot be used, since they are complete or absent.
     """
     for surveyed in survey(kind):
         if surveyed.error is not None and _of_papers(kind):
@@ -170,7 +170,7 @@ def records(kind: type[Record]) -> dict[str, Record]:
 
 
 def in_order(kind: type) -> Sequence[Plugin]:
-    """Return the plug-ins of `kind` that can be used: by module, and as it lists them."""
+    """Return the plug-ins of `kind` that can be used, by module and in the order of each module."""
     return _in_order(kind)
 
 
@@ -181,7 +181,7 @@ def _in_order(kind: type) -> Sequence[Plugin]:
 
 
 def survey(kind: type) -> tuple[Surveyed, ...]:
-    """Import every plug-in of `kind`; one that cannot be used says why, and stops no other."""
+    """Import every plug-in of `kind`.  An unusable plug-in has its error, and the others go on."""
     found = [*_broken(kind)]
     for plugin in plugins(kind):
         try:
@@ -216,7 +216,7 @@ class Catalogue(Mapping[str, Record]):
         return get(self.kind, name)
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is an entry point of this name, without importing it."""
+        """Return whether there is an entry point of this name, without importing it."""
         return name in _by_name(self.kind)
 
     def __iter__(self) -> Iterator[str]:
@@ -224,12 +224,12 @@ class Catalogue(Mapping[str, Record]):
         return iter(dict.fromkeys([*(one.name for one in in_order(self.kind)), *names(self.kind)]))
 
     def __len__(self) -> int:
-        """Return how many names there are."""
+        """Return the number of names."""
         return len(_by_name(self.kind))
 
 
 def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
-    """Return the plug-ins of `kind`, those of one name together."""
+    """Return the plug-ins of `kind` by name, with all plug-ins that share it."""
     return _read_metadata(kind)[0]
 
 
@@ -240,7 +240,7 @@ def _broken(kind: type) -> tuple[Surveyed, ...]:
 
 @cache
 def _read_metadata(kind: type) -> tuple[Mapping[str, tuple[Plugin, ...]], tuple[Surveyed, ...]]:
-    """Return what `_by_name` and `_broken` return."""
+    """Return the results of `_by_name` and `_broken`."""
     group = {**GROUPS, **PAPERS}[_path(kind)]
     found = [Plugin(kind, point, point.dist) for point in _every_point().select(group=group)]
     broken = []
@@ -298,7 +298,7 @@ def _distribution(distribution: Distribution | None) -> str:
 
 
 def _place(plugin: Plugin) -> tuple[str, int, str]:
-    """Return where a loaded record stands: its module, and its position among what is in it."""
+    """Return the place of a loaded record: its module, and its position in the module."""
     point = plugin.entry_point
     if plugin.position is not None:
         return point.module, plugin.position, plugin.name
@@ -316,7 +316,7 @@ def _usable(plugin: Plugin) -> tuple[Any, ...]:
         It cannot be used.
     """
     same = _by_name(plugin.kind)[plugin.name]
-    # what a study names is ambiguous then; what applies to every study still does
+    # A name in a study is ambiguous then.  A record that applies to every study is not.
     if len(same) > 1 and not (plugin.own and plugin.kind in APPLIED):
         raise DuplicatePluginError(
             f"two plug-ins are called {plugin.name!r}: {same[0]} and {same[1]}",
@@ -330,7 +330,7 @@ def _usable(plugin: Plugin) -> tuple[Any, ...]:
 
 @cache
 def _loaded(plugin: Plugin) -> tuple[Any, ...] | PluginError:
-    """Return the records that an entry point leads to, or why it leads to none."""
+    """Return the records of an entry point, or the error if it has none."""
     try:
         loaded = _imported(plugin)
     except BrokenPluginError as error:
@@ -340,11 +340,11 @@ def _loaded(plugin: Plugin) -> tuple[Any, ...] | PluginError:
 
 
 def _imported(plugin: Plugin) -> Any:
-    """Return what an entry point leads to, or its function of a name gives."""
+    """Return the object of an entry point, or the result of its function for a name."""
     try:
         loaded = plugin.entry_point.load()
         return loaded if plugin.position is None else loaded(plugin.name)
-    except FOREIGN as error:  # whatever a foreign module does on import
+    except FOREIGN as error:  # any error of a foreign module on import
         raise BrokenPluginError(
             f"plug-in {plugin} fails to load: {type(error).__name__}: {error}",
             "repair it, or uninstall its distribution",
@@ -352,7 +352,7 @@ def _imported(plugin: Plugin) -> Any:
 
 
 def _fault(plugin: Plugin, found: Sequence[Any]) -> PluginError | None:
-    """Return what is wrong with what an entry point leads to."""
+    """Return the error of the records of an entry point, if any."""
     kind = plugin.kind.__name__
     for record in found:
         name = getattr(record, "name", None)
