@@ -8,7 +8,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Base:
-    """A base unit: how it is shown, what else it may be called, its prefixes, an example."""
+    """A base unit: its symbol, other names, prefixes and an example."""
 
     symbol: str
     also: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ BASES = {
     "offload": Base("offload", ("offloads",), "kMGTP", counted=True),
     "cycle": Base("cycle", ("cycles",), counted=True),
 }
-"""By the name that stands in a suffix."""
+"""Base units by their name in a suffix."""
 
 # A clock's "cycle" is plural before "per" only: `duty_cycle` is a plain number.
 PLURAL = {"cycle": "cycles"}
@@ -50,7 +50,7 @@ def _spellings() -> dict[str, tuple[Fraction, str]]:
     """Return every base unit with every prefix, as ``{text: (factor, base)}``."""
     table: dict[str, tuple[Fraction, str]] = {}
     for name, base in BASES.items():
-        # in m2 a prefix stands before the m
+        # in m2 a prefix comes before the m
         factors = {p: Fraction(10) ** (DECIMAL[p] * base.power) for p in ("", *base.prefixes)}
         if base.binary:
             factors |= {prefix: Fraction(value) for prefix, value in BINARY.items()}

@@ -1,4 +1,4 @@
-"""The numbers that constraints compare quantities with."""
+"""Numbers that constraints compare quantities with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dse.algebra.expression_grammar import LabelCode
 
 
 def compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
-    """Return each number that is one side of a comparison, and what stands beside it."""
+    """Yield each number that is one side of a comparison, with the quantity on the other side."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -25,14 +25,14 @@ def compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
 
 
 def with_number(constraint: Expression, order: int, number: float) -> Expression:
-    """Return a constraint with another number at a place among those that it compares."""
+    """Return a constraint with another number at place `order` among its compared numbers."""
     tree = copy.deepcopy(constraint.tree)
     list(compared(tree))[order][0].value = number
     return replace(constraint, tree=tree)
 
 
 def with_named_bounds(constraint: Expression, stem: str) -> tuple[Expression, dict[str, float]]:
-    """Return a constraint that takes its numbers from columns, and what they are today.
+    """Return a constraint that takes its numbers from columns, and the present numbers.
 
     The columns are called `stem` and the place of the number.
     """

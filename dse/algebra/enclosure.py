@@ -1,9 +1,10 @@
-"""Enclosures of columns: what elementwise functions return when designs come as ranges.
+"""Enclosures of columns: results of elementwise functions for ranges of designs.
 
 A function, given an `Enclosure` for a column, computes with it as with an array and returns an
 enclosure that holds its value for every design of the range.  IEEE arithmetic rounds
-monotonically, so the ends hold for the computed numbers themselves, not only for the real ones;
-no function has to declare anything.  What cannot be bounded becomes NaN, which proves nothing.
+monotonically, so the ends hold for the computed numbers themselves, not only for the real ones.
+No function has to declare anything.  A value that cannot be bounded becomes NaN, which proves
+nothing.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ WIDER = 1e-14
 """Relative error allowed for functions that numpy may round either way."""
 
 Ends = tuple[Column, Column]
-"""Low and high end of a column; NaN where unknown."""
+"""Low and high end of a column, or NaN if unknown."""
 
 
 class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
-    """A column that lies between `low` and `high`, both of one shape; NaN where unknown.
+    """A column that lies between `low` and `high`, both of one shape, or NaN if unknown.
 
-    Where neither end is NaN, no number between them is.
+    If neither end is NaN, no number between them is NaN.
     """
 
     def __init__(self, low: Column, high: Column) -> None:
@@ -38,7 +39,7 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the column."""
+        """Return the shape of the column."""
         return self.low.shape
 
     def __getitem__(self, chosen: Any) -> Enclosure:
@@ -50,11 +51,11 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
         return Enclosure(self.low.reshape(shape), self.high.reshape(shape))
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refuse to become an array, which could not hold both ends."""
+        """Raise TypeError, since an array cannot hold both ends."""
         raise TypeError("a range of values is no array")
 
     def __bool__(self) -> bool:
-        """Refuse to be a condition."""
+        """Raise TypeError, since a range is no condition."""
         raise TypeError("a range of values is no condition")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -66,7 +67,7 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(
         self, function: Any, types: Any, arguments: Any, options: Mapping[str, Any]
     ) -> Any:
-        """Enclose ``numpy.where`` and ``numpy.clip``, and say how many dimensions there are."""
+        """Enclose ``numpy.where`` and ``numpy.clip``, and return the number of dimensions."""
         if function is np.ndim:
             return len(self.shape)
         if function is np.clip and len(arguments) == 3 and not options:
@@ -75,12 +76,12 @@ class Enclosure(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 class Condition:
-    """A comparison of enclosures: where it `holds` for every design, and where it `fails`."""
+    """A comparison of enclosures, which `holds` or `fails` for every design of a row."""
 
     __array_ufunc__ = None
 
     def __init__(self, holds: NDArray[np.bool_], fails: NDArray[np.bool_]) -> None:
-        """Keep what is certain."""
+        """Keep the rows that are certain."""
         self.holds, self.fails = holds, fails
 
     def __array_function__(
@@ -90,21 +91,21 @@ class Condition:
         return _where_only(function, arguments, options)
 
     def __bool__(self) -> bool:
-        """Refuse to decide for a whole range at once."""
+        """Raise TypeError, since a comparison may be both true and false within a range."""
         raise TypeError("a comparison of ranges may be neither true nor false")
 
     def __and__(self, other: Any) -> Condition:
-        """Hold where both do."""
+        """Return a condition that holds if both hold."""
         also = _condition(other)
         return Condition(self.holds & also.holds, self.fails | also.fails)
 
     def __or__(self, other: Any) -> Condition:
-        """Hold where one does."""
+        """Return a condition that holds if either holds."""
         also = _condition(other)
         return Condition(self.holds | also.holds, self.fails & also.fails)
 
     def __invert__(self) -> Condition:
-        """Hold where this fails."""
+        """Return a condition that holds if this one fails."""
         return Condition(self.fails, self.holds)
 
     __rand__, __ror__ = __and__, __or__
@@ -120,7 +121,7 @@ def _condition(value: Any) -> Condition:
 
 
 def ends(value: Any) -> Ends:
-    """Return both ends of an enclosure; a plain column is its own ends."""
+    """Return both ends of an enclosure.  The ends of a plain column are the column itself."""
     if isinstance(value, Enclosure):
         return value.low, value.high
     column = np.asarray(value, dtype=np.float64)
@@ -128,14 +129,14 @@ def ends(value: Any) -> Ends:
 
 
 def is_exact(value: Any) -> bool:
-    """Tell a plain column, or a tuple of plain columns, from what is only enclosed."""
+    """Return whether a value is a plain column, or a tuple of plain columns."""
     if isinstance(value, tuple):
         return not any(isinstance(part, Enclosure) for part in value)
     return not isinstance(value, Enclosure)
 
 
 def hull(values: Sequence[Any]) -> Enclosure:
-    """Return what encloses all of some columns and enclosures."""
+    """Return an enclosure of all given columns and enclosures."""
     lows, highs = zip(*map(ends, values), strict=True)
     return Enclosure(reduce(np.minimum, lows), reduce(np.maximum, highs))
 
@@ -266,7 +267,7 @@ UFUNCS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.equal: _equal,
     np.not_equal: lambda a, b: ~_equal(a, b),
 }
-"""What encloses a function, or is certain about a comparison, from the ends of its arguments."""
+"""Enclosure of a function, or certainty of a comparison, from the ends of its arguments."""
 
 
 def _where_only(function: Any, arguments: Any, options: Mapping[str, Any]) -> Any:

@@ -2,11 +2,11 @@
 
 Allowed are numbers, names of quantities, quantities with a unit, ``+ - * /``, ``**`` with a
 small literal exponent, comparisons (also chained), ``and``, ``or`` and the functions in
-`FUNCTIONS`.  A name is a quantity with its unit suffix (``power_w``), or without it where
+`FUNCTIONS`.  A name is a quantity with its unit suffix (``power_w``), or without it if
 only one quantity fits (``power``).  A side of a comparison may be a value with its unit
-(``power <= 30 mW``); inside arithmetic such a value is quoted (``power + '5 mW'``).  A bare
-number is SI.  Texts are compared with ``==`` and ``!=`` (``tool == 'a'``).  Everything else is
-refused, so that an expression from anywhere is safe to read.
+(``power <= 30 mW``).  Inside arithmetic such a value is quoted (``power + '5 mW'``).  A bare
+number is SI.  Texts are compared with ``==`` and ``!=`` (``tool == 'a'``).  Everything else is an
+error, so that an expression from any source is safe to read.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from dse.contract.columns import Column
 from dse.errors import ExpressionError, nearest
 
 TOLERANCE = 1e-12
-"""Relative: losses are rounded to it (`dse.model.evaluation`), constraints met within it."""
+"""Relative tolerance: losses are rounded to it, and constraints are met within it."""
 
 VIOLATED = float(np.finfo(np.float64).eps)
-"""Violation of what must not be equal, where it is."""
+"""Violation of an inequality whose sides are equal but must not be."""
 
 
 def met_when_equal(violation: Any, equal: Any, *, strict: bool = False) -> Any:
-    """Return a violation that is 0 where both sides are equal; `VIOLATED` if they must not be."""
+    """Return a violation that is 0 if both sides are equal, or `VIOLATED` if they must not be."""
     return np.where(equal, VIOLATED if strict else 0.0, violation)
 
 
@@ -55,7 +55,7 @@ LENGTH_LIMIT = 1000
 """Characters of an expression."""
 
 LEAST = float(np.finfo(np.float64).tiny)
-"""Violations are relative to no less than this."""
+"""Least denominator of a relative violation."""
 
 _STRICT = (ast.Lt, ast.Gt, ast.NotEq)
 
@@ -71,7 +71,7 @@ class Expression:
     Attributes
     ----------
     text
-        As it was written.
+        The written text.
     names
         The quantities it needs, with their unit suffix.
     is_constraint
@@ -86,11 +86,11 @@ class Expression:
     tree: ast.expr
 
     def violation(self, columns: Mapping[str, Column]) -> Column:
-        """Return by how much each design misses the constraint: <= 0 exactly where it holds.
+        """Return the miss of each design, which is <= 0 exactly if the constraint holds.
 
         A comparison is measured relative to its bound, which is the side that is a nonzero
         number, otherwise its right side: 1.0 means off by the whole bound.  ``and`` is the
-        largest violation, ``or`` the smallest; NaN on either side of a comparison is +inf.
+        largest violation, ``or`` the smallest.  NaN on either side of a comparison is +inf.
         Sides that differ by no more than `TOLERANCE` are equal.
 
         Raises
@@ -139,7 +139,7 @@ def parse_expression(
     *,
     constant: bool = False,
 ) -> Expression:
-    """Read an expression over the quantities `names`.
+    """Return an expression over the quantities `names`.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def parse_expression(
     names
         Known quantities, with their unit suffix.
     labels
-        Quantities that are texts; these are compared with ``==`` and ``!=`` only.
+        Quantities that are texts.  These are compared with ``==`` and ``!=`` only.
     constant
-        Whether it may do without any of them: ``16 / 2``.
+        If True, it may have no quantity: ``16 / 2``.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def parse_expression(
     source = as_read(text)
     reader = ExpressionReader(source, names, labels)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python comments on odd literals; the reader checks them.
+        warnings.simplefilter("ignore")  # Python warns of odd literals that the reader checks.
         try:
             body = ast.parse(source, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -176,12 +176,18 @@ def parse_expression(
 
 
 def as_read(text: str) -> str:
-    """Return the text of an expression as the positions in its tree count it."""
+    """Return the text of an expression to which the positions in its tree refer."""
     return _quote_quantities(_clean(text))
 
 
 def _clean(text: str) -> str:
-    """Refuse what is too long, too deep or not printable, before the parser sees it."""
+    """Return the text without line breaks, before the parser reads it.
+
+    Raises
+    ------
+    ExpressionError
+        The text is too long, too deep or not printable.
+    """
     if len(text) > LENGTH_LIMIT:
         raise ExpressionError(
             f"an expression of {len(text)} characters is too long",
@@ -217,7 +223,7 @@ def _quote_quantities(source: str) -> str:
 
 
 def is_float(text: str) -> bool:
-    """Tell whether a text reads as a floating-point number, ``nan`` and ``inf`` among them."""
+    """Return whether a text reads as a floating-point number, including ``nan`` and ``inf``."""
     try:
         float(text)
     except ValueError:
@@ -266,10 +272,10 @@ def _sized(node: ast.expr, columns: Mapping[str, Column]) -> tuple[Any, Any]:
 
 
 def _missed(operator: ast.cmpop, one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
-    """Return by how much one comparison is missed, relative to its bound.
+    """Return the miss of one comparison, relative to its bound.
 
-    Sides are equal within the tolerance of their largest term: a + b <= c holds where a + b is a
-    rounding more than c.
+    Sides are equal within the tolerance of their largest term: a + b <= c holds if a + b exceeds
+    c by a rounding error.
     """
     (left, left_size), (right, right_size) = one, other
     difference = left - right

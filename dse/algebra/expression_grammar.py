@@ -1,4 +1,4 @@
-"""The closed grammar of expressions: what a syntax tree may hold, with names and units resolved."""
+"""The closed grammar of expressions: allowed syntax trees, with names and units resolved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dse.algebra import units
 from dse.errors import ExpressionError, UnitError, nearest
 
 DEPTH_LIMIT = 60
-"""Nesting of an expression; a sum of n terms is n deep."""
+"""Nesting of an expression.  A sum of n terms is n deep."""
 
 EXPONENT_LIMIT = 8
 """Largest literal exponent."""
@@ -31,7 +31,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "min": np.minimum,
     "sqrt": np.sqrt,
 }
-"""Functions by name; ``min`` and ``max`` take two or more arguments, the others one."""
+"""Functions by name.  ``min`` and ``max`` take two or more arguments, the others one."""
 
 OPERATIONS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: np.add,
@@ -42,7 +42,7 @@ OPERATIONS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.USub: np.negative,
     ast.UAdd: np.positive,
 }
-"""Operators by the node that stands for them."""
+"""Operators by their syntax node."""
 
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _SAME_UNIT = ("abs", "ceil", "floor", "max", "min")
@@ -57,11 +57,11 @@ _UNKNOWN = "an unknown unit"
 
 
 Labels = Mapping[str, Sequence[str]]
-"""Quantities that are texts, and the texts by the numbers that stand for them."""
+"""Quantities that are texts, and the texts by the numbers that encode them."""
 
 
 class LabelCode(float):
-    """The number of a text that a constraint compares with: nothing between two of them exists."""
+    """The number that encodes a text in a comparison, without meaning between two codes."""
 
 
 Sided = tuple[ast.expr, str]
@@ -69,10 +69,10 @@ Sided = tuple[ast.expr, str]
 
 
 class ExpressionReader:
-    """Checks a syntax tree against the grammar, resolving names and quantities on the way."""
+    """Check of a syntax tree against the grammar, which resolves names and quantities."""
 
     def __init__(self, source: str, names: Collection[str], labels: Labels) -> None:
-        """Read a tree parsed from `source`; `used` collects which of `names` it needs."""
+        """Read a tree parsed from `source`.  `used` collects the needed ones of `names`."""
         self.source = source
         self.labels = labels
         self.known = frozenset(names)
@@ -99,7 +99,7 @@ class ExpressionReader:
         return node
 
     def _compared_texts(self, node: ast.Compare) -> list[Sided]:
-        """Return the sides of a comparison with a text; none where the sides are numbers."""
+        """Return the sides of a comparison with a text, or no sides if they are numbers."""
         sides = [node.left, *node.comparators]
         name = next((s for s in sides if isinstance(s, ast.Name) and s.id in self.labels), None)
         if name is None:
@@ -119,7 +119,7 @@ class ExpressionReader:
         return [(side, "") for side in sides]
 
     def _sides(self, sides: list[ast.expr], depth: int) -> list[tuple[ast.expr, str]]:
-        """Check the sides of a comparison; a value beside a name is read in the name's unit."""
+        """Check the sides of a comparison.  A value next to a name is read in the name's unit."""
         read: list[tuple[ast.expr, str]] = []
         for position, side in enumerate(sides):
             beside = sides[max(0, position - 1) : position + 2]
@@ -199,7 +199,7 @@ class ExpressionReader:
         return node, unit if name in _SAME_UNIT or unit == _NUMBER else _UNKNOWN
 
     def _resolve(self, name: str) -> str:
-        """Return the quantity that `name` means, with its unit suffix."""
+        """Return the quantity called `name`, with its unit suffix."""
         if name in self.known:
             return name
         stems = {known: units.stem(known) for known in self.known}
@@ -220,7 +220,7 @@ class ExpressionReader:
         )
 
     def _common_unit(self, one: Sided, other: Sided, node: ast.expr) -> str:
-        """Return the unit of two values that are added or compared; 0 has any unit."""
+        """Return the unit of two values that are added or compared.  0 has any unit."""
         (_, left), (_, right) = one, other
         if left == right:
             return left
@@ -249,7 +249,7 @@ class ExpressionReader:
 
 
 def _named(node: ast.expr) -> str:
-    """Return what a node names: ``area``, or ``des.area`` of one stage; empty for anything else."""
+    """Return the name of a node: ``area``, ``des.area`` of one stage, or an empty text."""
     match node:
         case ast.Name(id=name):
             return name
@@ -266,7 +266,7 @@ def _limit(depth: int) -> None:
 
 
 def _converted(convert: Callable[..., Any], *arguments: str) -> Any:
-    """Convert a quantity, telling a wrong unit as an error of the expression."""
+    """Convert a quantity, and raise a wrong unit as an error of the expression."""
     try:
         return convert(*arguments)
     except UnitError as error:
@@ -274,7 +274,7 @@ def _converted(convert: Callable[..., Any], *arguments: str) -> Any:
 
 
 def _literal_exponent(node: ast.expr) -> float | None:
-    """Return the size of a checked number, perhaps signed; None for anything else."""
+    """Return the size of a checked number, perhaps signed, or None for any other node."""
     if isinstance(node, ast.UnaryOp):
         return _literal_exponent(node.operand)
     if isinstance(node, ast.Constant) and isinstance(node.value, float):
@@ -283,5 +283,5 @@ def _literal_exponent(node: ast.expr) -> float | None:
 
 
 def short(text: str) -> str:
-    """Return a text in quotes, its end cut off when it is long."""
+    """Return a text in quotes, with its end cut off if it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -1,4 +1,4 @@
-"""Signs and magnitudes: which numbers cannot be of their unit, and which are an accident."""
+"""Signs and magnitudes: numbers that their unit excludes, and likely accidents."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Collection
 from dse.algebra import units
 
 MOST = {"hz": 20e9, "m2": 0.1, "w": 1e5, "w_per_m2": 1e8}
-"""Numbers above are questioned: 20 GHz, twice a wafer, 100 kW, 100 W/mm2."""
+"""Largest plausible numbers: 20 GHz, twice a wafer, 100 kW, 100 W/mm2."""
 
 BEYOND = 1e30
-"""Of any unit."""
+"""Largest plausible number of any other unit."""
 
 _SIGNED = re.compile(
     r"(^|_)(wns|tns|slack|margin|delta|change|difference|skew|offset|error|saved)(_|$)"
@@ -35,11 +35,11 @@ MISSING = "write nothing where it was not measured, or remove the row"
 def fault_of(
     value: float, name: str, *, signed: bool = False, zero: bool = False
 ) -> tuple[str, str] | None:
-    """Return rule and remedy where a number in SI cannot be of the quantity called `name`.
+    """Return rule and remedy if a number in SI cannot be of the quantity called `name`.
 
-    What has a unit is not negative but for differences, and areas, clocks, total power and energy
-    are not 0.  With `signed`, the study states which numbers are legal; with `zero`, it compares
-    them with 0, which is meant then, and a time is a slack.  A number above `MOST` is questioned.
+    Values with a unit are not negative except differences.  Areas, clocks, total power and energy
+    are not 0.  With `signed`, the study states the legal numbers.  With `zero`, it compares them
+    with 0, which is intended then, and a time is a slack.  A number above `MOST` is questioned.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def fault_of(
 
 
 def compared_with_zero(rules: Collection[str]) -> set[str]:
-    """Return the names that rules compare with 0: such a number is meant, and has a sign.
+    """Return the names that rules compare with 0, whose numbers may be 0 and have a sign.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The bounds in a constraint: what each limits, and the constraint with another value."""
+"""Bounds in a constraint: the limited quantities, and the constraint with another value."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError
 
 DIGITS = 5
-"""Significant digits of a value that is shown: rounding moves it by less than 0.01 %."""
+"""Significant digits of a shown value: rounding moves it by less than 0.01 %."""
 
 NEAR = 1e-6
-"""How far beyond a value, relative to it, a nicer one is tried."""
+"""Relative distance within which a shorter number is tried in place of a value."""
 
 _UP = (ast.Lt, ast.LtE)
 _DOWN = (ast.Gt, ast.GtE)
@@ -26,26 +26,26 @@ _STRICT = (ast.Lt, ast.Gt)
 
 @dataclass(frozen=True)
 class ConstraintThreshold:
-    """One number that a constraint compares with.
+    """One number in a comparison of a constraint.
 
     Attributes
     ----------
     quantity
-        What is compared with it.
+        The quantity compared with it.
     rest
         The constraint with this comparison taken as met.
     name
-        Name that carries the unit of the number; empty where it has none.
+        Name that carries the unit of the number, or empty if it has no unit.
     value
         The number in SI.
     up, down
-        Whether a larger, or a smaller, number is looser; both for an equality.
+        True if a larger, or a smaller, number is looser.  Both are True for an equality.
     strict
-        Whether the quantity has to be beyond the number, not at it.
+        True if the quantity must be beyond the number, not at it.
     source, span
-        The constraint's text as it is read, and where in it the number stands.
+        The constraint's text as it is read, and the positions of the number in it.
     quoted
-        Whether the constraint itself holds quotes; otherwise reading it put them there.
+        True if the constraint itself holds quotes.  Otherwise reading it put them there.
     """
 
     quantity: Expression
@@ -60,7 +60,7 @@ class ConstraintThreshold:
     quoted: bool
 
     def text(self, number: str) -> str:
-        """Return the constraint with `number` written in place of the bound's."""
+        """Return the constraint with `number` written in place of the bound."""
         start, end = self.span
         text = f"{self.source[:start]}{number}{self.source[end:]}"
         return text if self.quoted else text.replace("'", "")
@@ -109,14 +109,14 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _names(node: ast.expr) -> frozenset[str]:
-    """Return the quantities of a node; a function's name is none."""
+    """Return the quantities of a node.  A function's name is not one."""
     functions = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
     names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
     return frozenset(part.id for part in names if id(part) not in functions)
 
 
 def _unit_of(source: str, number: ast.expr) -> str:
-    """Return a name that carries the unit in which a number is written; empty without one."""
+    """Return a name that carries the unit in which a number is written, or empty without one."""
     written = (ast.get_source_segment(source, number) or "").strip("'\"")
     try:
         _, suffix = units.parse_any(written)
@@ -148,9 +148,9 @@ def _replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
 def candidates(
     value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False
 ) -> list[str]:
-    """Return texts to try for a value, the nicest first; the last is `written`.
+    """Return texts to try for a value, the nicest first.  The last is `written`.
 
-    A value that was found by bisection may be a rounding short of a number with few digits.
+    A value found by bisection may miss a number with few digits by a rounding error.
     """
     safe = written_bound(value, name, up=up, beyond=beyond, whole=whole)
     other = written_bound(value, name, up=not up, whole=whole)
@@ -163,8 +163,8 @@ def written_bound(
 ) -> str:
     """Return a value in SI with the unit of `name` in few digits, never on the wrong side of it.
 
-    It is rounded `up` or down, `beyond` the value where that itself will not do, and `whole` where
-    only whole numbers make sense.
+    It is rounded `up` or down.  With `beyond`, it must differ from the value.  With `whole`, it is
+    a whole number.
     """
     if whole:
         return _join(f"{math.ceil(value) if up else math.floor(value)}", units.label(name))

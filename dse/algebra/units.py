@@ -1,10 +1,10 @@
-"""Units: the one place where a written quantity becomes an SI float, and back.
+"""Units: conversion of a written quantity to an SI float, and back.
 
 A bare float is SI and its unit is the longest suffix of its name that is a unit:
-``rate_bit_per_s`` is in bit/s, ``latency_s_per_byte`` in s/B; a name without such a suffix is
+``rate_bit_per_s`` is in bit/s, ``latency_s_per_byte`` in s/B.  A name without such a suffix is
 dimensionless.  A suffix is ``<base>`` or ``<base>_per_<base>...`` over the closed table of
-`dse.algebra.base_units`.  Nothing is converted but prefixes: bits, bytes, cycles, tasks,
-offloads and operations stay apart, and so do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024; a
+`dse.algebra.base_units`.  Only prefixes are converted: bits, bytes, cycles, tasks,
+offloads and operations stay apart, and so do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024.  A
 prefix of an area is squared.
 """
 
@@ -33,9 +33,9 @@ _LONGEST_TEXT = 100
 
 @lru_cache(maxsize=4096)
 def suffix(name: str) -> str:
-    """Return the unit suffix of a quantity's name, ``""`` when it is dimensionless.
+    """Return the unit suffix of a quantity's name, ``""`` if it is dimensionless.
 
-    A base unit alone is a name: ``w`` may count words.
+    A name that is a base unit has no suffix: ``w`` may count words.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def suffix(name: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def stem(name: str) -> str:
-    """Return a quantity's name without its unit suffix; a unit alone is a name."""
+    """Return a quantity's name without its unit suffix.  A name that is a unit is kept."""
     unit = suffix(name)
     return name.removesuffix(unit).removesuffix("_") or name if unit else name
 
@@ -70,7 +70,7 @@ def label(name: str) -> str:
 
 
 def parse(text: str | float, name: str) -> float:
-    """Return in SI what was written for the quantity called `name`.
+    """Return in SI the value written for the quantity called `name`.
 
     The result is the float nearest to the exact decimal value, rounded once.
 
@@ -112,7 +112,7 @@ def parse_any(text: str | float) -> tuple[float, str]:
 
 
 def parse_clock(text: str | float) -> float:
-    """Return the clock that is written, as itself or as its period.
+    """Return a clock that is written as a frequency or as its period.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def parse_clock(text: str | float) -> float:
 
 
 def factor(unit: str) -> tuple[Fraction, str]:
-    """Return what a value in a written unit is multiplied by, and the suffix of the SI unit.
+    """Return the factor from a written unit to SI, and the suffix of the SI unit.
 
     Examples
     --------
@@ -139,8 +139,8 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     """Return one factor and unit label that suit a column in SI: divide by the factor.
 
     The largest value gets one to three digits before the point.  Zero has no scale: it has no
-    prefix, an area is in mm2.  Other areas are in um2 below 0.01 mm2; bits, bytes, operations,
-    tasks and cycles are not prefixed below 10 000, and bytes are in KiB, MiB, ... when all are
+    prefix, an area is in mm2.  Other areas are in um2 below 0.01 mm2.  Bits, bytes, operations,
+    tasks and cycles have no prefix below 10 000.  Bytes are in KiB, MiB, ... if all are
     whole multiples.
     """
     unit = suffix(name)
@@ -156,7 +156,7 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
 
 
 def show(value: float, name: str) -> str:
-    """Return a value in SI in a readable form with its unit; ``"none"`` for NaN, or ``"infinite"``.
+    """Return a value in SI in a readable form with its unit, or ``"none"``, or ``"infinite"``.
 
     Four significant digits, and never fewer than the digits before the point.
 
@@ -174,7 +174,7 @@ def show(value: float, name: str) -> str:
 
 
 def show_exactly(value: float, name: str) -> str:
-    """Return a value in SI as `show` does, with all its digits where that would round it.
+    """Return a value in SI as `show` does, with all its digits if that would round it.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def show_exactly(value: float, name: str) -> str:
 
 
 def exact_text(value: float, name: str) -> str:
-    """Return text that `parse` reads back as exactly `value`, with a prefix where that can be."""
+    """Return text that `parse` reads back as exactly `value`, with a prefix if possible."""
     factor, unit = scale([value], name)
     if unit and math.isfinite(value / factor):
         for digits in (f"{value / factor:.12g}", f"{float(value / factor)!r}"):
@@ -204,7 +204,7 @@ def written(value: float, name: str) -> str | float:
 
 
 def example(name: str) -> str:
-    """Return a value with its unit as one would write it for the quantity called `name`."""
+    """Return a value with its unit as a user would write it for the quantity called `name`."""
     unit = suffix(name)
     if not unit:
         return "1"
@@ -241,7 +241,7 @@ def _remedy(unit: str) -> str:
 
 
 def _conversion(text: str, factor: Fraction, written: str, wanted: str) -> str:
-    """Return the remedy when bits stand for bytes or the reverse, else ``""``."""
+    """Return the remedy if bits are written for bytes or the reverse, else ``""``."""
     if written.replace("byte", "bit") != wanted.replace("byte", "bit"):
         return ""
     for index, (old, new) in enumerate(zip(_parts(written), _parts(wanted), strict=True)):
@@ -253,7 +253,7 @@ def _conversion(text: str, factor: Fraction, written: str, wanted: str) -> str:
 
 
 def _split(text: str | float, wanted: str) -> tuple[str, str]:
-    """Split what was written into the text of a number and the text of its unit."""
+    """Split a written value into the text of a number and the text of its unit."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         raise UnitError(f"{text!r} is not a number", _remedy(wanted))
     if isinstance(text, int) and text.bit_length() > 1024:
@@ -286,7 +286,7 @@ def _unit(text: str, wanted: str) -> tuple[Fraction, str]:
 
 
 def _unknown(text: str, unit: str, part: str, wanted: str) -> UnitError:
-    """Return what is said of a unit of which a part is not known."""
+    """Return the error for a unit with an unknown part."""
     alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
     remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
     if alike and part != unit:
@@ -353,13 +353,13 @@ _LONG_S = {"min": 60, "h": 3600}
 
 
 def in_seconds(written: str) -> str:
-    """Return a time of minutes or hours in seconds, ``600.000000 s``; other texts as they are."""
+    """Return a time of minutes or hours in seconds, ``600.000000 s``, or any other text as is."""
     found = _LONG.fullmatch(written)
     return f"{float(Fraction(found[1]) * _LONG_S[found[2]]):f} s" if found else written
 
 
 def duration(seconds: float) -> str:
-    """Return a time in whole seconds, or in minutes, or in hours; what is short in two digits.
+    """Return a time in whole seconds, minutes or hours.  A short time has two digits.
 
     Examples
     --------

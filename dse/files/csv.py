@@ -1,8 +1,8 @@
-"""Tables of comma-separated values: text in, columns out, and every bad cell with its place.
+"""Tables of comma-separated values: columns from text, and every bad cell with its place.
 
-A table is UTF-8 text (a byte-order mark is fine) with LF or CRLF lines; cells are separated by
-commas and may be quoted (RFC 4180), numbers have decimal points whatever the locale.  Lines
-that start with ``#`` above the header are remarks; the last one is the header where there is no
+A table is UTF-8 text (a byte-order mark is fine) with LF or CRLF lines.  Cells are separated by
+commas and may be quoted (RFC 4180).  Numbers have decimal points whatever the locale.  Lines
+that start with ``#`` above the header are remarks.  The last one is the header if there is no
 other.  Blank lines are skipped, and so is a column of row numbers without a name.
 """
 
@@ -31,10 +31,10 @@ _UNIT = re.compile(r"[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?\s*([^\W\d].*|%)")
 _MISSING = frozenset(("", "-", "na", "n/a", "nan"))
 _INDEX = re.compile(r"(Unnamed: [0-9]+)?")
 Parts = tuple[list[int], list[tuple[str, ...]], list[Fault]]
-"""The line where each record starts that is not blank; the columns with their headers; faults."""
+"""First line of each record that is not blank, the columns with their headers, and errors."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-"""How a cell begins that a spreadsheet takes for a formula, and the quote that says it is none."""
+"""Beginnings of a cell that a spreadsheet reads as a formula, and the quote against it."""
 
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -48,15 +48,15 @@ class CsvTable:
     file
         Its name in messages.
     text
-        What is in the file.
+        Content of the file.
     headers
         One per column.
     columns
         The cells of each column.
     lines
-        Where the header starts, then where each row starts, counted from 1.
+        First line of the header, then of each row, counted from 1.
     places
-        Where each column stands among those of the file, counted from 0.
+        Position of each column in the file, counted from 0.
     """
 
     file: str
@@ -75,7 +75,7 @@ class CsvTable:
         return list(io.StringIO(self.text, newline=""))
 
     def fault(self, row: int | None, column: int, rule: str, remedy: str) -> Fault:
-        """Return a fault at a cell, counted from 0; at its header when `row` is None."""
+        """Return an error at a cell, counted from 0, or at its header if `row` is None."""
         written = self.headers[column] if row is None else self.columns[column][row]
         first = self.lines[0 if row is None else row + 1]
         line, place = _cell_position(self._text_lines, first, self.places[column])
@@ -83,9 +83,9 @@ class CsvTable:
         return Position(line, place, self.file).fault(where, quoted(written), rule, remedy)
 
     def numbers(self, column: int, factor: Fraction, faults: list[Fault]) -> Column:
-        """Return a column times `factor`, shape (n,); NaN where a cell is no finite number.
+        """Return a column times `factor`, shape (n,), or NaN for a cell that is no finite number.
 
-        Each value is the float nearest to the exact product where `factor` is a power of ten.
+        Each value is the float nearest to the exact product if `factor` is a power of ten.
         """
         cells = self.columns[column]
         exponent, rest = round(math.log10(factor)), 1.0
@@ -104,7 +104,7 @@ class CsvTable:
         return values * rest
 
     def is_of_numbers(self, column: int) -> bool:
-        """Tell whether the cells of a column are numbers: most, or all with commas and units."""
+        """Return whether most cells of a column are numbers, or all with commas and units."""
         counts = Counter(self.columns[column])
         filled = {cell: n for cell, n in counts.items() if cell.strip().casefold() not in _MISSING}
         numbers = sum(count for cell, count in filled.items() if is_number(cell))
@@ -112,12 +112,12 @@ class CsvTable:
 
 
 def is_number(cell: str) -> bool:
-    """Tell whether a cell is a number with a decimal point, and nothing else."""
+    """Return whether a cell is a number with a decimal point, and nothing else."""
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
 def inert(text: str) -> str:
-    """Return text as a cell that no spreadsheet takes for a formula: its first sign is a quote.
+    """Return text as a cell that no spreadsheet reads as a formula: its first sign is a quote.
 
     Examples
     --------
@@ -129,12 +129,12 @@ def inert(text: str) -> str:
 
 
 def as_written(cell: str) -> str:
-    """Return the text that `inert` made a cell of."""
+    """Return the text from which `inert` made a cell."""
     return cell.removeprefix("'") if cell.startswith("'") else cell
 
 
 def _plain(cells: Sequence[str], exponent: int) -> Column | None:
-    """Return cells times a power of ten if all are digits with a point: the quick way.
+    """Return cells times a power of ten if all are digits with a point: the fast path.
 
     The exponent goes into the text, so that 0.72 mm2 is the float next to 7.2e-7.
     """
@@ -170,19 +170,19 @@ def _is_unit(text: str) -> bool:
 
 
 def _unit(cell: str) -> str:
-    """Return the unit after a number, if it is one that is known."""
+    """Return the unit after a number, if it is known."""
     found = _UNIT.fullmatch(cell)
     return found[1] if found and _is_unit(found[1]) else ""
 
 
 def _is_meant(cell: str) -> bool:
-    """Tell whether a cell is meant as a number."""
+    """Return whether a cell is meant as a number."""
     cell = cell.strip()
     return is_number(cell) or comma(cell) is not None or bool(_unit(cell))
 
 
 def _not_a_number(cell: str, header: str) -> tuple[str, str]:
-    """Return rule and remedy; `header` is empty where a unit is known."""
+    """Return rule and remedy.  `header` is empty if a unit is known."""
     if not cell:
         return "the cell is empty", "write the number, or leave the row out"
     if comma_fault := comma(cell):
@@ -199,7 +199,7 @@ def _not_a_number(cell: str, header: str) -> tuple[str, str]:
 
 
 def _cell_position(lines: Sequence[str], first: int, wanted: int) -> tuple[int, int]:
-    """Return line and column where a cell of the record that starts in line `first` starts."""
+    """Return the line and column of a cell of the record that starts in line `first`."""
     cell, inside, start = 0, False, True
     for number in range(first, len(lines) + 1):
         for place, character in enumerate(lines[number - 1], start=1):
@@ -215,12 +215,12 @@ def _cell_position(lines: Sequence[str], first: int, wanted: int) -> tuple[int, 
 
 @lru_cache(maxsize=8)
 def parse_csv(content: bytes, file: str) -> CsvTable:
-    """Return the table in the content of a file; `file` is the name that faults show.
+    """Return the table in the content of a file.  `file` is the name that errors show.
 
     Raises
     ------
     StudyError
-        It is no table of comma-separated values, with every fault of its shape.
+        It is no table of comma-separated values.  The error has all errors of its shape.
     """
     text = _decoded(content, file)
     lines = io.StringIO(text, newline="").readlines()
@@ -256,14 +256,14 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
 
 
 def _counts(cells: Sequence[str]) -> bool:
-    """Tell whether cells number the rows."""
+    """Return whether cells number the rows."""
     return all(map(str.isdecimal, cells)) and len(set(cells)) == len(cells)
 
 
 def _with_header(lines: list[str], skipped: int) -> tuple[list[str], int]:
-    """Return lines and how many precede the header, which may be the last remark.
+    """Return lines and the number of lines before the header, which may be the last remark.
 
-    It is if it has a name for each cell of the first row, of which some are numbers.
+    A remark is the header if it has a name for each cell of the first row, which has numbers.
     """
     remarks = [place for place in range(skipped) if lines[place][0] == "#"]
     if not remarks or skipped == len(lines):
@@ -294,7 +294,7 @@ def _decoded(content: bytes, file: str) -> str:
 
 
 def _unquoted(lines: Sequence[str], skipped: int) -> Parts | None:
-    """Return the parts of a table at once, None when it has quotes or rows of unequal length."""
+    """Return the parts of a table at once, or None if it has quotes or rows of unequal length."""
     at = [n for n, line in enumerate(lines, start=1) if n > skipped and line.strip(",\r\n")]
     full = [lines[number - 1].rstrip("\r\n") for number in at]
     widths = {line.count(",") + 1 for line in full}
@@ -306,7 +306,7 @@ def _unquoted(lines: Sequence[str], skipped: int) -> Parts | None:
 
 
 def _records(lines: Sequence[str], start: Position) -> Parts:
-    """Return the parts of any table; only the headers when its rows are of unequal length."""
+    """Return the parts of any table, with only the headers if its rows are of unequal length."""
     skipped = start.line - 1
     reader = csv.reader(lines[skipped:], strict=True)
     found: list[list[str]] = []

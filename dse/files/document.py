@@ -1,4 +1,4 @@
-"""A study file as plain data that knows where each part was written; overrides and assignments."""
+"""A study file as plain data with positions, its overrides, and assignments."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from dse.files.limits import STUDY_BYTE
 from dse.files.yaml import YamlReader, check_size, flow_yaml
 
 IN_MEMORY = "study"
-"""What stands for the file name of a study that is no file."""
+"""File name in messages on a study that is no file."""
 
 NOWHERE = Position(0, 0, "")
-"""The place of values that stand in no file; their paths say enough."""
+"""Position of values outside any file, whose paths locate them."""
 
 EVALUATE = "evaluate"
-"""The path of the section that says what measures."""
+"""Path of the section with the evaluator."""
 
 # Sections whose keys are themselves dotted paths.
 _DOTTED = (("axes",), ("sweep",))
@@ -58,18 +58,18 @@ class Document:
     positions
         Of the key of each mapping item, and of the start of each list item.
     inputs
-        Where files lie that the study names, by the name as written; others lie beside it.
+        Places of files that the study names, by the name as written.  Others lie beside the study.
     contents
-        What it holds itself of the files that the study names, by the name as written.
+        Contents of named files that the document itself holds, by the name as written.
     overrides
         Pairs of dotted path and value that were applied to the text.
     evaluate
-        The function that measures designs, which no text can say.
+        The function that measures designs, which no text can express.
     shelves
-        Where measurements are kept, by the identity of what measures and the ranges of outputs;
-        None for as long as the study is prepared.
+        Storage of measurements, by the identity of the evaluator and the ranges of outputs.
+        None while the study is prepared.
     recorded
-        What measured the designs of a run that is over.
+        Evaluator of a finished run.
     """
 
     data: dict[str, Any]
@@ -85,22 +85,22 @@ class Document:
 
     @property
     def measures(self) -> bool:
-        """Whether the study says what measures its designs."""
+        """Return whether the study has an evaluator."""
         return self.data.get(EVALUATE) is not None
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """What it writes of each stage."""
+        """Return the fields that are written of each stage."""
         stages = self.data.get("stages")
         return [one for one in stages if isinstance(one, dict)] if isinstance(stages, list) else []
 
     def section(self, name: str) -> dict[str, Any]:
-        """Return the fields that it writes of a section; none where it writes something else."""
+        """Return the written fields of a section, empty if it is no mapping."""
         fields = self.data.get(name)
         return fields if isinstance(fields, dict) else {}
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
-        """Return a fault at `path`, or at what encloses it when `path` was not written."""
+        """Return an error at `path`, or at the part that encloses it if `path` was not written."""
         enclosing = (path[:length] for length in range(len(path), -1, -1))
         start = Position(1, 1, self.file)
         found = next((self.positions[part] for part in enclosing if part in self.positions), start)
@@ -113,7 +113,7 @@ def read_document(path: str | Path) -> Document:
     Raises
     ------
     StudyError
-        The file cannot be read, is not a YAML mapping, or breaks a rule; all faults at once.
+        The file cannot be read, is not a YAML mapping, or breaks rules, reported all at once.
     """
     path = Path(path)
     start, shown = Position(1, 1, str(path)), repr(str(path))
@@ -139,12 +139,12 @@ def read_document(path: str | Path) -> Document:
 
 
 def parse_document(text: str, file: str) -> Document:
-    """Return the document in a text; `file` is the name that faults show.
+    """Return the document in a text.  `file` is the name that errors show.
 
     Raises
     ------
     StudyError
-        The text is not a YAML mapping or breaks a rule; all faults at once.
+        The text is not a YAML mapping or breaks rules, reported all at once.
     """
     start = Position(1, 1, file)
     reader = YamlReader(text, start)
@@ -157,19 +157,19 @@ def parse_document(text: str, file: str) -> Document:
 
 
 def override_value(document: Document, path: str, value: str) -> Document:
-    """Return a document with one value replaced or added, as an override says.
+    """Return a document with one value replaced or added by an override.
 
     Parameters
     ----------
     document
-        Left as it is.
+        Document, which is not changed.
     path
-        Keys joined by dots; a list item by its position from 0, or by the ``name``, else the
-        ``core`` (of a file its stem), of a mapping: ``stages.des.clock``.  Where several keys
-        fit, the longest is meant: those of ``axes`` and ``sweep`` contain dots.  The last key
-        may be new, and so may the section.
+        Keys joined by dots.  A list item is addressed by its position from 0, or by the ``name``,
+        else the ``core`` (the stem of a file), of a mapping: ``stages.des.clock``.  If several
+        keys fit, the longest is meant, since keys of ``axes`` and ``sweep`` contain dots.  The
+        last key may be new, and so may the section.
     value
-        YAML, as it would stand after the key.
+        YAML, as written after the key.
 
     Raises
     ------
@@ -190,9 +190,9 @@ def override_value(document: Document, path: str, value: str) -> Document:
 
 
 def _locate(container: Any, path: str, rest: str, full: KeyPath) -> tuple[Any, KeyPath]:
-    """Follow the `rest` of a dotted path from `container`, which stands at `full`.
+    """Follow the `rest` of a dotted path from `container`, whose path is `full`.
 
-    Returns the innermost container and the full path; missing sections are added.
+    Returns the innermost container and the full path, and adds missing sections.
     """
     children = _children(container)
     if children is None:
@@ -229,14 +229,14 @@ def _lost(path: str, rule: str, remedy: str) -> StudyError:
 
 
 def _children(container: Any) -> dict[str, str | int] | None:
-    """Return ``{name in a dotted path: key}``, None when it is not a mapping or a list."""
+    """Return ``{name in a dotted path: key}``, or None if it is not a mapping or a list."""
     if isinstance(container, dict):
         return {key: key for key in container}
     if not isinstance(container, list):
         return None
     items = [item if isinstance(item, dict) else {} for item in container]
     names = [stage_name(item) for item in items]
-    # A name that two items share picks neither.
+    # a name that two items share selects neither
     named = {
         name: index
         for index, name in enumerate(names)
@@ -246,12 +246,12 @@ def _children(container: Any) -> dict[str, str | int] | None:
 
 
 def is_record(name: str) -> bool:
-    """Tell the path of a record file from a name of the catalogue."""
+    """Return whether a name is the path of a record file, not a name of the catalogue."""
     return name.lower().endswith((".yaml", ".yml"))
 
 
 def stage_name(item: Mapping[str, Any]) -> str | None:
-    """Return what a stage is called: ``name``, ``core``, ``provides`` or ``table`` without suffix.
+    """Return the name of a stage: ``name``, ``core``, ``provides`` or ``table`` without suffix.
 
     A file name becomes an identifier: ``my cores.csv`` is called ``my_cores``.
     """
@@ -267,13 +267,13 @@ def stage_name(item: Mapping[str, Any]) -> str | None:
 
 
 def no_such(path: Path, what: str, *patterns: str) -> StudyError:
-    """Return what to say of a path that is not there; `patterns` find what it may be beside it."""
+    """Return the error for a missing path.  `patterns` find similar names beside it."""
     remedy = _neighbours(path.parent, path.name, *patterns)
     return StudyError([Fault("", "", f"no such {what}: {str(path)!r}", remedy)])
 
 
 def _neighbours(folder: Path, name: str, *patterns: str) -> str:
-    """Return a remedy: what is in a folder, fits a pattern and has a name like `name`."""
+    """Return a remedy: entries of a folder that match a pattern and resemble `name`."""
     found = (path for pattern in patterns for path in folder.glob(pattern))
     known = {path.relative_to(folder).parts[0] for path in found} if folder.is_dir() else set()
     close = get_close_matches(name, known, n=3, cutoff=0.75)
@@ -281,21 +281,21 @@ def _neighbours(folder: Path, name: str, *patterns: str) -> str:
 
 
 def assignments(given: Assignments | None, example: str, *, joined: bool = False) -> dict[str, str]:
-    """Return ``{name: value}``; what is no text becomes the YAML that says the same.
+    """Return ``{name: value}``.  A value that is no text becomes equivalent YAML.
 
     Parameters
     ----------
     given
-        None for nothing.
+        The assignments, or None for an empty result.
     example
-        What a remedy suggests.
+        Suggestion of a remedy.
     joined
-        Whether a text may hold several, as a design does: ``des.u16=3 des.u8=1``.
+        True if a text may hold several, as a design does: ``des.u16=3 des.u8=1``.
 
     Raises
     ------
     StudyError
-        When a part is not ``NAME=VALUE``, a name stands twice, or YAML has no such value.
+        A part is not ``NAME=VALUE``, a name is written twice, or YAML has no such value.
     """
     found: dict[str, str] = {}
     faults = []
@@ -324,7 +324,13 @@ def _parts(given: Any, *, joined: bool) -> list[Any]:
 
 
 def _pair(part: Any) -> tuple[str, str]:
-    """Return name and value; `TypeError` or `ValueError` when it is no assignment."""
+    """Return name and value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The part is no assignment.
+    """
     if isinstance(part, str):
         name, equals, value = part.partition("=")
     else:

@@ -1,8 +1,8 @@
-"""Headers of tables: a name and its unit in any prefix, as the SI column they stand for.
+"""Headers of tables: a name and its unit in any prefix, read as an SI column.
 
 ``area_um2``, ``Area [um2]`` and ``area (um2)`` are all ``area_m2`` in 1e-12.  A header may be
-all lower case: ``mw`` is then milliwatt, ``mhz`` megahertz and ``gbps`` gigabit per second;
-``mb`` is refused, because it may be megabits or megabytes.
+all lower case: ``mw`` is then milliwatt, ``mhz`` megahertz and ``gbps`` gigabit per second.
+``mb`` is an error, because it may be megabits or megabytes.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dse.algebra.base_units import BASES, PER_SECOND, PLURAL, SPELLINGS
 from dse.errors import UnitError, followed
 
 DIMENSIONLESS = ("-", "1")
-"""What stands in square brackets after the name of a plain number."""
+"""Texts in square brackets after the name of a plain number."""
 
 CAPITALS = ("MW", "MJ")
-"""Units that a header of capitals alone may write for milli or for mega."""
+"""Units that a header in capitals may write for milli or for mega."""
 
 _BRACKETS = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
 
 
 @dataclass(frozen=True)
 class Header:
-    """A header as written, the SI column that it stands for, and what a cell is multiplied by."""
+    """A header as written, its SI column, and the factor of its cells."""
 
     written: str
     name: str
@@ -34,13 +34,13 @@ class Header:
 
 
 def read_header(written: str) -> Header:
-    """Return the column that a header stands for; one without a known unit is a plain number.
+    """Return the column of a header.  A header without a known unit is a plain number.
 
     Raises
     ------
     UnitError
-        The unit may be read in two ways, as may `MW` in a header of capitals alone; is ``per``
-        something without a numerator; or stands in square brackets and is not known.
+        The unit is ambiguous, as `MW` is in a header in capitals, is ``per`` a unit without a
+        numerator, or is unknown and in square brackets.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_header(written: str) -> Header:
     head, *rest = re.split("_per_", plain, flags=re.IGNORECASE)
     stem, _, last = head.rpartition("_")
     _check_capitals(written, last, stem)
-    if not stem and not units.suffix(plain):  # `W`, `ms` or `OP` alone are names, not units
+    if not stem and not units.suffix(plain):  # a bare `W`, `ms` or `OP` is a name, not a unit
         return _named(written, plain, "", Fraction(1))
     found = [_unit(part) for part in (last, *rest)]
     if last == "percent":
@@ -78,7 +78,7 @@ def read_header(written: str) -> Header:
 
 
 def _check_capitals(written: str, unit: str, stem: str) -> None:
-    """Refuse a unit in a header of capitals alone that may be milli or mega."""
+    """Raise UnitError if a unit in a header in capitals may be milli or mega."""
     if unit in CAPITALS and written.isupper() and stem:
         small = f"{unit[0].lower()}{unit[1:]}"
         remedy = f"`columns: {{{stem.lower()}_{small}: {written!r}}}`, or with {unit}, reads it"
@@ -86,7 +86,7 @@ def _check_capitals(written: str, unit: str, stem: str) -> None:
 
 
 def worded(written: str) -> str:
-    """Return a text with all but letters, digits and underscores replaced."""
+    """Return a text in which only letters, digits and underscores remain, the rest underscores."""
     return re.sub(r"\W+", "_", written).strip("_")
 
 
@@ -123,7 +123,7 @@ def _named(written: str, stem: str, suffix: str, factor: Fraction) -> Header:
 
 
 def _unit(text: str) -> tuple[Fraction, str] | None:
-    """Return factor and suffix of one part of a header's unit, None when it is none."""
+    """Return factor and suffix of one part of a header's unit, or None if it is no unit."""
     lowered = text.casefold()
     rates = [word for word in PER_SECOND if word.casefold() == lowered and word[-3:] == text[-3:]]
     if rates:

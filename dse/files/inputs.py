@@ -1,4 +1,4 @@
-"""Files that a study names: found beside the study, and kept to be copied with a run."""
+"""Files named in a study: found beside the study, and kept to be copied with a run."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from dse.files.document import IN_MEMORY, Document
 from dse.files.json import read_bytes, read_json, read_regular
 
 FOLDER = "inputs"
-"""Where the folder of a run keeps copies of the files."""
+"""Folder of a run with copies of the files."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file that a study names: the name as written there, and what was in it."""
+    """A file named in a study: the name as written there, and its content."""
 
     written: str
     content: bytes
 
     @property
     def sha256(self) -> str:
-        """Hash of the content."""
+        """Return the hash of the content."""
         return hashlib.sha256(self.content).hexdigest()
 
     @property
     def note(self) -> str:
-        """Which file results rest on."""
+        """Return a note with the name and hash of the file."""
         return f"{Path(self.written).name}: read with sha256 {self.sha256[:12]}"
 
 
 def locate(document: Document, written: str) -> Path:
-    """Return where a file lies that a study names: beside the study, or in the folder of a run."""
+    """Return the path of a file named in a study: beside the study, or in the folder of a run."""
     return document.inputs.get(written, Path(document.file).parent / written)
 
 
 def content_of(document: Document, written: str, most: int) -> bytes:
-    """Return at most so much of a file that a study names; the document itself may hold it."""
+    """Return at most `most` bytes of a file named in a study, perhaps from the document itself."""
     held = document.contents.get(written)
     return read_regular(locate(document, written), most) if held is None else held
 
 
 def base_of(document: Document) -> str:
-    """Say what paths in a study are relative to."""
+    """Return a text that states the base of relative paths in a study."""
     base = "working directory" if document.file == IN_MEMORY else "study file"
     return f"a path is relative to the {base}"
 
 
 def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
-    """Return what a manifest says of files, by the name in the study: copy and hash."""
+    """Return the manifest's entry for each file, by its name in the study: copy and hash."""
     taken: set[str] = set()
     said = {}
     for written, entry in found.items():
@@ -65,7 +65,7 @@ def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
 
 
 def write_inputs(found: Mapping[str, Input], folder: Path) -> None:
-    """Write copies of files into the folder of a run, as its manifest says."""
+    """Write copies of files into the folder of a run, under the names of its manifest."""
     for written, said in copies(found).items():
         target = folder / said["copy"]
         target.parent.mkdir(exist_ok=True)
@@ -73,7 +73,7 @@ def write_inputs(found: Mapping[str, Input], folder: Path) -> None:
 
 
 def owned(run: Path) -> tuple[str, ...]:
-    """Return `FOLDER` if that of a run holds nothing but the copies of its manifest."""
+    """Return `FOLDER` if a run's `FOLDER` holds only the copies of its manifest."""
     try:
         manifest = read_json(run / "manifest.json")
         known = {said["copy"] for said in manifest["inputs"].values()}
@@ -89,7 +89,7 @@ def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Doc
     Raises
     ------
     OutputError
-        When a copy is missing, or is not the file that was run.
+        A copy is missing, or is not the file of the run.
     """
     places = {}
     for written, said in copied.items():

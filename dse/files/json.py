@@ -1,4 +1,4 @@
-"""Files read, and written whole or not at all; values that JSON knows and their text."""
+"""Files written whole or not at all, and JSON values with their text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dse.files.limits import JSON_BYTE, JSON_DEPTH
 
 
 def is_regular(path: Path) -> bool:
-    """Tell whether a file is there; False for what no file can be called."""
+    """Return whether a file exists, or False for a name that no file can have."""
     try:
         return path.is_file()
     except OSError:
@@ -25,7 +25,7 @@ def is_regular(path: Path) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Return why a file cannot be read or written."""
+    """Return the reason why a file cannot be read or written."""
     return getattr(error, "strerror", None) or str(error)
 
 
@@ -35,7 +35,7 @@ def read_regular(path: Path, most: int) -> bytes:
     Raises
     ------
     OSError, ValueError
-        When it cannot be read.
+        The file cannot be read.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not block
     with os.fdopen(handle, "rb") as stream:
@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     OutputError
-        When it cannot be read.
+        The file cannot be read.
     """
     try:
         return read_regular(path, -1)
@@ -60,9 +60,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file whole, or leave what was there; its folder is made when it is missing.
+    """Write a file whole, or leave the present file.  Its folder is made if it is missing.
 
-    `check` reads the file before it takes its place; what it raises keeps it from doing so.
+    `check` reads the file before it is put in place.  If it raises an error, the file is not.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def write_text(path: Path, text: str, check: Callable[[Path], object] | None = N
 
 
 def permitted(mode: int) -> int:
-    """Return the permissions of a new file or folder: less those that the umask withholds."""
+    """Return the permissions of a new file or folder, without those that the umask withholds."""
     mask = os.umask(0o077)  # it can only be read by setting it
     os.umask(mask)
     return mode & ~mask
@@ -104,12 +104,12 @@ def jsonable(value: Any) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Return what a file of JSON says.
+    """Return the data of a file of JSON.
 
     Raises
     ------
     OSError, ValueError
-        It is no file, is too long, no JSON, nested too deeply, or says something twice.
+        It is no file, too long, no JSON, nested too deeply, or has a key twice.
     """
     content = read_regular(path, JSON_BYTE + 1)
     if len(content) > JSON_BYTE:
@@ -133,7 +133,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; a key that stands twice would hide what it says."""
+    """Return an object of JSON without repeated keys, since one would hide the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name in found if [key for key, _ in pairs].count(name) > 1)
@@ -142,5 +142,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_text(value: Any) -> str:
-    """Return `value` as the JSON that commands print and files hold."""
+    """Return `value` as the JSON of commands and files."""
     return json.dumps(jsonable(value), indent=2, ensure_ascii=False, allow_nan=False)

@@ -1,7 +1,7 @@
-"""Limits of what is read, each with its reason; a study of the user's own may be anybody's."""
+"""Limits of input, each with its reason.  A study may come from any source."""
 
 STUDY_BYTE, STUDY_NODES = 256_000, 20_000
-"""Largest study, and most keys, values, mappings and lists in one: tables have their own files."""
+"""Largest study, and most keys, values, mappings and lists in one.  Tables have their own files."""
 
 STUDY_DEPTH = 32
 """Deepest nesting of mappings and lists: no section needs a quarter of it."""
@@ -13,4 +13,4 @@ TABLE_BYTE = 256_000_000
 """Largest table: some million rows, which fit into memory several times."""
 
 JSON_BYTE, JSON_DEPTH = 1 << 28, 60
-"""The longest file of JSON that is read, and how deep it may be nested."""
+"""Longest file of JSON that is read, and its deepest nesting."""

@@ -1,4 +1,4 @@
-"""A study in memory: plain data in which data frames stand for tables."""
+"""A study in memory: plain data with data frames in place of tables."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ PLAIN = "a study holds mappings, lists, text, numbers and data frames"
 
 
 def of_data(data: Mapping[str, Any]) -> Document:
-    """Return the document of plain data, with the YAML that says the same as its text.
+    """Return the document of plain data, with equivalent YAML as its text.
 
-    A data frame of pandas may stand where a study names a table: ``table`` of a stage and
-    ``designs``.  It becomes a table of that run; an index that is more than numbers of rows is a
-    column, called ``design`` when it has no name.
+    A data frame of pandas may replace the name of a table: ``table`` of a stage and
+    ``designs``.  It becomes a table of that run.  An index other than row numbers becomes a
+    column, called ``design`` if it has no name.
 
     Raises
     ------
     StudyError
-        The data cannot be written as YAML; all faults at once, by their paths.
+        The data cannot be written as YAML.  The error has all errors, by their paths.
     """
     reader = _PlainReader(data)
     plain = reader.as_yaml(data, ())
@@ -40,7 +40,7 @@ def of_data(data: Mapping[str, Any]) -> Document:
 
 
 class _PlainReader:
-    """Turns what Python has into what YAML has, and collects what is wrong, and the tables."""
+    """Conversion of Python data to YAML data, which collects errors and tables."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
@@ -49,10 +49,10 @@ class _PlainReader:
         self.faults: list[Fault] = []
 
     def as_yaml(self, value: Any, path: KeyPath) -> Any:
-        """Return a value that stands at `path` as YAML has it."""
+        """Return the value at `path` as YAML data."""
         if len(path) > STUDY_DEPTH:
             return self._refuse(path[:3], "", "a study is less deep", "does it hold itself?")
-        pandas = sys.modules.get("pandas")  # without it nobody has a data frame
+        pandas = sys.modules.get("pandas")  # without it there is no data frame
         if pandas is not None and isinstance(value, pandas.DataFrame):
             return self._table(value, path)
         if isinstance(value, np.ndarray | np.generic):

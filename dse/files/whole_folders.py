@@ -1,17 +1,17 @@
-"""Folders that take their place whole: filled beside it, hidden, and put there when all is written.
+"""Folders that are put in place whole: filled beside it, hidden, and moved when complete.
 
 A place ``runs/a`` has hidden neighbours ``runs/.a.dse-XXXXXXXX-STATE`` while it is written:
 
 working
-    What is being written, or deleted: never whole.
+    A folder that is being written, or deleted: never whole.
 whole
-    What is written, and has yet to take the place.
+    A complete folder that is not yet in its place.
 earlier
-    What was in the place, whole, for the instant in which the other takes it.
+    The previous folder, whole, for the instant in which the other replaces it.
 
-Who writes holds a lock on them, which ends with the process, however that ends.  What a killed
-process has left is found by its name and the missing lock: what is not whole is deleted, and a
-place that is empty gets back what belongs there.
+The writing process holds a lock on them, which ends with the process in any case.  Remains of a
+killed process are found by their name and the missing lock.  An incomplete folder is deleted, and
+an empty place gets its complete folder back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dse.files.json import permitted, reason
 
 try:
     import fcntl
-except ImportError:  # no such locks on Windows, where what is left is reported, and not deleted
+except ImportError:  # no such locks on Windows: remains are reported, and not deleted
     fcntl = None  # type: ignore[assignment]
 
 STATES = WHOLE, EARLIER, WORKING = "whole", "earlier", "working"
@@ -38,7 +38,7 @@ STATES = WHOLE, EARLIER, WORKING = "whole", "earlier", "working"
 _HIDDEN = re.compile(rf"\.(?P<name>.+)\.dse-\w{{8}}-(?P<state>{'|'.join(STATES)})", re.S)
 
 _NO_LOCKS = -1
-"""Stands for a lock where the file system has none."""
+"""Value of a lock if the file system has no locks."""
 
 ELSEWHERE = "name another folder, or repair this one"
 
@@ -51,24 +51,24 @@ class WorkingFolder:
     target
         The place as it was named.
     place
-        Where it goes, links followed; what lies there stays until then.
+        The place with links followed.  Its present content stays until it is replaced.
     path
-        Where it is filled.
+        The folder that is filled.
     notes
-        What was found that killed processes have left, and what became of it.
+        Remains of killed processes, and their treatment.
     """
 
     def __init__(self, target: Path, place: Path, path: Path, notes: tuple[str, ...]) -> None:
-        """Keep where it is and where it goes."""
+        """Keep the place and the folder that is filled."""
         self.target, self.place, self.path, self.notes = target, place, path, notes
 
     def fill(self, write: Callable[[Path], object]) -> None:
-        """Let `write` fill the folder, and put it in its place.
+        """Fill the folder with `write`, and put it in its place.
 
         Raises
         ------
         OutputError
-            When that fails: with the name of a temporary folder that `write` filled instead.
+            This fails.  The message names a temporary folder that `write` filled instead.
         """
         try:
             with _errors_of(self.target):
@@ -79,7 +79,7 @@ class WorkingFolder:
             raise OutputError(f"{error}; {self._spared(write)}") from error
 
     def _take_place(self) -> None:
-        """Put the folder in its place; what is there stays whole until then."""
+        """Put the folder in its place.  The present content stays whole until then."""
         self.path.chmod(permitted(0o777))
         self.path = _renamed(self.path, WHOLE)
         if not self.place.exists():
@@ -95,7 +95,7 @@ class WorkingFolder:
                 self._put_back(earlier)
                 raise
             _on_disk(self.place.parent, within=False)
-            with suppress(OSError):  # the next to write beside it tries again
+            with suppress(OSError):  # the next writer beside it tries again
                 shutil.rmtree(_renamed(earlier, WORKING))
 
     def _put_back(self, earlier: Path) -> None:
@@ -108,7 +108,7 @@ class WorkingFolder:
             ) from error
 
     def _spared(self, write: Callable[[Path], object]) -> str:
-        """Write to a temporary folder what cannot be written here, and say where."""
+        """Write to a temporary folder instead, and return a text that names it."""
         try:
             spare = Path(tempfile.mkdtemp(prefix=f"{self.place.name}-"))
         except OSError as error:
@@ -124,15 +124,15 @@ class WorkingFolder:
 
 @contextmanager
 def working_folder(target: Path, files: Collection[str]) -> Iterator[WorkingFolder]:
-    """Yield a folder beside `target`, whose place it takes when it is filled.
+    """Yield a folder beside `target`, which it replaces once it is filled.
 
-    What is not filled when the block ends vanishes.  A target that holds nothing but `files` is
-    replaced, that of a link in its place.
+    A folder that is not filled when the block ends is removed.  A target that holds only `files`
+    is replaced.  If it is a link, the linked folder is replaced.
 
     Raises
     ------
     OutputError
-        When the target holds anything else, cannot be written, or is being written.
+        The target holds another file, cannot be written, or is being written.
     """
     with _errors_of(target):
         place = _free(target, files)
@@ -154,9 +154,9 @@ def working_folder(target: Path, files: Collection[str]) -> Iterator[WorkingFold
 
 @contextmanager
 def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
-    """Yield a folder that becomes `target` when the block ends well, and vanishes otherwise.
+    """Yield a folder that becomes `target` if the block ends well, and is removed otherwise.
 
-    As `working_folder`, for what takes no time to be made again: nothing is kept elsewhere.
+    As `working_folder`, for content that is quick to make again: nothing is kept elsewhere.
     """
     with working_folder(target, files) as working, _errors_of(target):
         yield working.path
@@ -172,7 +172,7 @@ def _errors_of(target: Path) -> Iterator[None]:
 
 
 def _free(target: Path, files: Collection[str]) -> Path:
-    """Return where a folder may be written that `target` names, which may be a link."""
+    """Return the place of a folder to write, with links in `target` followed."""
     place = Path(os.path.realpath(target))
     if Path.cwd().is_relative_to(place):
         raise OutputError(f"{target} is the working folder, or around it; name another one")
@@ -194,21 +194,21 @@ def _free(target: Path, files: Collection[str]) -> Path:
 
 
 def waiting_for(place: Path) -> list[Path]:
-    """Return the folders that a killed process has left whole beside a place, the newest first."""
+    """Return the whole folders of a killed process beside a place, the newest first."""
     left = _left(place.parent)
     return [path for state, name, path in left if name == place.name and state != WORKING]
 
 
 def under_way(target: Path) -> tuple[Path, bool] | None:
-    """Return the hidden folder of what is being written to a place, and whether it still is.
+    """Return the hidden folder for a place, and whether its process still writes it.
 
-    False of what was killed; None where there is neither.
+    The second is False after a kill.  The result is None without such a folder.
     """
     place, found = Path(os.path.realpath(target)), None
     for state, name, path in _left(place.parent):
         if name != place.name or state != WORKING:
             continue
-        with suppress(OSError), _locked(path) as lock:  # who wrote it may be quicker
+        with suppress(OSError), _locked(path) as lock:  # its process may be faster
             if lock is None:
                 return path, True
             found = path, False
@@ -216,14 +216,14 @@ def under_way(target: Path) -> tuple[Path, bool] | None:
 
 
 def _left(parent: Path) -> list[tuple[str, str, Path]]:
-    """Return state, place and path of the hidden folders in a folder, what is newer first."""
+    """Return state, place and path of the hidden folders in a folder, the newest first."""
     named = ((_HIDDEN.fullmatch(path.name), path) for path in sorted(parent.glob(".*")))
     found = [(match["state"], match["name"], path) for match, path in named if match]
     return sorted(found, key=lambda each: STATES.index(each[0]))
 
 
 def _recovered(place: Path) -> Iterator[str]:
-    """Tidy what killed processes have left beside a place, and yield what was done."""
+    """Tidy the remains of killed processes beside a place, and yield notes on them."""
     for state, name, path in _left(place.parent):
         try:
             with _locked(path) as lock:
@@ -234,14 +234,14 @@ def _recovered(place: Path) -> Iterator[str]:
                         f"{place} is being written by another process, into {path}; "
                         f"wait for it, or name another folder"
                     )
-        except FileNotFoundError:  # who wrote it was quicker
+        except FileNotFoundError:  # its process was faster
             continue
         except OSError as error:
             yield f"{path} is left of a killed run, and cannot be removed: {reason(error)}"
 
 
 def _tidied(path: Path, place: Path, state: str, *, sure: bool) -> Iterator[str]:
-    """Put in its place, delete, or tell of what a killed process has left."""
+    """Restore, delete or report the remains of a killed process."""
     if not sure:
         yield f"{path} may be left of a killed run: remove it unless one is under way"
     elif state != WORKING and not os.path.lexists(place):
@@ -269,7 +269,7 @@ def _locked_beside(place: Path) -> tuple[Path, int | None]:
     while True:
         parts = {"prefix": f".{place.name}.dse-", "suffix": f"-{WORKING}"}
         path = Path(tempfile.mkdtemp(dir=place.parent, **parts))
-        with suppress(FileNotFoundError):  # it was taken for left, and removed
+        with suppress(FileNotFoundError):  # another process took it for remains, and removed it
             lock = _lock(path)
             if lock is not None and path.exists():
                 return path, lock
@@ -278,7 +278,7 @@ def _locked_beside(place: Path) -> tuple[Path, int | None]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int | None]:
-    """Hold the lock on a folder, None when another process has it."""
+    """Hold the lock on a folder, or yield None if another process has it."""
     lock = _lock(path)
     try:
         yield lock
@@ -287,10 +287,10 @@ def _locked(path: Path) -> Iterator[int | None]:
 
 
 def _lock(path: Path) -> int | None:
-    """Return a lock on a folder, None when another process has it."""
+    """Return a lock on a folder, or None if another process has it."""
     if fcntl is None:
         return _NO_LOCKS
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # what is no folder must not block
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not block
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -305,13 +305,13 @@ def _unlock(lock: int | None) -> None:
 
 
 def _on_disk(folder: Path, *, within: bool = True) -> None:
-    """Wait until a folder, and what is in it, would outlast a power failure."""
+    """Wait until a folder and its content would outlast a power failure."""
     files = [path for path in folder.rglob("*") if path.is_file()] if within else []
     folders = [path for path in folder.rglob("*") if path.is_dir()] if within else []
     for path in files:
         flush(path)
     for path in [*folders, folder]:
-        with suppress(OSError):  # not every system does, for folders
+        with suppress(OSError):  # not every system supports it for folders
             flush(path)
 
 

@@ -44,18 +44,18 @@ _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 class _Parser(YAML):
-    """A parser that does not look through folders for plug-ins whenever one is made."""
+    """A parser that does not search folders for plug-ins."""
 
     def official_plug_ins(self) -> list[str]:
-        """Return none."""
+        """Return an empty list."""
         return []
 
 
 class YamlReader:
-    """Builds plain data from the events of one text, and collects what is wrong."""
+    """Reader of plain data from the events of one text, which collects errors."""
 
     def __init__(self, text: str, start: Position, base: KeyPath = ()) -> None:
-        """Prepare to read a text that starts at `start` and stands at `base` in its document."""
+        """Prepare to read a text at position `start` of a file and path `base` of its document."""
         self.text = text
         self.start = start
         self.base = base
@@ -65,7 +65,7 @@ class YamlReader:
         self.events = self._events()
 
     def document(self) -> Any:
-        """Return the data of the only document in the text, None when it is empty."""
+        """Return the data of the only document in the text, or None if it is empty."""
         check_size(len(self.text.encode(errors="replace")), self.start)
         next(self.events)
         start = next(self.events)
@@ -186,7 +186,7 @@ class YamlReader:
         return value
 
     def _position(self, line: int, column: int) -> Position:
-        """Return where a line and column counted from 0 stand in the file, if it is one."""
+        """Return the position in the file, if any, of a line and column counted from 0."""
         if not self.start.line:
             return self.start
         offset = self.start.column if line == 0 else 1
@@ -204,7 +204,7 @@ class YamlReader:
 
 
 def _resolve(text: str) -> str | float | bool | None:
-    """Return the value of a plain scalar; a number that is too large becomes infinite."""
+    """Return the value of a plain scalar.  A number that is too large becomes infinite."""
     if text in _NULL:
         return None
     if text in _BOOLEANS:
@@ -223,7 +223,7 @@ def _whole(text: str, base: int) -> float:
 
 
 def check_size(size_byte: int, start: Position) -> None:
-    """Raise `StudyError` when a text is larger than `STUDY_BYTE`."""
+    """Raise StudyError if a text is larger than `STUDY_BYTE`."""
     if size_byte > STUDY_BYTE:
         rule = f"a study has at most {STUDY_BYTE} bytes"
         raise StudyError([start.fault((), "more", rule, "keep tables in files of their own")])
@@ -254,7 +254,7 @@ def block_yaml(data: Any) -> str:
 
 
 def flow_yaml(value: Any) -> str:
-    """Return plain data as YAML on one line; a text is YAML already.
+    """Return plain data as YAML on one line.  A text is YAML already.
 
     Raises
     ------
@@ -281,7 +281,7 @@ def _scalar(value: Any) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text means itself when it stands without quotes, also as a key or in a list."""
+    """Return whether a text needs no quotes, also as a key or in a list."""
     if not text.isprintable() or not text:
         return False
     try:
