@@ -1,4 +1,4 @@
-"""What rules on axes alone say of designs before anything of them is measured."""
+"""Rules on axes only, which exclude designs before they are measured."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Axis, Index, Points, as_index, blocks
 
 COUNTED = 1_000_000
-"""Of spaces up to this size the designs that no such rule excludes are counted."""
+"""Largest space whose designs that no such rule excludes are counted."""
 
 MOST_CODES = 2**62
-"""Of spaces up to this size a design is a whole number."""
+"""Largest space whose designs fit into whole numbers."""
 
 TOGETHER = 65_536
-"""Designs that are judged at once."""
+"""Number of designs that are judged at once."""
 
 
 class Beforehand:
-    """Constraints and requirements of a problem that take nothing that is measured.
+    """Constraints and requirements of a problem that take no measured column.
 
-    A design that misses one of them is never measured: it is pruned, as by a bound.
+    A design that misses one of them is never measured.  It is pruned, as by a bound.
     """
 
     def __init__(self, problem: Problem, measured: MeasuredColumns) -> None:
-        """Find the rules whose quantities follow from what the study sets."""
+        """Find the rules whose quantities follow from the settings of the study."""
         self._problem, self._measured = problem, measured
         self.rules = [rule for rule in problem.constraints if self._known(rule.names)]
         self.steps = [step for step in problem.requirement_steps if self._known(step.arguments)]
@@ -41,21 +41,21 @@ class Beforehand:
         self.any = bool(said) and measured.at_rows is None
 
     def _known(self, names: frozenset[str] | tuple[str, ...]) -> bool:
-        """Tell whether quantities are computed without anything that is measured."""
+        """Return whether quantities are computed without any measured column."""
         plan = self._problem.graph.closure(names)
         taken = {*names}.union(*(step.arguments for step in plan))
         return taken.isdisjoint(self._measured.outputs)
 
     @property
     def alone(self) -> Problem:
-        """The problem of these rules, of all designs of the space; nothing of it is measured."""
+        """Return the problem of these rules, for all designs of the space, without measurements."""
         bound = [(one, self._problem.graph.bind(one)) for one in self._problem.requirements]
         kept = tuple(one for one, step in bound if step is not None and step in self.steps)
         constraints = tuple(self.rules)
         return replace(self._problem, measured=None, constraints=constraints, requirements=kept)
 
     def excluded(self, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) miss a rule whatever would be measured of them."""
+        """Return whether each design (n,) misses a rule whatever its measurement would be."""
         if not self.any:
             return np.zeros(len(points), dtype=bool)
         missing = self._missing(points)
@@ -68,7 +68,7 @@ class Beforehand:
         return missing | ~np.isin(designs, pool)
 
     def _missing(self, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) miss a constraint or a requirement."""
+        """Return whether each design (n,) misses a constraint or a requirement."""
         if not (self.rules or self.steps):
             return np.zeros(len(points), dtype=bool)
         nothing = dict.fromkeys(self._measured.outputs, np.full(1, np.nan))
@@ -82,17 +82,17 @@ class Beforehand:
 
     @property
     def count(self) -> int | None:
-        """How many designs of the space are excluded; None where there are too many to look."""
+        """Return the number of excluded designs, or None if the space is too large to count."""
         return self._counts[0]
 
     @property
     def most(self) -> int:
-        """How many designs are measured at most, however many others share them."""
+        """Return the most designs to measure, each counted once however many others share it."""
         return self._counts[1]
 
     @cached_property
     def _counts(self) -> tuple[int | None, int]:
-        """`count` and `most`."""
+        """Return `count` and `most`."""
         problem, axes = self._problem, list(self._measured.axes)
         most = min(self._measured.size(problem.space), problem.size)
         if not self.any:
@@ -109,7 +109,7 @@ class Beforehand:
         return problem.size - left, len(measured)
 
     def ask(self, points: Points) -> NDArray[np.bool_]:
-        """Let designs be measured but those that are excluded, and return these."""
+        """Request measurements of designs that are not excluded, and return the excluded ones."""
         excluded = self.excluded(points)
         wanted = points if not excluded.any() else as_index(points)[~excluded]
         if len(wanted):
@@ -117,9 +117,9 @@ class Beforehand:
         return excluded
 
     def settle(self, found: Evaluation, excluded: NDArray[np.bool_]) -> None:
-        """Let excluded designs miss these rules alone: of all others nothing is known.
+        """Set excluded designs to miss these rules only, since their other violations are unknown.
 
-        Designs that the pool lacks are never measured.
+        Designs outside the pool are never measured.
         """
         if not excluded.any():
             return
@@ -133,7 +133,7 @@ class Beforehand:
         found.violation[lacking, self._problem.constraint_names.index(MEASURED)] = np.inf
 
     def ledger(self, points: Points) -> Ledger:
-        """Return what is known of designs."""
+        """Return the ledger of designs."""
         excluded = self.excluded(points)
         rest: Index = as_index(points)[~excluded]
         pruned = Ledger(pruned=int(excluded.sum()))
@@ -141,7 +141,7 @@ class Beforehand:
 
 
 def _within(axes: Sequence[Axis], designs: Sequence[Sequence[Value]]) -> Index:
-    """Return those of the designs that axes have, (n, d)."""
+    """Return the designs whose values are all on the axes, (n, d)."""
     places = [axis.places for axis in axes]
     pairs = ([*zip(places, design, strict=True)] for design in designs)
     rows = [[known[value] for known, value in row] for row in pairs if all(v in k for k, v in row)]

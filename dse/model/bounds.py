@@ -1,11 +1,11 @@
-"""Bounds: what sets of designs can at best be worth, from enclosures of their columns.
+"""Bounds on sets of designs, from enclosures of their columns.
 
 A set of designs is a column or an enclosure for each of its inputs and stages.  A quantity is
 enclosed by its function at the better and at the worse end of every argument in which it is
-declared to rise or fall; other arguments go in as they are, and arithmetic encloses the result
-(`dse.algebra.enclosure`).  A function that can do neither leaves the quantity open: it may be
-anything, though not negative unless it is signed.  Whatever is declared at least
-(`Requirement.at_least`) holds for feasible designs only, so bounds are those of the feasible ones.
+declared to rise or fall.  Other arguments are passed unchanged, and arithmetic encloses the result
+(`dse.algebra.enclosure`).  If neither is possible, the quantity may have any value, but no
+negative one unless it is signed.  Columns declared as least values (`Requirement.at_least`) hold
+for feasible designs only, so the bounds are bounds of the feasible designs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dse.model.graph import Failures, Step
 from dse.model.stage import Columns, Wired
 
 MARGIN = 1e-9
-"""Relative; far above what rounding can do to a bound, far below what designs differ by."""
+"""Relative margin, far above rounding errors of a bound and far below differences of designs."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Bounds:
     Attributes
     ----------
     problem
-        Whose quantities, constraints and requirements are bounded.
+        The problem whose quantities, constraints and requirements are bounded.
     """
 
     problem: Wired
 
     @cached_property
     def least(self) -> Mapping[str, str]:
-        """Quantities that are at least a column in every feasible design."""
+        """Return quantities that are at least a column in every feasible design."""
         found: dict[str, str] = {}
         for step in self.problem.requirement_steps:
             if isinstance(step.plugin, Requirement):
@@ -55,14 +55,14 @@ class Bounds:
 
     @cached_property
     def wanted(self) -> frozenset[str]:
-        """Every column that the bounds take."""
+        """Return every column that the bounds take."""
         steps = (*self.problem.search_plan, *self.problem.requirement_steps)
         names = {name for step in (*steps, *self._demands) for name in step.arguments}
         return frozenset(names | set(self.least.values()))
 
     @cached_property
     def carried(self) -> tuple[str, ...]:
-        """Quantities that no stage's capacity is below, ready for `floor`."""
+        """Return quantities that no stage's capacity is below, ready for `floor`."""
         return tuple(
             step.name
             for step in self.problem.search_plan
@@ -71,11 +71,11 @@ class Bounds:
 
     @cached_property
     def _demands(self) -> tuple[Step, ...]:
-        """What makes those among `least` that are quantities, of columns of the study."""
+        """Return the steps that make the quantities among `least` from columns of the study."""
         return self.problem.graph.closure(self.least.values())
 
     def _with_demands(self, columns: Columns) -> Columns:
-        """Return columns and what is demanded."""
+        """Return columns with the demands."""
         columns = dict(columns)
         for step in self._demands:
             if step.name not in columns and {*step.arguments} <= {*columns}:
@@ -83,7 +83,7 @@ class Bounds:
         return columns
 
     def floor(self, columns: Columns) -> Column:
-        """Return what each stage carries at least in a feasible design."""
+        """Return the least capacity of each stage in a feasible design."""
         floor = np.zeros(1)
         with np.errstate(all="ignore"):
             columns = self._with_demands(columns)
@@ -95,7 +95,7 @@ class Bounds:
     def best(self, columns: Columns, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses (count, m) and violations (count, k) of sets of designs.
 
-        `columns` are every input and stage column of each set.
+        `columns` has every input and stage column of each set.
         """
         with np.errstate(all="ignore"):
             columns = self.enclosed(columns)
@@ -116,7 +116,7 @@ class Bounds:
         return rounded(losses), _stacked(violation, count) - MARGIN
 
     def enclosed(self, columns: Columns, *, demanded: bool = True) -> Columns:
-        """Return every column and quantity enclosed; one among the columns stays as it is.
+        """Return every column and quantity enclosed.  A quantity among the columns is unchanged.
 
         Unless `demanded`, designs that do not reach the demand are enclosed as well.
         """
@@ -132,7 +132,7 @@ class Bounds:
         return columns
 
     def _raise_to(self, reached: Mapping[str, str], name: str, columns: Columns) -> None:
-        """Let a quantity be at least what it reaches in feasible designs."""
+        """Raise the low end of a quantity to its least value in feasible designs."""
         if reached.get(name) in columns:
             low, high = ends(columns[name])
             least = ends(columns[reached[name]])[0]
@@ -141,12 +141,12 @@ class Bounds:
 
 
 def largest_violation(step: Step, columns: Columns) -> Column:
-    """Return by how much a requirement may be missed at most; infinite where that is unknown."""
+    """Return the largest possible miss of a requirement, or infinity if it is unknown."""
     return ends(enclosure(step, columns))[1]
 
 
 def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
-    """Return the column that a step makes, or its enclosure where arguments are enclosed.
+    """Return the column that a step makes, or its enclosure if arguments are enclosed.
 
     Declared directions count: an argument in which the function never falls, or never rises,
     takes its ends in turn.
@@ -155,7 +155,7 @@ def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
     given = {name: columns[name] for name in step.arguments}
     opened = [name for name, value in given.items() if not is_exact(value)]
     if not opened:
-        # designs that fail are NaN here; whose fault that is shows when they are evaluated
+        # Designs that fail are NaN here.  The cause of the error shows when they are evaluated.
         return _known(plugin, Failures().column(step, columns))
     if isinstance(plugin, Guard):
         raise TypeError("guards are not enclosed")
@@ -169,7 +169,7 @@ def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
             found = ends(_known(plugin, step(chosen)))
         except ContractError:  # arithmetic that cannot be enclosed
             return _unknown(plugin)
-        if not (rising or falling):  # the other side is made of the same
+        if not (rising or falling):  # the other side has the same arguments
             return Enclosure(*found)
         sides.append(found[near])
     return Enclosure(*sides)
@@ -182,7 +182,7 @@ def _end(value: Any, which: int) -> Any:
 
 
 def _known(plugin: Objective | Requirement | Guard, value: Any) -> Any:
-    """Return a column or an enclosure without NaN: what is not known may be anything."""
+    """Return a column or an enclosure with every NaN replaced by the range of possible values."""
     low, high = ends(value)
     wrong = np.isnan(low)
     if low is not high:
@@ -194,7 +194,7 @@ def _known(plugin: Objective | Requirement | Guard, value: Any) -> Any:
 
 
 def _unknown(plugin: Objective | Requirement | Guard) -> Enclosure:
-    """Return the enclosure of what nothing is known of."""
+    """Return the enclosure of an unknown value."""
     positive = isinstance(plugin, Objective) and not plugin.signed
     return Enclosure(np.full(1, 0.0 if positive else -np.inf), np.full(1, np.inf))
 

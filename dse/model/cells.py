@@ -1,4 +1,4 @@
-"""Cells: boxes of consecutive values of each axis, and between which numbers their designs lie."""
+"""Cells: boxes of consecutive values of each axis, and bounds of their designs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dse.model.space import Points, Space, coarsened
 
 @dataclass(frozen=True)
 class CellBounds:
-    """Least and most loss (n, m) and violation (n, k) of the designs of each cell; NaN: unknown."""
+    """Least and most loss (n, m) and violation (n, k) of each cell's designs, or NaN if unknown."""
 
     loss_low: NDArray[np.float64]
     loss_high: NDArray[np.float64]
@@ -35,9 +35,9 @@ class Cells:
     Attributes
     ----------
     problem
-        Whose designs they are.
+        The problem of the designs.
     steps
-        How many consecutive values of each axis a cell has.
+        Number of consecutive values of each axis in a cell.
     """
 
     problem: Problem
@@ -45,28 +45,28 @@ class Cells:
 
     @cached_property
     def space(self) -> Space:
-        """The space of cells; columns that differ inside a cell are enclosed."""
+        """Return the space of cells, in which columns that differ inside a cell are enclosed."""
         return coarsened(self.problem.space, self.steps)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of cells along each axis."""
+        """Return the number of cells along each axis."""
         return self.space.sizes
 
     def bounds(
         self, points: Points, changed: Mapping[str, Any] | None = None, *, draws: int = 1
     ) -> CellBounds:
-        """Return between which numbers losses and violations of all designs of cells lie.
+        """Return the bounds of losses and violations of all designs of cells.
 
         The ends hold for the numbers as they are computed, bit by bit.  `changed` and `draws` are
-        those of `Problem.evaluate`.
+        as in `Problem.evaluate`.
         """
         problem = self.problem
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         with np.errstate(all="ignore"):
             columns = self._columns(points, changed or {})
             violation = problem.missed(columns, _made)
-            place = len(violation) - 1  # of the last, which is that none fails
+            place = len(violation) - 1  # of the last rule: no design fails
             violation += [] if problem.measured is None else [_ANYTHING]
             violation += [rule.enclosed_violation(columns) for rule in problem.constraints]
         goals = problem.goals
@@ -74,7 +74,7 @@ class Cells:
         pairs = [ends(column) for column in (*loss, *violation)]
         low, high = (matrix_of(side, shape) for side in zip(*pairs, strict=True))
         count = len(goals)
-        if problem.tolerant:  # none fails where every number is known: functions saw only ranges
+        if problem.tolerant:  # with known numbers no design fails: functions saw only ranges
             known = np.isfinite(low) & np.isfinite(high)
             high[~known.all(axis=1), count + place] = np.inf
         best, worst = rounded(low[:, :count]), rounded(high[:, :count])
@@ -83,7 +83,7 @@ class Cells:
     def _columns(self, points: Points, changed: Mapping[str, Any]) -> dict[str, Any]:
         problem = self.problem
         columns: dict[str, Any] = self.space.columns(points) | dict(changed)
-        if problem.measured is not None:  # which says nothing of designs that are not measured
+        if problem.measured is not None:  # unmeasured designs may have any value
             columns |= dict.fromkeys(problem.measured.outputs, _ANYTHING)
         steps = (*problem.search_plan, *problem.requirement_steps)
         wanted = {name for step in steps for name in step.arguments}
@@ -93,9 +93,9 @@ class Cells:
         return columns
 
     def spread(self, axis: int, step: int) -> float:
-        """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.
+        """Return the difference of columns among `step` consecutive values of an axis, 0 to 1.
 
-        The mean of (most - least) / most; 1 for an axis without an order.
+        The mean of (most - least) / most, or 1 for an axis without an order.
         """
         own = self.problem.space.axes[axis]
         if not own.ordered:
@@ -112,7 +112,7 @@ _ANYTHING = Enclosure(np.full(1, np.nan), np.full(1, np.nan))
 
 
 def _made(step: Step, columns: dict[str, Any]) -> Any:
-    """Return what a step makes of columns and enclosures; unknown where it cannot be enclosed."""
+    """Return the column of a step for columns and enclosures, or NaN if it cannot be enclosed."""
     try:
         return step(columns)
     except ContractError:
@@ -120,7 +120,7 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
 
 
 def cells_of(problem: object, steps: Sequence[int]) -> Cells | None:
-    """Return the cells of a problem; None for a search space that is made of no model."""
+    """Return the cells of a problem, or None for a search space without a model."""
     return Cells(problem, tuple(steps)) if isinstance(problem, Problem) else None
 
 

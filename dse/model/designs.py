@@ -1,4 +1,4 @@
-"""The designs of a core family as columns: what fleets are made of."""
+"""Designs of a core family as columns, of which fleets are made."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Designs:
     """The designs a stage may use: names and one column per metric, shape (m,) or (draws, m).
 
     `uncertainty` has, for metrics whose source states it, the relative standard uncertainty of
-    each design: 0.1 is 10 %.  `percentiles`, (m, 2), are the 10th and the 90th of a metric over
-    its nominal value, where they are known better than from `uncertainty`.  `filled` is the share
-    of a task's payload that messages fill.  `labels` are what people read in place of names.
+    each design: 0.1 is 10 %.  `percentiles`, (m, 2), are the 10th and the 90th percentile of a
+    metric over its nominal value, if they are known better than from `uncertainty`.  `filled` is
+    the share of a task's payload that messages fill.  `labels` are shown to people in place of
+    names.
     """
 
     names: tuple[str, ...]
@@ -34,7 +35,7 @@ class Designs:
     labels: Labels = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Keep no uncertainty of what there are no figures of."""
+        """Drop the uncertainty of metrics without values."""
         kept = {name: share for name, share in self.uncertainty.items() if self.has_figures(name)}
         known = {name: of for name, of in self.percentiles.items() if name in kept}
         object.__setattr__(self, "uncertainty", kept)
@@ -52,13 +53,13 @@ class Designs:
         return Designs(names, metrics, uncertainty, percentiles=percentiles, labels=own)
 
     def has_figures(self, metric: str) -> bool:
-        """Tell whether a metric has a value for every design; a clock without end is none."""
+        """Return whether a metric has a finite value for every design."""
         return bool(np.isfinite(getattr(self.metrics, metric)).all())
 
     def intervals(self) -> dict[str, Column]:
         """Return the 10th and 90th percentile of uncertain metrics over their nominal values.
 
-        Of a metric of which only the uncertainty is known, those of a log-normal factor.
+        A metric with only an uncertainty has the percentiles of a log-normal factor.
         """
         normal = {
             name: np.exp(np.multiply.outer(np.sqrt(np.log1p(share**2)), _NORMAL))
@@ -67,9 +68,9 @@ class Designs:
         return {**normal, **self.percentiles}
 
     def rated(self, most_hz: float) -> Designs:
-        """Return the designs clocked at no more than so much; power follows the clock.
+        """Return the designs clocked at `most_hz` at most.  Power follows the clock.
 
-        The clock of one that could run faster has no uncertainty.
+        The clock of a design that could run faster has no uncertainty.
         """
         top = self.metrics.clock_hz
         slower = np.minimum(most_hz / top, 1.0)
@@ -86,48 +87,48 @@ class Designs:
 
     @property
     def bandwidth_bit_per_s(self) -> Column:
-        """Payload rate of one instance at full clock (Battle & Hempstead, Table I)."""
+        """Return the payload rate of one instance at full clock (Battle & Hempstead, Table I)."""
         metrics = self.metrics
         return metrics.clock_hz / metrics.cycles_per_task * self.carried_bit
 
     @property
     def filled_share(self) -> Column:
-        """Share of a task's payload that messages fill, of each design."""
+        """Return the share of a task's payload that messages fill, of each design."""
         return self.filled * np.ones_like(self.metrics.payload_bit)
 
     @property
     def carried_bit(self) -> Column:
-        """Payload of a task as far as messages fill it."""
+        """Return the payload of a task that messages fill."""
         return self.metrics.payload_bit * self.filled
 
     @property
     def round_bit(self) -> Column:
-        """Payload that one instance starts at once; that of several tasks in a cycle, maybe."""
+        """Return the payload that one instance starts at once, perhaps of several tasks."""
         return self.metrics.payload_bit / np.minimum(self.metrics.cycles_per_task, 1.0)
 
     @property
     def round_s(self) -> Column:
-        """Time from one start to the next at full clock: `round_bit` over the payload rate."""
+        """Return the time between starts at full clock: `round_bit` over the payload rate."""
         return np.maximum(self.metrics.cycles_per_task, 1.0) / self.metrics.clock_hz
 
 
 AREAS = ("area_m2", "area_ge", "area_lc")
-"""Metrics of the area; a core has figures of one of them at least."""
+"""Metrics of the area.  A core has values of at least one."""
 
 BLOCKS = ("block_rams", "multipliers")
-"""Metrics of what an FPGA has in blocks; a core may have figures of none."""
+"""Metrics of an FPGA's blocks.  A core may have no values of them."""
 
 POWERS = ("dynamic_power_w", "leakage_power_w")
-"""Metrics of power; a core has figures of both or of none."""
+"""Metrics of power.  A core has values of both or of neither."""
 
 PACED = ("clock_hz", "cycles_per_task", "payload_bit")
-"""Metrics of how much an instance carries, and so of how many may be needed."""
+"""Metrics that decide the rate of an instance, and so the number of instances."""
 
 _POSITIVE = (*AREAS, "clock_hz", "cycles_per_task", "payload_bit")
 
 
 def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> None:
-    """Raise `ContractError` unless every metric is a finite, sensible column of its design.
+    """Raise ContractError unless every metric is a finite, sensible column of its design.
 
     An area, blocks, or all power, may be NaN for every design.
     """

@@ -1,15 +1,15 @@
-"""What a study evaluates of designs, and what is known of each of them.
+"""Evaluated numbers of designs, and the ledger of their states.
 
-Columns are put together as matrices, and losses compared as they are rounded here.  The ledger of a
-space counts its designs by what is known; every word on how complete a front is comes from it:
+Columns are put together as matrices, and losses are compared as they are rounded here.  The ledger
+of a space counts its designs by state.  Every statement on the completeness of a front uses it:
 
 | state | meaning |
 | --- | --- |
-| evaluated | figures are known: computed by models, or measured |
-| infeasible | the program that measures says itself that there is no such design |
-| failed | an accident: nothing is known of the design |
+| evaluated | its values are known: computed by models, or measured |
+| infeasible | the program that measures reports that there is no such design |
+| failed | an accident: the design is unknown |
 | unknown | it was not evaluated yet |
-| pruned | bounds rule it out |
+| pruned | bounds exclude it |
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dse.contract import Column, Objective
 from dse.model.space import Points
 
 Problem = Any
-"""A `dse.model.problem.Problem`, in what that module imports."""
+"""A `dse.model.problem.Problem`, in the modules that it imports."""
 
 SPLIT = 2.0**13 + 1.0
 """Factor that keeps 40 of the 53 significant bits of a number (Veltkamp)."""
@@ -38,7 +38,7 @@ def shape_of(points: Points) -> tuple[int, ...]:
 
 
 def full_column(column: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return a column with a row for each of so many designs."""
+    """Return a column with one row for each of `count` designs."""
     return column if column.shape == (count,) else np.broadcast_to(column, (count,))
 
 
@@ -51,9 +51,9 @@ def matrix_of(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.f
 
 
 def distinct_rows(table: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where each different row of a table (n, k) first stands, lower rows before higher.
+    """Return the first position of each different row of a table (n, k), in ascending order.
 
-    What ``numpy.unique`` finds along an axis, without its comparisons row by row.
+    The result of ``numpy.unique`` along an axis, without its comparisons row by row.
     """
     order = np.lexsort(table.T[::-1]) if table.shape[1] else np.arange(len(table))
     ordered = table.take(order, axis=0)
@@ -71,11 +71,11 @@ def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
 
     Equal quantities that were added up in different orders become equal losses, so that
-    rounding neither adds designs to a front nor drops them; but for 5.5e-5 of such pairs (measured
-    of random sums), which a boundary between two rounded numbers divides.  Then one design is
-    better than its equal by 1e-12 and drops it, whoever searches: a loss is computed from a design
-    alone, in one order, whatever others are beside it, and what is put together or pruned from
-    bounds is never compared without the slack of 1e-9 nor put on a front unevaluated.
+    rounding neither adds designs to a front nor drops them.  The exception is a share of 5.5e-5 of
+    such pairs (measured on random sums), which a boundary between two rounded numbers divides.
+    Then one design is better than its equal by 1e-12 and drops it, in any search.  A loss is
+    computed from one design, in one order, independent of other designs.  Composed or bounded
+    losses are never compared without the slack of 1e-9, nor put on a front unevaluated.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         carried = loss * SPLIT
@@ -112,12 +112,12 @@ class Goal:
 
     @property
     def sense(self) -> str:
-        """``minimise`` or ``maximise``."""
+        """Return ``minimise`` or ``maximise``."""
         return "maximise" if self.maximise else "minimise"
 
     @property
     def loss(self) -> str:
-        """The name of its loss: what is maximised is negated."""
+        """Return the name of its loss, which is negated if it is maximised."""
         return f"-{self.name}" if self.maximise else self.name
 
 
@@ -130,15 +130,15 @@ class Evaluation:
     points
         Design points: an index (n, d), or a block or boxes of n designs.
     loss
-        What is minimised, shape (n, m), rounded to 40 bits; maximised quantities with their
+        Minimised losses, shape (n, m), rounded to 40 bits.  Maximised quantities have their
         sign flipped.
     violation
-        Shape (n, k); a constraint holds where its column is <= 0.
+        Shape (n, k).  A constraint holds if its column is <= 0.
     failed
-        Designs that cannot be evaluated, shape (n,), where a study takes these for infeasible; one
-        row for none.
+        Designs that cannot be evaluated, shape (n,), if a study treats these as infeasible.  A
+        single row if all can be evaluated.
     failure
-        Why the first of them cannot, and which design it is.
+        Cause for the first of them, with the design.
     """
 
     points: Points
@@ -149,12 +149,12 @@ class Evaluation:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """Designs that meet every constraint, shape (n,)."""
+        """Return the designs that meet every constraint, shape (n,)."""
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
 ENTRY = "ledger"
-"""The entry of a manifest that has it."""
+"""Entry of a manifest with the ledger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,28 +168,28 @@ class Ledger:
     pruned: int = 0
 
     def __add__(self, other: Self) -> Ledger:
-        """Return the ledger of both."""
+        """Return the sum of both ledgers."""
         pairs = zip(self.to_dict().items(), other.to_dict().values(), strict=True)
         return Ledger(**{name: count + more for (name, count), more in pairs})
 
     @property
     def known(self) -> int:
-        """How many designs were evaluated, or are infeasible as their program says."""
+        """Return the number of designs that were evaluated, or reported infeasible."""
         return self.evaluated + self.infeasible
 
     @property
     def settled(self) -> bool:
-        """Whether no design is left but those that failed by accident."""
+        """Return whether all designs are settled, or failed by accident."""
         return not self.unknown
 
     @property
     def exact(self) -> bool:
-        """Whether every design is accounted for: the front is the front."""
+        """Return whether every design is accounted for, so that the front is exact."""
         return self.settled and not self.failed
 
     @property
     def but(self) -> str:
-        """What an otherwise exact front lacks; empty where it is exact, or is not proven."""
+        """Return the gap of an otherwise exact front, or empty if it is exact or not proven."""
         if not self.failed or not self.settled:
             return ""
         designs = "design" if self.failed == 1 else "designs"
@@ -197,19 +197,19 @@ class Ledger:
 
     @property
     def proof(self) -> str:
-        """How complete the front is, in two words or a few more."""
+        """Return the completeness of the front in a few words."""
         return "proven complete" if self.exact else self.but or "not proven"
 
     @property
     def front(self) -> str:
-        """What the front may be called."""
+        """Return the name of the front by its completeness."""
         if self.exact:
             return "an exact front"
         return f"a front that is {self.but or 'not proven'}"
 
     @property
     def measured(self) -> str:
-        """What was done with designs of a space, all of which were requested."""
+        """Return a text on the requested designs of a space, all of which were requested."""
         said = "every design is measured"
         if self.infeasible:
             said = "every design is measured, or infeasible as its program says"

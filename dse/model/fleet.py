@@ -1,6 +1,6 @@
 """Fleets: instances of the designs of a core family, as stage columns.
 
-Battle & Hempstead replicate one design until it carries the rate (sections IV-C, V-C); here a
+Battle & Hempstead replicate one design until it carries the rate (sections IV-C, V-C).  Here a
 fleet may also mix designs of the family.  Capacities, areas and powers of instances add.
 """
 
@@ -19,25 +19,25 @@ from dse.contract import Column
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 
 WHOLE = 1e-9
-"""What rounding may have added to a whole number."""
+"""Rounding error allowed in a whole number."""
 
 SLACK = 1e-9
-"""Relative; what is needed at least is taken this much smaller, so that rounding cuts nothing."""
+"""Relative reduction of least values, so that rounding excludes no design."""
 
 
 class OpenCounts:
-    """Counts of a partial fleet that are only enclosed, as bandwidth that they add.
+    """Enclosed counts of a partial fleet, as bandwidth that they add.
 
     Attributes
     ----------
     any
-        Whether any instance may be added to the least counts.
+        True if any instance may be added to the least counts.
     least, most
-        Full-clock bandwidth that is added: at least to carry the floor, and at most.
+        Added bandwidth at full clock: the least that carries the floor, and the most.
     """
 
     def __init__(self, fleet: Fleet, floor: Column) -> None:
-        """Look at the counts of a fleet that carries at least a floor."""
+        """Read the counts of a fleet that carries at least a floor."""
         bandwidth, clock = fleet.designs.bandwidth_bit_per_s, fleet.clock
         groups = zip(fleet.counts, fleet.positions, strict=True)
         pairs = [(*ends(count), at) for count, at in groups]
@@ -57,9 +57,9 @@ class OpenCounts:
         return self._each(metric / self._bandwidth, self._open)
 
     def ratio(self, metric: Column) -> Enclosure:
-        """Return the sum of a metric over that of bandwidth: a ratio of sums, at its extremes.
+        """Return the ratio of the sums of a metric and of bandwidth, at its extremes.
 
-        With x the bandwidth that is added at a ratio between the designs' least and largest, the
+        If x is the bandwidth that is added at a ratio between the designs' least and largest, the
         ratio (p + q x) / (c + x) moves towards q, so its extremes are at the ends of x.
         """
         power, known = self._sum(metric), self.known
@@ -78,11 +78,11 @@ class OpenCounts:
         return Enclosure(*found)
 
     def least_added(self, metric: Column) -> Column:
-        """Return the least metric of a design where one has to be added, else 0."""
+        """Return the least metric of a design if one has to be added, else 0."""
         return np.where(self.least > 0, self._each(metric, self._open).min(axis=0), 0.0)
 
     def mean(self, metric: Column) -> Enclosure:
-        """Return the enclosure of a mean over the fleet: that of the designs that may be in it."""
+        """Return the enclosure of a mean over the fleet, from all designs that may be in it."""
         some = self._each(metric, [*self._used, *self._open])
         empty = np.all(self.known <= 0) and np.any(self._floor <= 0)
         low = some.min(axis=0, initial=np.inf)
@@ -101,29 +101,29 @@ class OpenCounts:
 
 @dataclass(frozen=True)
 class Fleet:
-    """Groups of equal instances; counts may be enclosed.
+    """Groups of equal instances.  Counts may be enclosed.
 
     Attributes
     ----------
     counts, positions
-        How many of which design, group by group.
+        Number of instances and position of the design, group by group.
     designs
-        What positions refer to.
+        The designs that positions refer to.
     clock
         Top clock as a fraction.
     streams
-        Tasks that may be in flight at once; infinite when tasks are independent.
+        Tasks that may be in flight at once.  Infinite if tasks are independent.
     floor
-        For partial fleets, some of whose counts are only enclosed: what the stage carries at
-        least, bit/s, which sharpens every enclosure.  None: enclosures are those of arithmetic.
+        For partial fleets, some of whose counts are only enclosed: least rate of the stage, in
+        bit/s, which sharpens every enclosure.  If None, arithmetic encloses.
     clocked
         True: idle pipelines switch like busy ones.  False: their clocks are gated.
     common
-        1: clocked to the one rate of the chain.  0: to the own top clock.
+        1: clocked to the one rate of the chain.  0: to its top clock.
     alone
-        Whether it is the only stage.
+        True for the only stage.
     ceiling
-        For partial fleets of independent tasks: what the stage carries at most, bit/s.
+        For partial fleets of independent tasks: largest rate of the stage, in bit/s.
     """
 
     counts: list[Any]
@@ -139,12 +139,12 @@ class Fleet:
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
-        """Payload rate at the top clock when every slot for a task is filled."""
+        """Return the payload rate at the top clock if every slot for a task is filled."""
         return self.total(self.designs.bandwidth_bit_per_s) * self.clock
 
     @cached_property
     def capacity_bit_per_s(self) -> Any:
-        """Payload rate that the stage carries."""
+        """Return the payload rate that the stage carries."""
         carried = self.peak_bit_per_s * self.filled
         if self.floor is None or not isinstance(carried, Enclosure):
             return carried
@@ -154,12 +154,12 @@ class Fleet:
 
     @cached_property
     def tasks_in_flight(self) -> Any:
-        """Slots for independent tasks."""
+        """Return the number of slots for independent tasks."""
         return self.total(self.designs.metrics.tasks_in_flight)
 
     @cached_property
     def filled(self) -> Any:
-        """Share of the slots that dependent tasks can fill; 1 when they are independent."""
+        """Return the share of the slots that dependent tasks can fill, 1 for independent tasks."""
         if np.isinf(ends(self.streams)[0]).all():
             return np.ones(1)
         return np.minimum(self.streams / np.maximum(self.tasks_in_flight, 1.0), 1.0)
@@ -184,7 +184,7 @@ class Fleet:
         return np.maximum(known, self.opened.least_added(metric))
 
     def per_bit(self, power: Column) -> Any:
-        """Return the sum of `power` over what the stage carries; 0 for an empty fleet.
+        """Return the sum of `power` over the capacity of the stage, or 0 for an empty fleet.
 
         Slots that dependent tasks leave empty switch as well.
         """
@@ -195,7 +195,7 @@ class Fleet:
             return np.where(capacity > 0, self.total(power) * self.clock / capacity, 0.0)
 
     def mean(self, metric: Column) -> Any:
-        """Return the mean of `metric` over what each design carries; 0 for an empty fleet."""
+        """Return the mean of `metric` weighted by the designs' rates, or 0 for an empty fleet."""
         if self.opened is not None:
             return self.opened.mean(metric)
         bandwidth = self.designs.bandwidth_bit_per_s
@@ -204,38 +204,38 @@ class Fleet:
 
     @property
     def instances(self) -> Any:
-        """How many instances, which is a whole number."""
+        """Return the number of instances, a whole number."""
         found = self.total(np.ones(self.designs.metrics.clock_hz.shape[-1]))
         if not isinstance(found, Enclosure):
             return found
         return Enclosure(np.ceil(found.low - WHOLE), np.floor(found.high + WHOLE))
 
     def column(self, name: str) -> Any:
-        """Return one of `STAGE_COLUMNS`, shape as the counts broadcast."""
+        """Return one of `STAGE_COLUMNS`, in the shape to which the counts broadcast."""
         return STAGE_COLUMNS[name](self)
 
     @cached_property
     def opened(self) -> OpenCounts | None:
-        """What counts that are only enclosed can add; None for a fleet that is not partial."""
+        """Return the effect of enclosed counts, or None for a fleet that is not partial."""
         if self.floor is None or all(map(is_exact, self.counts)):
             return None
         return OpenCounts(self, self.floor)
 
     @cached_property
     def _used(self) -> list[Any]:
-        """Whether there is any instance, group by group."""
+        """Return whether there is any instance, group by group."""
         return [count > 0 for count in self.counts]
 
     @cached_property
     def _count_ends(self) -> tuple[list[Column], list[Column]]:
-        """Least and largest counts; the same ones where all are known."""
+        """Return least and largest counts, the same lists if all counts are known."""
         if all(map(is_exact, self.counts)):
             return self.counts, self.counts
         lows, highs = zip(*map(ends, self.counts), strict=True)
         return list(lows), list(highs)
 
     def _sum(self, metric: Column) -> Any:
-        """Return the sum over all instances of a metric, which is not negative."""
+        """Return the sum over all instances of a metric that is not negative."""
         values = [_of(metric, position) for position in self.positions]
         least, most = self._count_ends
         low = _weighted(least, values)
@@ -250,12 +250,12 @@ def _weighted(counts: list[Column], values: list[Column]) -> Column:
 
 
 def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
-    """Return a metric of the designs at `positions`, in each draw where there are several."""
+    """Return a metric of the designs at `positions`, in each draw if there are several."""
     return metric[..., positions]
 
 
 Traits = Mapping[str, Column]
-"""The traits of fleets of one stage, by name."""
+"""Traits of the fleets of one stage, by name."""
 
 STAGE_CAPACITY = "stage_capacity_bit_per_s"
 
@@ -305,31 +305,33 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         fleet.designs.metrics.written_byte / fleet.designs.carried_bit
     ),
 }
-"""What a stage may offer to the objectives; each reaches them as a tuple, one column per stage.
+"""Columns that a stage may offer to the objectives, each as a tuple with one column per stage.
 
-``stage_capacity_bit_per_s`` is what the stage carries: in a chained mode (CBC, for instance) a
-stream has one task in flight, so the streams fill only as many slots of the pipelines, and the
-stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots that dependent
-tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
+``stage_capacity_bit_per_s`` is the rate that the stage carries.  In a chained mode (CBC, for
+instance) a stream has one task in flight, so the streams fill only as many slots of the
+pipelines, and the stage carries streams * payload / latency of its ``stage_peak_bit_per_s``.
+Slots that dependent tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit``
+charges to the payload.
 Instances start tasks in rounds: ``stage_round_bit`` of payload together, and again after
-``stage_round_s``, which is that of the slowest design in use.
+``stage_round_s``, the round time of the slowest design in use.
 ``stage_filled`` is the share of their tasks' payload that messages fill.
-``stage_start_task_per_s`` is how many tasks start each second at the top clock.
-``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
+``stage_start_task_per_s`` is the number of tasks started each second at the top clock.
+``stage_serial_tasks`` is the number of streams that share the pipelines then, 1 for independent
+tasks.
 """
 
 AREA_COLUMNS = tuple(f"stage_{name}" for name in AREAS)
-"""Stage columns of the area in units that never mix; a core has figures of one of them at least."""
+"""Stage columns of the area in units that never mix.  A core has values of at least one."""
 
 BLOCK_COLUMNS = tuple(f"stage_{name}" for name in BLOCKS)
-"""Stage columns of an FPGA's blocks, which nobody misses of other cores."""
+"""Stage columns of an FPGA's blocks, which other cores do not need."""
 
 POWER_COLUMNS = (
     "stage_dynamic_energy_j_per_bit",
     "stage_dynamic_power_w",
     "stage_leakage_power_w",
 )
-"""Stage columns of power, of which a core may have no figures."""
+"""Stage columns of power, which a core may lack."""
 
 _FIGURES = {f"stage_{name}": name for name in (*AREAS, *BLOCKS, *POWERS, "clock_hz")} | {
     "stage_clock_limit": "clock_hz",
@@ -338,11 +340,11 @@ _FIGURES = {f"stage_{name}": name for name in (*AREAS, *BLOCKS, *POWERS, "clock_
     "stage_start_task_per_s": "clock_hz",
     "stage_written_byte_per_bit": "written_byte",
 }
-"""Stage columns that a core may lack figures for, and the metric that is NaN then."""
+"""Stage columns that a core may lack, and the metric that is NaN then."""
 
 
 def offered(stages: Iterable[Designs]) -> tuple[str, ...]:
-    """Return which of `STAGE_COLUMNS` a chain offers: those that every stage has figures for."""
+    """Return the `STAGE_COLUMNS` of a chain: the columns with values for every stage."""
     chain = tuple(stages)
     lacking = {
         name

@@ -1,6 +1,6 @@
-"""Fronts: which losses are not dominated, and where a front bends.
+"""Fronts: nondominated losses, and the knee of a front.
 
-A loss is minimised.  Row a dominates row b when it is nowhere worse and somewhere better, so
+A loss is minimised.  Row a dominates row b if no loss is worse and at least one is better, so
 equal rows do not dominate each other and stay on the front together.
 """
 
@@ -14,42 +14,42 @@ from dse.errors import ContractError
 from dse.model.space import Index, Points, as_index
 
 SMALL = 128
-"""Fewer rows are compared by numpy, in a quarter of a millisecond at most."""
+"""Largest number of rows that numpy compares, in a quarter of a millisecond at most."""
 
 FEW = 16_384
-"""Fewer rows are compared with each other at once: where that takes a millisecond, a look costs as
-much as it saves where none can be dismissed."""
+"""Number of rows below which all are compared with each other at once.  That takes a millisecond,
+and a first look for dominated rows would cost as much as it saves."""
 
 SAMPLE, PIVOTS = 1_024, 8
-"""Of more rows so many are a sample; so many of these, with the least sums, are compared with all
+"""Rows in a sample of more rows, and rows of it, with the least sums, that are compared with all
 rows before the full comparison."""
 
 CHUNK = 16_384
 """Rows that stay in the cache."""
 
 TOGETHER = 32_768
-"""So many pairs of rows are compared at once: one by one, calls would take most of the time."""
+"""Number of pairs of rows compared at once.  One by one, calls would take most of the time."""
 
 FIRST, MANY = 32, 1_024
-"""Rows of a front that others are compared with one by one before all of it, where of more than
-three losses it has more than so many."""
+"""Rows of a front that others are compared with one by one before the whole front, if the front
+of more than three losses has more than `MANY` rows."""
 
 SHARE = 4
-"""Rows that are compared with a front together, for each of its own."""
+"""Rows that are compared with a front together, for each row of the front."""
 
 TIE_DECIMALS = 12
 """Two knees closer than this many decimals are tied: rounding must not choose between them."""
 
 
 def nondominated(loss: ArrayLike, *, few: int = FEW) -> NDArray[np.bool_]:
-    """Return which rows no other row dominates; equal rows are kept together.
+    """Return whether no other row dominates each row.  Equal rows are kept together.
 
     Parameters
     ----------
     loss
         (n, m), m >= 1, finite, minimised.
     few
-        Fewer rows are compared with each other at once.
+        Number of rows below which all are compared with each other at once.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def nondominated(loss: ArrayLike, *, few: int = FEW) -> NDArray[np.bool_]:
 
 
 def dominated_by_point(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows of `loss`, (n, m), one point dominates; equal rows are not dominated."""
+    """Return whether one point dominates each row of `loss`, (n, m), and is not equal to it."""
     first, *others = loss.T
     worse: NDArray[np.bool_] = first >= by[0]
     for column, value in zip(others, by[1:], strict=True):
@@ -103,14 +103,14 @@ def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> N
 
 
 def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows of `loss`, (n, m), some row of `front`, (f, m), dominates.
+    """Return whether some row of `front`, (f, m), dominates each row of `loss`, (n, m).
 
-    Takes about n log f operations for two losses, n log(f)^2 for three, and n f for more.
+    Needs about n log f operations for two losses, n log(f)^2 for three, and n f for more.
     """
     worse = np.zeros(len(loss), dtype=bool)
     if not len(front) or not len(loss):
         return worse
-    loss = np.where(np.isnan(loss), -np.inf, loss)  # what is not known is not worse
+    loss = np.where(np.isnan(loss), -np.inf, loss)  # an unknown loss is not worse
     if loss.shape[1] == 2:
         return _dominated_in_two(loss, front)
     order = np.argsort(_scaled_sum(front), kind="stable")
@@ -129,10 +129,10 @@ def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[
 
 
 def _reached_in_more(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows some row of a front is nowhere worse than.
+    """Return whether some row of a front is nowhere worse than each row.
 
-    Of two more values one rises from row to row and the other falls, so that no row dominates
-    another and only those of the front do, of which both values are lower.
+    Two more values are added, one of which rises from row to row while the other falls.  So no
+    row dominates another, and only rows of the front do, whose added values are both lower.
     """
     import moocore  # it compares twenty times as many pairs per second as numpy
 
@@ -159,11 +159,11 @@ def _dominated_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> 
 
 
 def _reached_in_three(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows some row of a front of three losses is nowhere worse than.
+    """Return whether some row of a front of three losses is nowhere worse than each row.
 
     The rows of the front up to a first loss are at most one block of each size 1, 2, 4, ... of
-    those in its order.  In a block the least third loss up to each second one is known (a
-    merge-sort tree; de Berg et al., Computational Geometry, 2008, section 5.3).
+    the ordered rows.  In a block the least third loss up to each second loss is known (a
+    merge-sort tree, de Berg et al., Computational Geometry, 2008, section 5.3).
     """
     front = front[np.argsort(front[:, 0], kind="stable")]
     count = len(front)
@@ -190,7 +190,7 @@ def _reached_in_three(loss: NDArray[np.float64], front: NDArray[np.float64]) -> 
 
 
 def _among(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows are equal to one of some others."""
+    """Return whether each row is equal to one of some others."""
     both = np.ascontiguousarray(np.concatenate([others, rows]) + 0.0)  # 0 for -0
     _, which = np.unique(
         both.view(np.dtype((np.void, both.itemsize * both.shape[1]))), return_inverse=True
@@ -218,17 +218,17 @@ def _scaled_sum(losses: NDArray[np.float64]) -> Column:
 
 
 def bend(loss: ArrayLike) -> Column:
-    """Return how far each row of a front is from the knee's ideal, (n,); the knee is the least.
+    """Return the distance of each row of a front from the knee's ideal, (n,), least at the knee.
 
-    The sum of the objectives, each scaled to [0, 1] over the rows.  At the knee, giving up one
-    objective stops paying for the others: it lies farthest, on the better side, from the plane
-    through the m corners where one objective is at its worst and all others at their best.  For
+    It is the sum of the objectives, each scaled to [0, 1] over the rows.  At the knee, worsening
+    one objective stops paying for the others.  It lies farthest, on the better side, from the
+    plane through the m corners with one objective at its worst and all others at their best.  For
     two objectives that is the line through the two ends of the front.
 
     Parameters
     ----------
     loss
-        (n, m), n >= 1, finite, minimised; rows of a front.
+        (n, m), n >= 1, finite, minimised.  Rows of a front.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def bend(loss: ArrayLike) -> Column:
 
 
 def as_losses(loss: ArrayLike) -> NDArray[np.float64]:
-    """Return losses (n, m), contiguous; what they are made of may be the same memory."""
+    """Return losses (n, m), contiguous, which may share memory with the argument."""
     losses = np.ascontiguousarray(loss, dtype=np.float64)
     if losses.ndim != 2 or losses.shape[1] < 1:
         raise ContractError(
@@ -260,7 +260,7 @@ def as_losses(loss: ArrayLike) -> NDArray[np.float64]:
 
 
 def some_losses(loss: ArrayLike) -> NDArray[np.float64]:
-    """Return what `as_losses` does, of at least one row."""
+    """Return the result of `as_losses` with at least one row."""
     losses = as_losses(loss)
     if not len(losses):
         raise ContractError("an empty front has neither a reference point nor a knee")
@@ -268,23 +268,23 @@ def some_losses(loss: ArrayLike) -> NDArray[np.float64]:
 
 
 LARGE = 65_536
-"""Designs from which on newcomers wait until they are half as many as the front is.
+"""Size of a front above which new designs wait until they are half as many as the front.
 
-Then each design is compared with others a few times, however large the front gets.
+Then each design is compared with others a few times, however large the front becomes.
 """
 
 
 class FrontSoFar:
-    """The best designs of those that were added, in no order, and their losses."""
+    """The best of the added designs, unordered, and their losses."""
 
     def __init__(self, axes: int, objectives: int) -> None:
-        """Start without any, for designs of so many axes and losses of so many objectives."""
+        """Start with an empty front of designs with `axes` positions and `objectives` losses."""
         self._index: Index = np.empty((0, axes), dtype=np.int64)
         self._loss: Matrix = np.empty((0, objectives))
         self._waiting: list[tuple[Index, Matrix]] = []
 
     def add(self, points: Points, rows: NDArray[np.intp], loss: Matrix) -> None:
-        """Add feasible designs: those in some rows, and their losses."""
+        """Add feasible designs: the given rows of `points`, and their losses."""
         if not len(rows):
             return
         best = nondominated(loss)
@@ -295,18 +295,18 @@ class FrontSoFar:
 
     @property
     def best(self) -> tuple[Index, Matrix]:
-        """Designs and losses of the front."""
+        """Return designs and losses of the front."""
         if self._waiting:
             self._merge()
         return self._index, self._loss
 
     @property
     def lately(self) -> Matrix:
-        """Losses of those that were the best when last compared; any thread may ask."""
+        """Return the losses of the last compared front, from any thread."""
         return self._loss
 
     def some(self, most: int) -> Matrix:
-        """Return losses of designs of the front as it was lately, not much more than `most`."""
+        """Return losses of designs of the last compared front, not many more than `most`."""
         return self._loss[:: max(1, len(self._loss) // most)]
 
     def _merge(self) -> None:

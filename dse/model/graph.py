@@ -1,7 +1,7 @@
-"""Wiring objectives by the names of their arguments.
+"""Objectives wired by the names of their arguments.
 
 An argument is a column of the study, another objective, or ``stage_<metric>``.  An argument
-with a default is passed only when something provides it.
+with a default is passed only if it is provided.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Step:
 
     @cached_property
     def name(self) -> str:
-        """The column it makes."""
+        """Return the name of the column it makes."""
         return self.plugin.name
 
     def __call__(self, columns: Mapping[str, Any]) -> Column:
@@ -43,9 +43,9 @@ class Step:
         Raises
         ------
         EvaluationError
-            When the plug-in's function fails; the message names it.
+            The plug-in's function fails.  The message names it.
         ContractError
-            When it returns no number for each design.
+            It returns no number for each design.
         """
         arguments = {name: columns[name] for name in self.arguments}
         try:
@@ -62,14 +62,14 @@ _FLOAT = np.dtype(np.float64)
 
 
 class _NoColumnError(Exception):
-    """What a function returned, in words, is no column."""
+    """A result of a function that is no column, in words."""
 
 
 def _numbers(result: Any, arguments: Collection[Any]) -> Any:
-    """Return what a function made of its arguments as a column, or as the enclosure that it is."""
+    """Return the result of a function as a column, or as the enclosure that it is."""
     if type(result) is np.ndarray and result.dtype is _FLOAT:
         shape = result.shape
-        for one in arguments:  # the shape of one argument is that of each design, or broadcasts
+        for one in arguments:  # an argument has the joint shape of the designs, or broadcasts
             if (one[0] if type(one) is tuple else one).shape == shape:
                 return result
     if isinstance(result, Enclosure):
@@ -93,21 +93,21 @@ def joint_shape(arguments: Iterable[Any]) -> tuple[int, ...]:
 
 
 def _fits(shape: tuple[int, ...], given: tuple[int, ...]) -> bool:
-    """Whether a column of one shape broadcasts to another."""
+    """Return whether a column of one shape broadcasts to another."""
     tail = zip(reversed(shape), reversed(given), strict=False)
     return len(shape) <= len(given) and all(own in (1, other) for own, other in tail)
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Objectives as far as `inputs` can feed them; each is looked up when it is requested.
+    """Objectives that `inputs` can feed, each looked up on request.
 
     Attributes
     ----------
     quantities
-        Objectives by name; looking one up may import it, and so may going through all of them.
+        Objectives by name.  A lookup may import one, and an iteration all of them.
     inputs
-        Columns that a study sets; of the quantities among them, these are the values.
+        Columns that a study sets.  A quantity among them has this value.
     """
 
     quantities: Mapping[str, Objective]
@@ -115,23 +115,23 @@ class Graph:
     _found: dict[str, Step | None] = field(default_factory=dict, init=False, repr=False)
 
     def provides(self, name: str, path: tuple[str, ...] = ()) -> bool:
-        """Tell whether `name` is an input, or a quantity that the inputs can feed.
+        """Return whether `name` is an input, or a quantity that the inputs can feed.
 
-        `path` are the quantities that took each other before it.
+        `path` has the quantities that took each other before it.
 
         Raises
         ------
         ContractError
-            When objectives take each other in a circle; the message shows it.
+            Objectives take each other in a circle.  The message shows it.
         PluginError
-            When an objective that it takes cannot be used.
+            An objective that it takes cannot be used.
         """
         return name in self.inputs or self._step(name, path) is not None
 
     def bind(
         self, plugin: Objective | Requirement | Guard, path: tuple[str, ...] = ()
     ) -> Step | None:
-        """Return a plug-in with the arguments that it gets, None when it lacks one."""
+        """Return a plug-in with the arguments that it gets, or None if it lacks one."""
         required, optional = argument_names(plugin)
         # columns of the study first: without one of them, nothing more need be looked up
         for name in sorted(required, key=self.quantities.__contains__):
@@ -140,7 +140,7 @@ class Graph:
         return Step(plugin, required + tuple(one for one in optional if self.provides(one, path)))
 
     def closure(self, wanted: Iterable[str]) -> tuple[Step, ...]:
-        """Return the steps needed for the columns `wanted`, each after what it takes."""
+        """Return the steps needed for the columns `wanted`, each after the steps that it needs."""
         ordered: dict[str, Step] = {}
 
         def add(name: str) -> None:
@@ -156,24 +156,24 @@ class Graph:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """The steps of all quantities."""
+        """Return the steps of all quantities."""
         return self.closure(quantity.name for quantity in self.objectives)
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
-        """All quantities that have a value, in the order in which they are given."""
+        """Return all quantities that have a value, in their given order."""
         return self._sorted[0]
 
     @property
     def missing(self) -> Mapping[str, tuple[str, ...]]:
-        """Objectives that cannot be computed: name -> the inputs that nothing provides."""
+        """Return objectives that cannot be computed: name -> the missing inputs."""
         return self._sorted[1]
 
     @cached_property
     def _sorted(self) -> tuple[tuple[Objective, ...], Mapping[str, tuple[str, ...]]]:
         """Sort all objectives into those that can be computed and those that lack inputs.
 
-        One that cannot be used, or takes one that cannot, is neither.
+        An objective that cannot be used, or needs such an objective, is in neither group.
         """
         computed, missing = [], {}
         for name in self.quantities:
@@ -188,7 +188,7 @@ class Graph:
         return tuple(computed), missing
 
     def _step(self, name: str, path: tuple[str, ...]) -> Step | None:
-        """Return what makes a quantity on the `path` to another, None if inputs cannot feed it."""
+        """Return the step of a quantity on the `path` to another, or None if it lacks inputs."""
         if name in self._found or name not in self.quantities:
             return self._found.get(name)
         if name in path:
@@ -200,12 +200,12 @@ class Graph:
 
 
 def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
-    """Return what `inputs` feed of `objectives`."""
+    """Return the graph of `objectives` that `inputs` can feed."""
     return Graph(objectives, frozenset(inputs))
 
 
 def missed_by(step: Step, missed: Any) -> Any:
-    """Return by how much a requirement is `missed`, within the tolerance of constraints."""
+    """Return the miss of a requirement, within the tolerance of constraints."""
     strict = isinstance(step.plugin, Requirement) and step.plugin.strict
     return settled(missed, strict=strict)
 
@@ -213,7 +213,7 @@ def missed_by(step: Step, missed: Any) -> Any:
 def argument_names(
     plugin: Objective | Requirement | Guard,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the arguments that a plug-in must have, and those it may have."""
+    """Return the names of the required and of the optional arguments of a plug-in."""
     return _argument_names(plugin.function)
 
 
@@ -226,7 +226,7 @@ def _argument_names(function: Callable[..., Column]) -> tuple[tuple[str, ...], t
 
 
 def explain_missing(name: str, missing: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the study inputs whose absence keeps objective `name` from being computed."""
+    """Return the study inputs whose absence prevents the computation of objective `name`."""
     found: list[str] = []
     for lacking in missing.get(name, ()):
         deeper = explain_missing(lacking, missing)
@@ -235,24 +235,24 @@ def explain_missing(name: str, missing: Mapping[str, tuple[str, ...]]) -> tuple[
 
 
 EVALUATED = "the design can be evaluated"
-"""The constraint that such designs miss where a study takes them for infeasible."""
+"""The constraint that designs miss if they fail and a study treats these as infeasible."""
 
 
 class Failures:
-    """Which designs of one evaluation failed, and why the first did."""
+    """Designs of one evaluation that failed, and the cause of the first."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without failures."""
         self.first = ""
         self._masks: list[NDArray[np.bool_]] = []
 
     def column(self, step: Step, columns: Mapping[str, Any]) -> Column:
-        """Return what a step makes of columns, NaN for the designs for which it fails.
+        """Return the column of a step, with NaN for the designs for which it fails.
 
         Raises
         ------
         EvaluationError
-            It fails for no design alone: what it is given is columns.
+            It fails only for whole columns, not for a single design.
         """
         try:
             return step(columns)
@@ -266,7 +266,7 @@ class Failures:
         return found
 
     def rows(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """Return which designs failed, (n,), of columns that broadcast to `shape`."""
+        """Return whether each design (n,) failed, for columns that broadcast to `shape`."""
         failed = np.zeros(shape, dtype=bool)
         for mask in self._masks:
             failed |= mask
@@ -274,7 +274,7 @@ class Failures:
 
 
 def _divided(step: Step, given: Mapping[str, Any]) -> tuple[Column, NDArray[np.bool_], str]:
-    """Evaluate the halves of a batch that fails, and so on, down to the designs that do."""
+    """Evaluate the halves of a batch that fails, recursively, down to the designs that fail."""
     shape = joint_shape(given.values())
 
     def flat(column: Column) -> Column:
@@ -299,5 +299,5 @@ def _divided(step: Step, given: Mapping[str, Any]) -> tuple[Column, NDArray[np.b
 
 
 def each_column(value: Any, change: Callable[[Column], Column]) -> Any:
-    """Return a column changed, or each column of a tuple."""
+    """Return a changed column, or each changed column of a tuple."""
     return tuple(map(change, value)) if isinstance(value, tuple) else change(value)

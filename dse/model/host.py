@@ -1,7 +1,7 @@
-"""The host alone: a design of no instances, beside the product of a study's axes.
+"""The host without accelerators: a design of no instances, beside the product of the axes.
 
-Its row has `NOWHERE` on every axis but those that set what the host itself takes.  It is a problem
-of no stages, wired from the quantities of its study (`dse.contract.Alone`).
+Its row has `NOWHERE` on every axis except the axes that set its own columns.  It is a problem
+without stages, wired from the quantities of its study (`dse.contract.Alone`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from dse.model.space import NOWHERE, Axis, Index, Points, Space, as_index, const
 INTERFACE = "interface_"
 
 MOST = 10_000
-"""Rows of the host: values of the axes that it takes, multiplied."""
+"""Most rows of the host: the product of the values of its axes."""
 
 
 def hosts_among(points: Points) -> NDArray[np.bool_] | None:
-    """Return which rows (n,) of an index are the host alone, None where none is."""
+    """Return whether each row (n,) of an index is the host, or None if no row is."""
     if not isinstance(points, np.ndarray) or not points.size or points.min() >= 0:
         return None
     return np.asarray((points < 0).any(axis=1))
@@ -36,20 +36,20 @@ def hosts_among(points: Points) -> NDArray[np.bool_] | None:
 
 @dataclass(frozen=True)
 class HostAlone:
-    """What a study is with the host alone.
+    """A study whose host does the work without accelerators.
 
     Attributes
     ----------
     graph
         Its quantities.
     about
-        The columns that stand for others, and the host's own.
+        The columns that replace others, and the host's own columns.
     requirements
-        Those that apply to the host.
+        The requirements that apply to the host.
     places
         Indices of the axes that it takes.
     unknown
-        What would have to be known to compare it; empty where it is a design.
+        Missing facts for its comparison, or empty if it is a design.
     """
 
     graph: Graph
@@ -60,16 +60,16 @@ class HostAlone:
 
     @cached_property
     def numbers(self) -> Mapping[str, Column]:
-        """The columns that have one value then."""
+        """Return the columns that have one value then."""
         given = self.about.columns.items()
         return {name: constant(value) for name, value in given if not isinstance(value, str)}
 
     def problem(self, whole: Problem) -> Problem:
-        """Return the host as a problem of its own; None where it cannot be compared."""
+        """Return the host as a separate problem, or None if it cannot be compared."""
         return None if self.lacking(whole) else self._problem(whole)
 
     def lacking(self, whole: Problem) -> tuple[str, ...]:
-        """Return what would have to be known, as the numbers of a study are."""
+        """Return the missing facts for its comparison, for the present numbers of a study."""
         space = self._problem(whole).space
         columns = [space.constants, *(axis.columns for axis in space.axes)]
         own = {name: each[name] for each in columns for name in self.about.own if name in each}
@@ -105,13 +105,13 @@ class HostAlone:
 
 
 def keeps(about: Alone, name: str) -> bool:
-    """Tell whether a column that a study sets is the same with the host alone."""
+    """Return whether a column that a study sets is the same for the host without accelerators."""
     gone = name in about.columns or name.startswith(INTERFACE)
     return name in about.own or not gone
 
 
 def host_alone(problem: Problem) -> HostAlone | None:
-    """Return what a study is with the host alone, None where it says nothing of that."""
+    """Return a study's host without accelerators, or None if the study does not compare it."""
     if not problem.beside or not problem.stages or problem.measured is not None:
         return None
     found = (one.alone for one in problem.graph.objectives if one.alone is not None)
@@ -147,7 +147,7 @@ def host_alone(problem: Problem) -> HostAlone | None:
 
 
 def hosts_of(problem: Problem) -> Index:
-    """Return the designs of the host alone (n, d); there may be none."""
+    """Return the designs of the host without accelerators (n, d), perhaps none."""
     host, axes = problem.host, len(problem.sizes)
     if problem.alone is None or host is None:
         return np.empty((0, axes), dtype=np.int64)
@@ -157,7 +157,7 @@ def hosts_of(problem: Problem) -> Index:
 
 
 def standing_for(name: str, other: str, stage: int | None = None) -> Objective:
-    """Return the quantity `name` that is what a column is, or its part of the stage at a place."""
+    """Return the quantity `name` that equals a column, or the column's part for one stage."""
 
     def same(**columns: Any) -> Column:
         found: Column = columns[other] if stage is None else columns[other][stage]
@@ -177,7 +177,7 @@ def with_hosts(
     *,
     draws: int = 1,
 ) -> Evaluation:
-    """Return an evaluation of designs (n, d), any of which may stand in for the host, with hosts.
+    """Return an evaluation of designs (n, d) in which rows of the host have its evaluation.
 
     `changed` and `draws` as in `Problem.evaluate`.
     """
@@ -198,7 +198,7 @@ def with_hosts(
 def columns_with_hosts(
     problem: Problem, found: Mapping[str, Any], points: Index, changed: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return columns of designs (n, d) with those of hosts; NaN is what these do not have."""
+    """Return columns of designs (n, d) with rows of hosts, or NaN if the host lacks a column."""
     alone = hosts_among(points)
     if alone is None or problem.alone is None or problem.host is None:
         return dict(found)

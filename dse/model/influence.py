@@ -1,10 +1,11 @@
-"""In which direction each figure of a fleet matters to the losses of a study.
+"""Directions in which metrics of a fleet improve the losses of a study.
 
-The figures of a fleet that a study can tell apart are its traits: stage columns, and quantities
-whose values for single stages make up that of the chain (`Objective.over_stages`), as far as
-whatever else they depend on is settled.  A trait that only lower values can improve is wanted
-low.  A fleet whose traits are at least as good as another's in the wanted directions is as good a
-choice in every design that reaches the demand, because each quantity rises and falls as declared.
+The traits of a fleet are its distinguishable metrics: stage columns, and quantities
+whose values for single stages compose the value of the chain (`Objective.over_stages`), if
+all their other arguments are settled.  If only lower values of a trait can improve a loss, it is
+wanted low.  A fleet whose traits are at least as good as another's in the wanted directions is as
+good a choice in every design that reaches the demand, because each quantity rises and falls as
+declared.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ from dse.model.graph import Step
 from dse.model.stage import Columns
 
 Wants = Mapping[str, NDArray[np.bool_]]
-"""Whether low (first row) and high values (second row) are wanted, (2, scenarios), by name."""
+"""Wanted directions by name, (2, scenarios): low values (first row), high values (second row)."""
 
 JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
 
 
 @dataclass(frozen=True)
 class Influence:
-    """What matters to the losses of the problem that `bounds` is of.
+    """Influence of traits on the losses of the problem of `bounds`.
 
     Attributes
     ----------
     bounds
-        Of the problem.
+        Bounds of the problem.
     settled
-        Quantities that are the same in every design that reaches what is demanded.
+        Quantities that are the same in every design that reaches the demand.
     """
 
     bounds: Bounds
@@ -49,7 +50,7 @@ class Influence:
 
     @cached_property
     def joined(self) -> Mapping[str, Step]:
-        """Quantities whose values for single stages are traits."""
+        """Return the quantities whose values for single stages are traits."""
         known = {*STAGE_COLUMNS, *self.settled}
         return {
             step.name: step
@@ -59,7 +60,7 @@ class Influence:
 
     @cached_property
     def capacities(self) -> frozenset[str]:
-        """Traits that are what a stage carries, of which the chain has the least."""
+        """Return the traits that are the capacity of a stage, whose least is the chain's."""
         return frozenset(
             name
             for name, step in self.joined.items()
@@ -68,18 +69,18 @@ class Influence:
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """Stage columns that are traits themselves."""
+        """Return the stage columns that are traits themselves."""
         problem = self.bounds.problem
         steps = (*problem.search_plan, *problem.requirement_steps)
         used = {name for step in steps if step.name not in self.joined for name in step.arguments}
         return tuple(name for name in STAGE_COLUMNS if name in used)
 
     def over_stages(self, name: str) -> str:
-        """Return how the values of stages become that of the chain; empty for stage columns."""
+        """Return the composition of stage values into the chain's, or empty for stage columns."""
         return _join(self.joined[name]) if name in self.joined else ""
 
     def traits(self, fleet: Fleet) -> dict[str, Column]:
-        """Return the traits of fleets, enclosed where counts are."""
+        """Return the traits of fleets, enclosed if counts are."""
         found = {name: fleet.column(name) for name in self.metrics}
         for name, step in self.joined.items():
             given = {
@@ -92,7 +93,7 @@ class Influence:
         return found
 
     def columns(self, wanted: Mapping[str, tuple[bool, bool]]) -> dict[str, tuple[bool, bool]]:
-        """Return whether low and high values of stage columns are wanted, from those of traits."""
+        """Return the wanted directions (low, high) of stage columns from the wanted traits."""
         want = {name: np.zeros((2, 1), dtype=bool) for name in STAGE_COLUMNS}
         for trait, directions_ in wanted.items():
             here = np.array(directions_)[:, np.newaxis]
@@ -107,7 +108,7 @@ class Influence:
         return {name: (bool(low), bool(high)) for name, (low, high) in want.items()}
 
     def _undemanded(self, columns: Columns) -> Columns:
-        """Return `columns` without what holds only for designs that reach the demand."""
+        """Return `columns` without enclosures that hold only for designs that reach the demand."""
         anything = Enclosure(np.full(1, -np.inf), np.full(1, np.inf))
         loose = {
             name: anything
@@ -117,7 +118,7 @@ class Influence:
         return columns | loose
 
     def enclosed_chain(self, lows: Sequence[Traits], highs: Sequence[Traits]) -> Columns:
-        """Return what chains of fleets offer whose traits lie between two ends."""
+        """Return the columns of chains of fleets whose traits lie between two ends."""
         pairs = list(zip(lows, highs, strict=True))
         columns: Columns = {
             name: tuple(_between(low[name], high[name]) for low, high in pairs)
@@ -132,9 +133,9 @@ class Influence:
         return columns
 
     def enough(self, columns: Columns) -> Column:
-        """Return from which capacity on a stage cannot keep a design from the demand.
+        """Return the capacity above which a stage cannot keep a design from the demand.
 
-        For designs within `columns`; infinite where that is unknown.
+        For designs within `columns`.  Infinite if it is unknown.
         """
         bounds = self.bounds
         with np.errstate(all="ignore"):
@@ -154,11 +155,11 @@ class Influence:
         return np.where(met, level, np.inf)
 
     def wants(self, columns: Columns, count: int) -> tuple[Wants, Wants]:
-        """Return in which directions each trait matters, for each of `count` scenarios.
+        """Return the wanted directions of each trait, for each of `count` scenarios.
 
-        For designs within `columns` that reach what is demanded: a quantity of only one value
-        there, and a requirement that is always met, want nothing.  The second answer wants also
-        what helps designs to reach the demand.
+        For designs within `columns` that reach the demand.  A quantity with only one value
+        there, or a requirement that is always met, has no wanted direction.  The second result
+        includes directions that help designs to reach the demand.
         """
         problem = self.bounds.problem
         with np.errstate(all="ignore"):
@@ -176,7 +177,7 @@ class Influence:
                     _pass_on(step, _falling(missed, count), want, columns)
             for step in reversed(problem.search_plan):
                 low, high = ends(columns[step.name])
-                # one value, or none: then no design here reaches what is demanded
+                # one value, or no value: then no design here reaches the demand
                 want[step.name] = want[step.name] & ~(low >= high)
                 if step.name not in self.joined:
                     _pass_on(step, want[step.name], want, columns)
@@ -195,9 +196,9 @@ class Influence:
 
 
 def beside_stages(bounds: Bounds, columns: Columns) -> dict[str, Column]:
-    """Return what joined quantities depend on besides stages, where it is settled, else infinity.
+    """Return the arguments of joined quantities besides stages, infinite if they are not settled.
 
-    Whatever the stages are, as long as the demand is reached, and for each row of `columns`.
+    For any stages, as long as the demand is reached, and for each row of `columns`.
     """
     steps = [step for step in bounds.problem.search_plan if _join(step)]
     names = {name for step in steps for name in step.arguments} - set(STAGE_COLUMNS)
@@ -210,7 +211,7 @@ def beside_stages(bounds: Bounds, columns: Columns) -> dict[str, Column]:
 
 
 def _between(low: Column, high: Column) -> Any:
-    """Return the enclosure of two ends; a column where they are one."""
+    """Return the enclosure of two ends, or the column itself if they are one column."""
     return low if low is high else Enclosure(low, high)
 
 
@@ -230,7 +231,7 @@ def directions(expression: Expression) -> list[tuple[str, bool, bool]]:
 
 
 def _side(node: ast.expr, *, low: bool, high: bool) -> list[tuple[str, bool, bool]]:
-    """Return what `directions` does for one side of a comparison that should be low or high."""
+    """Return the result of `directions` for one side that should be low or high."""
     match node:
         case ast.Name(id=name):
             return [(name, low, high)]
@@ -243,17 +244,17 @@ def _side(node: ast.expr, *, low: bool, high: bool) -> list[tuple[str, bool, boo
 
 
 def _join(step: Step) -> str:
-    """Return how values of stages become that of the chain, empty when they do not."""
+    """Return the composition of stage values into the chain's, empty if there is none."""
     return step.plugin.over_stages if isinstance(step.plugin, Objective) else ""
 
 
 def _demands(step: Step) -> bool:
-    """Tell whether a requirement says what every feasible design reaches."""
+    """Return whether a requirement sets a least value of every feasible design."""
     return isinstance(step.plugin, Requirement) and bool(step.plugin.at_least)
 
 
 def _falling(missed: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
-    """Return that low values are wanted in scenarios where a requirement may be missed."""
+    """Return the wanted low values in scenarios in which a requirement may be missed."""
     here = np.zeros((2, count), dtype=bool)
     here[0] = missed
     return here
@@ -262,7 +263,7 @@ def _falling(missed: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
 def _pass_on(
     step: Step, here: NDArray[np.bool_], want: dict[str, NDArray[np.bool_]], inputs: Columns
 ) -> None:
-    """Let the arguments of a step be wanted as the step is."""
+    """Pass the wanted directions of a step on to its arguments."""
     plugin = step.plugin
     if isinstance(plugin, Guard):
         raise TypeError("guards want nothing")

@@ -1,8 +1,8 @@
 """Plausibility: invariants of the models, checked on every run.
 
-Other tools print areas of 0, negative cycles and speedups beyond every bound, because nothing
-looks.  Here every design that is printed is examined, and a sample of the feasible ones of a
-run; a model that breaks an invariant stops the program with the design and the term.
+Without checks, models may return areas of 0, negative cycles and speedups beyond every bound.
+Here every printed design is examined, and a sample of the feasible designs of a
+run.  A model that breaks an invariant stops the program with the design and the term.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from dse.model.space import Index
 from dse.plugins import registry
 
 MOST_DESIGNS = 2_000
-"""About how many designs of a sample are examined, and of a front with one more instance."""
+"""Approximate number of examined designs of a sample, and of a front with one more instance."""
 
 REPORT = "this is a fault of a model, not of the study: please report it, with the study"
 
 
 def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
-    """Look at the feasible ones of `front`, indices (n, d), and at some of each sample.
+    """Check the feasible designs of `front`, indices (n, d), and some of each sample.
 
     Raises
     ------
     ContractError
-        Naming the design, the quantity or rule, and the value.
+        An invariant is broken.  The message has the design, the quantity or rule, and its value.
     """
     points = np.concatenate([front, *map(_some, samples)])
     space = points[(points >= 0).all(axis=1)]  # the host has no fleet
@@ -46,7 +46,7 @@ def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
         _refuse_negative(problem, index, columns)
         _grow_with_instances(problem, _some(index))
         _hold_guards(problem, index, columns)
-    problem.examined.update(row.tobytes() for row in _some(index))  # they are picked and shown
+    problem.examined.update(row.tobytes() for row in _some(index))  # these are shown
 
 
 def _some(designs: Index) -> Index:
@@ -56,7 +56,7 @@ def _some(designs: Index) -> Index:
 def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:
     for quantity in problem.quantities:
         values = full_column(columns[quantity.name], len(index))
-        known = quantity.partial or problem.tolerant  # what no objective needs may fail
+        known = quantity.partial or problem.tolerant  # a quantity that no objective needs may fail
         wrong = np.isnan(values) & (not known) | (values < 0) & (not quantity.signed)
         text = f"{quantity.name} is {{:.6g}}, and must be a number that is not negative"
         _refuse(problem, index, wrong, values, text)
@@ -74,7 +74,7 @@ def _hold_guards(problem: Problem, index: Index, columns: Mapping[str, Any]) -> 
 
 
 def _grow_with_instances(problem: Problem, index: Index) -> None:
-    """Add one instance of each design in turn; what depends on it has to grow."""
+    """Add one instance of each design in turn.  Quantities that depend on it must grow."""
     growing = {q.name for q in problem.quantities if q.grows_with_instances}
     steps = [step for step in problem.graph.steps if step.name in growing]
     before = problem.columns(index, growing)
@@ -91,16 +91,16 @@ def _grow_with_instances(problem: Problem, index: Index) -> None:
 
 
 def _failed(problem: Problem, values: Column) -> NDArray[np.bool_]:
-    """Return where there is nothing to judge: a quantity fails, and the study tolerates that."""
+    """Return rows without a value to check: a quantity fails, and the study tolerates that."""
     return np.isnan(values) & problem.tolerant
 
 
 def _must_grow(
     step: Step, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> NDArray[np.bool_]:
-    """Return where a quantity takes something from the stages that grew.
+    """Return rows in which a quantity takes a stage column that grew.
 
-    A core may come without leakage figures, and then nothing leaks more.
+    A core may have no leakage values, and then leakage does not grow.
     """
     taken = [name for name in step.arguments if name.startswith("stage_")]
     grew = [

@@ -1,7 +1,7 @@
-"""Names for people: labels of devices and designs, and what tells those that are shown apart.
+"""Labels of devices and designs for people, and the parts that distinguish shown designs.
 
-A design is known by a code name, which a study, its JSON and its CSV have.  Where people read,
-its label stands instead: ``2 AES-GCM (10 rounds, half clock)`` for ``2 aes128_u10_half``.
+A design has a code name in a study, its JSON and its CSV.  In texts for people, its label
+replaces it: ``2 AES-GCM (10 rounds, half clock)`` for ``2 aes128_u10_half``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Labels = Mapping[str, str]
-"""By code name of a device or a design, what people read in its place."""
+"""Labels shown in place of code names of devices and designs."""
 
 LONGEST_LABEL = 64
-"""Of a label."""
+"""Most characters of a label."""
 
 JOINED = re.compile(r"( \+ | -> )")
-"""Between the parts of a fleet, and between the stages of a chain."""
+"""Separators between the parts of a fleet, and between the stages of a chain."""
 
 COUNTED = re.compile(r"(?:^|(?<= \+ )|(?<= -> ))(\d+) (?=\S)")
-"""How many of a core, in the name of a fleet."""
+"""Count of a core, in the name of a fleet."""
 
 
 def fault_of_label(label: str) -> tuple[str, str] | None:
-    """Return the rule that a label breaks and the remedy, None where it is one."""
+    """Return the rule that a label breaks and the remedy, or None if it is valid."""
     if not label.strip():
         return "a label is what people read, and this one is empty", "write a few words, or none"
     if not label.isprintable():
@@ -35,9 +35,9 @@ def fault_of_label(label: str) -> tuple[str, str] | None:
 
 
 def labelled(name: str, labels: Labels, same: Collection[str] = ()) -> str:
-    """Return the name of a fleet or of a choice as people read it.
+    """Return the name of a fleet or of a choice with labels.
 
-    Without the parts of labels that are the `same` for all that are shown.
+    Parts of labels that are the `same` for all shown designs are omitted.
     """
     if not labels:
         return name
@@ -45,7 +45,7 @@ def labelled(name: str, labels: Labels, same: Collection[str] = ()) -> str:
 
 
 def labelled_line(line: str, labels: Labels) -> str:
-    """Return a design and its choices, which commas part, as people read them."""
+    """Return a design and its choices, separated by commas, with labels."""
     return ", ".join(labelled(part, labels) for part in line.split(", "))
 
 
@@ -64,7 +64,7 @@ def _labelled(part: str, labels: Labels, same: Collection[str]) -> str:
 def same_parts(names: Iterable[str], labels: Labels) -> list[str]:
     """Return the parts of labels that the fleets of several designs have in common, in order.
 
-    None where a fleet is of a design without a label, or all are of one and as many.
+    Empty if a design has no label, or if there is only one fleet.
     """
     known = {*names}
     parts = [part for name in known for part in JOINED.split(name)[::2]]
@@ -82,7 +82,7 @@ def labels_in(names: Iterable[str], labels: Labels) -> dict[str, str]:
 
 
 def labels_of_core(head: str, names: Sequence[str], labels: Labels) -> dict[str, str]:
-    """Return the labels of designs of a core: that of the core, and those of its designs."""
+    """Return the labels of a core's designs: the core's label, then the design's."""
     if not (head or labels):
         return {}
     return {name: ", ".join(filter(None, [head, labels.get(name, name)])) for name in names}

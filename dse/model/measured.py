@@ -1,7 +1,7 @@
-"""What is measured of designs rather than computed: columns that come from outside.
+"""Measured columns of designs, which come from outside rather than from models.
 
-Only a search asks for measurements, and only while its run allows it.  To everything else a
-design that has not been measured is one that is infeasible: nothing is measured by surprise.
+Only a search requests measurements, and only while its run allows it.  Elsewhere a
+design that has not been measured is infeasible, so that no measurement happens unexpectedly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dse.model.evaluation import Ledger, shape_of
 from dse.model.space import Index, Points, Space, as_index, design_text
 
 FIRST, LATELY = 5, 20
-"""Of so many first and last designs it counts how many failed."""
+"""Numbers of first and last designs among which failures are counted."""
 
 
 @dataclass
@@ -32,13 +32,13 @@ class Spending:
     Attributes
     ----------
     time_s
-        The most that measuring may take, infinite where nothing is said.
+        Most time for measurements, infinite if the study has no limit.
     spent_s
-        Time in which something was measured, by earlier processes as well.
+        Time spent on measurements, including earlier processes.
     longest_s
-        Of the designs so far, the most that one took.
+        Longest time of one of the designs so far.
     failing
-        Why nothing more is measured: too many designs failed; empty where they did not.
+        Reason to stop measuring if too many designs failed, else empty.
     """
 
     time_s: float = math.inf
@@ -60,21 +60,21 @@ class Spending:
 
     @property
     def elapsed_s(self) -> float:
-        """Time in which something was measured, until now."""
+        """Return the time spent on measurements until now."""
         return self.spent_s + (0.0 if self._since is None else time.monotonic() - self._since)
 
     def may_begin(self) -> bool:
-        """Return whether a design that takes as long as any before ends within the time."""
+        """Return whether a design that takes as long as the longest ends within the time."""
         return self.elapsed_s + self.longest_s <= self.time_s
 
     def took(self, found: Measurement) -> None:
-        """Learn from a measurement how long one may take."""
+        """Update the longest time from a measurement."""
         self.longest_s = max(self.longest_s, found.seconds)
 
     def met(self, found: Measurement, most: int) -> None:
-        """Give up where a new measurement and those before it failed too often; `most` 0: never.
+        """Stop measuring if the first `FIRST` designs all failed, or `most` of the last `LATELY`.
 
-        The first `FIRST` all failed, or so many of the last `LATELY`.
+        With `most` 0, measuring never stops.
         """
         self._lately = [*self._lately[1 - LATELY :], found.failed]
         self._met += 1
@@ -87,49 +87,49 @@ class Spending:
 
 Design = Mapping[str, Value]
 Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
-"""Measures designs, and tells each as it ends: its position and what came of it."""
+"""Function that measures designs, and yields the position and measurement of each at its end."""
 
 MEASURED = "the design is measured"
-"""The constraint that designs miss of which there is no measurement, or one that failed."""
+"""The constraint that designs miss without a measurement, or with one that failed."""
 
 UNKNOWN = Measurement(values={}, cause="it has not been measured")
 
 
 class MemoryShelf:
-    """Measurements that are kept as long as the program runs."""
+    """Storage of measurements for as long as the program runs."""
 
     def __init__(self) -> None:
         """Start empty."""
         self.found: dict[str, Measurement] = {}
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
-        """Return those of the measurements that are kept."""
+        """Return the stored measurements among these keys."""
         return {one: self.found[one] for one in keys if one in self.found}
 
     def keep(self, found: Mapping[str, Measurement], designs: Mapping[str, Design]) -> None:
-        """Keep measurements and the designs that they are of."""
+        """Store measurements and their designs."""
         self.found.update(found)
 
 
 @dataclass(eq=False, repr=False)
 class Bench:
-    """What is known of the designs that one evaluator measures; asks for more while it may.
+    """Measurements of one evaluator, which requests more while it may.
 
     Attributes
     ----------
     evaluator, shelf
-        What measures, and where measurements are kept.
+        Evaluator, and storage of its measurements.
     on_failure
-        ``continue``: nothing is known of a design that fails by accident.  ``abort``: the first
+        ``continue``: a design that fails by accident is unknown.  ``abort``: the first
         accident ends the search.
     measured_count
-        How many designs were measured, rather than read off the shelf.
+        Number of designs that were measured, not read from storage.
     seen
-        By key, the designs that were requested while this bench was open, and what came of them.
+        Designs that were requested while this was open, and their measurements, by key.
     unit_names
-        What numbers of designs are in: name -> column, of those that have a unit.
+        Columns that carry the unit of a number of designs, by name.
     spending
-        What measuring takes, and may.
+        Time spent on measurements, and its limits.
     """
 
     evaluator: Evaluator
@@ -143,22 +143,22 @@ class Bench:
 
     @property
     def failures(self) -> dict[str, tuple[Design, Measurement]]:
-        """Those of the designs that were requested that failed by accident, by key."""
+        """Return the requested designs that failed by accident, by key."""
         return {one: pair for one, pair in self.seen.items() if pair[1].failed}
 
     @property
     def ruled_out(self) -> list[str]:
-        """Keys of those that are infeasible, as what measures says."""
+        """Return the keys of requested designs that the evaluator reports as infeasible."""
         return [one for one, (_, found) in self.seen.items() if found.kind == INFEASIBLE]
 
     @property
     def ledger(self) -> Ledger:
-        """What is known of the designs that were requested."""
+        """Return the ledger of the requested designs."""
         return ledger_of_measured([found for _, found in self.seen.values()])
 
     @contextmanager
     def measuring(self, ask: Ask, spending: Spending) -> Iterator[None]:
-        """Let designs be measured that are not on the shelf."""
+        """Allow measurements of designs that are not stored."""
         self._ask, self.spending = ask, spending
         try:
             yield
@@ -167,18 +167,18 @@ class Bench:
 
     @property
     def open(self) -> bool:
-        """Whether designs are measured that are not on the shelf."""
+        """Return whether designs that are not stored are measured."""
         return self._ask is not None
 
     def measurements(self, designs: Sequence[Design], *, ask: bool) -> list[Measurement]:
-        """Return what is known of designs; `ask`: measure the others, as far as that is allowed.
+        """Return the measurements of designs.  With `ask`, measure missing ones as far as allowed.
 
         Raises
         ------
         MeasurementError
             A measurement failed, and the first failure ends the search.
         BudgetError
-            Not all of them may be measured for what is left; those that were are known.
+            The remaining time does not suffice for all of them.  Finished measurements are kept.
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
         wanted = dict(zip(keys, designs, strict=True))
@@ -196,21 +196,21 @@ class Bench:
     def _request(
         self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
     ) -> dict[str, Measurement]:
-        """Measure what is not known; return what is known then."""
+        """Measure designs that are not known, and return all known measurements."""
         found = dict(known)
         for measurement in known.values():
             self.spending.took(measurement)
         missing = [one for one in wanted if one not in known]
         coming = ask([wanted[one] for one in missing]) if missing else ()
         try:
-            for position, measurement in coming:  # kept as soon as it is there
+            for position, measurement in coming:  # stored as soon as it ends
                 one = missing[position]
                 if measurement.failed:
                     self._refuse(wanted[one], measurement)
                 self.shelf.keep({one: measurement}, {one: wanted[one]})
                 self.measured_count += 1
                 found[one] = measurement
-        finally:  # what was measured counts, whatever ends the rest
+        finally:  # finished measurements count, whatever ends the rest
             self.seen |= {one: (wanted[one], found[one]) for one in wanted if one in found}
         return found
 
@@ -232,7 +232,7 @@ class Bench:
 
 
 def ledger_of_measured(found: Sequence[Measurement], *, unknown: int = 0) -> Ledger:
-    """Return what is known of designs that were requested, and of others."""
+    """Return the ledger of requested designs, with `unknown` others."""
     failed = sum(one.failed for one in found)
     values = sum(one.has_values for one in found)
     infeasible = len(found) - values - failed
@@ -241,20 +241,20 @@ def ledger_of_measured(found: Sequence[Measurement], *, unknown: int = 0) -> Led
 
 @dataclass(frozen=True, eq=False)
 class MeasuredColumns:
-    """Columns of a space that a bench measures.
+    """Columns of a space that are measured.
 
     Attributes
     ----------
     bench
-        What is known of designs.
+        Measurements of designs.
     axes
         Positions of the axes that a measurement depends on.
     outputs
         The columns, by name in SI.
     at_rows
-        Designs, (n, d), whose measurements are reported whichever are requested, if any.
+        Designs, (n, d), whose measurements are reported for any request, if given.
     pool
-        The only designs that there are, each by its values as `Axis.places` has them; None for
+        The only designs that exist, each by its values as in `Axis.places`, or None for
         all of the space.
     """
 
@@ -265,11 +265,11 @@ class MeasuredColumns:
     pool: Sequence[Sequence[Value]] | None = None
 
     def size(self, space: Space) -> int:
-        """Return how many designs there are to measure, however many others share them."""
+        """Return the number of designs to measure, however many others share each."""
         return math.prod(space.axes[position].size for position in self.axes)
 
     def designs(self, space: Space, index: Index) -> list[Design]:
-        """Return what is measured of designs, (n, d)."""
+        """Return the values with which designs, (n, d), are measured."""
         axes = [(position, space.axes[position]) for position in self.axes]
         return [
             {
@@ -284,7 +284,7 @@ class MeasuredColumns:
         ]
 
     def found(self, space: Space, points: Points, *, ask: bool) -> list[Measurement]:
-        """Return a measurement of each design; each distinct one is looked up once."""
+        """Return a measurement of each design.  Each distinct design is looked up once."""
         index = as_index(points) if self.at_rows is None else self.at_rows
         _, first, which = np.unique(
             index[:, list(self.axes)], axis=0, return_index=True, return_inverse=True
@@ -295,7 +295,7 @@ class MeasuredColumns:
         return [found[place[row]] for row in which.reshape(-1)]
 
     def columns(self, space: Space, points: Points) -> dict[str, Column]:
-        """Return each output of designs, NaN where it is not known, in a shape that broadcasts."""
+        """Return each output of designs, NaN if it is unknown, in a shape that broadcasts."""
         found = self.found(space, points, ask=False)
         shape = shape_of(points)
         return {
@@ -304,18 +304,18 @@ class MeasuredColumns:
         }
 
     def counted(self, space: Space, index: Index) -> Index:
-        """Return the designs of which something is known: they have values, or are infeasible."""
+        """Return the known designs, which have values or are infeasible."""
         found = self.found(space, index, ask=False)
         known: Index = index[[not one.failed for one in found]]
         return known
 
     def ledger(self, space: Space, points: Points) -> Ledger:
-        """Return what is known of designs."""
+        """Return the ledger of designs."""
         found = self.found(space, points, ask=False)
         requested = [one for one in found if one is not UNKNOWN]
         return ledger_of_measured(requested, unknown=len(found) - len(requested))
 
     def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) were requested."""
+        """Return whether each design (n,) was requested."""
         found = self.found(space, points, ask=False)
         return np.array([one is not UNKNOWN for one in found], dtype=bool)

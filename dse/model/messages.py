@@ -1,4 +1,4 @@
-"""Whole tasks: the share of a task's payload that messages fill, and designs as they see them."""
+"""Whole tasks: the share of a task's payload that messages fill, and designs with this share."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from dse.model.designs import Designs
 from dse.model.mixed import TASKS_OFFLOADED, Parted
 
 ROUNDING = 1e-12
-"""Relative; what rounding may add to a whole number of tasks."""
+"""Relative rounding error allowed in a whole number of tasks."""
 
 ONE_SIZE = (Parted(1.0, ((1.0, 1.0),)),)
-"""Messages of one size, whatever it is."""
+"""Messages of one size."""
 
 DECIDING = (SIZE, TASKS_OFFLOADED)
-"""Columns that decide how far messages fill tasks."""
+"""Columns that decide the share of tasks that messages fill."""
 
 
 def whole_tasks(
     size_byte: Column | float, payload_bit: Column | float, message_end_bit: Column | float
 ) -> Column:
-    """Return how many tasks a message takes with its end: ``ceil((8 g + e) / p)``."""
+    """Return the number of tasks of a message with its end: ``ceil((8 g + e) / p)``."""
     bits = 8.0 * size_byte + message_end_bit
     tasks: Column = np.ceil(bits / payload_bit * (1.0 - ROUNDING))
     return tasks
@@ -40,10 +40,10 @@ def filled_share(
     payload_bit: Column | float,
     message_end_bit: Column | float,
 ) -> Any:
-    """Return the share of the payload of whole tasks that messages fill; columns broadcast.
+    """Return the share of the payload of whole tasks that messages fill.  Columns broadcast.
 
-    ``8 g / (p sum_i s_i ceil((8 g_i + e) / p))`` of messages of g_i bytes, a share s_i of all, of
-    mean g, and of tasks of p bit.
+    ``8 g / (p sum_i s_i ceil((8 g_i + e) / p))`` for messages of g_i bytes, a share s_i of all,
+    with mean g, and for tasks of p bit.
     """
     found: Any = np.ones(1)
     for number, one in enumerate(parts):
@@ -64,9 +64,9 @@ def filled_designs(
     columns: Mapping[str, Any],
     positions: list[NDArray[np.int64]],
 ) -> tuple[Designs, list[NDArray[np.int64]]]:
-    """Return designs as messages fill their tasks, and where groups of instances find theirs.
+    """Return designs with the filled share of their tasks, and positions of groups in them.
 
-    Where sizes differ from row to row, the designs stand once for each.
+    If sizes differ from row to row, the designs are repeated for each size.
     """
     given = {name: columns[name] for name in DECIDING if name in columns}
     shape = np.broadcast_shapes(*(column.shape for column in given.values()))

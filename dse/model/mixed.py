@@ -1,4 +1,4 @@
-"""Quantities of a mix of sizes: what is not linear in the size is taken for each size."""
+"""Quantities of a mix of sizes: a quantity that is not linear in the size uses each size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dse.contract import SIZE, Column, Objective
 TASKS_OFFLOADED, PAYLOAD_OFFLOADED = "workload_tasks_offloaded", "workload_payload_offloaded"
 """Columns with the shares of all tasks, and of their payload, that are offloaded.
 
-The first tells policies of a study apart.
+The first distinguishes policies of a study.
 """
 
 SharedSizes = tuple[tuple[float, float], ...]
@@ -29,9 +29,9 @@ class Parted:
     Attributes
     ----------
     share
-        Of all tasks, what is offloaded.
+        Share of all tasks that is offloaded.
     offloaded, staying
-        The sizes that are and those that stay, with shares that add up to 1 of each.
+        The sizes that are offloaded and the sizes that stay, with shares that add up to 1 of each.
     """
 
     share: float
@@ -40,12 +40,12 @@ class Parted:
 
     @property
     def mean(self) -> float:
-        """The mean size of what is offloaded, in bytes."""
+        """Return the mean size of offloaded tasks, in bytes."""
         return sum(share * size for size, share in self.offloaded)
 
     @property
     def cv2(self) -> float:
-        """Squared coefficient of variation of the sizes that are offloaded."""
+        """Return the squared coefficient of variation of the offloaded sizes."""
         mean = self.mean
         return sum(share * (size / mean - 1.0) ** 2 for size, share in self.offloaded)
 
@@ -54,15 +54,15 @@ class Parted:
 class Mixed(Mapping[str, Objective]):
     """Objectives by name, of offloads of several sizes.
 
-    The column `SIZE` holds the mean of those that are offloaded; where that is changed, all sizes
+    The column `SIZE` holds the mean of the offloaded sizes.  If it is changed, all sizes
     change in proportion.
 
     Attributes
     ----------
     objectives
-        Those of offloads of one size.
+        Objectives of offloads of one size.
     parts
-        The mix; where the study has several policies, as each of them parts it.
+        The mix.  For several policies, one mix for each of them.
     """
 
     objectives: Mapping[str, Objective]
@@ -74,7 +74,7 @@ class Mixed(Mapping[str, Objective]):
         return replace(found, function=self._over(found)) if found.over_sizes else found
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is an objective of this name."""
+        """Return whether there is an objective of this name."""
         return name in self.objectives
 
     def __iter__(self) -> Iterator[str]:
@@ -82,7 +82,7 @@ class Mixed(Mapping[str, Objective]):
         return iter(self.objectives)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of objectives."""
         return len(self.objectives)
 
     def _over(self, objective: Objective) -> Callable[..., Column]:
@@ -107,8 +107,8 @@ class Mixed(Mapping[str, Objective]):
 
 
 def _of(objective: Objective, parted: Parted, columns: Mapping[str, Any]) -> Any:
-    """Return what an objective makes of a mix."""
-    scale = columns[SIZE] / parted.mean  # exactly 1 as the study has it
+    """Return the value of an objective for a mix."""
+    scale = columns[SIZE] / parted.mean  # exactly 1 for the mean of the study
     chosen = parted.staying if objective.over_sizes == "staying" else parted.offloaded
     pairs = [(scale * size, share) for size, share in chosen]
     if objective.over_sizes == "together":

@@ -1,4 +1,4 @@
-"""Which design of a front is recommended: one order, used wherever designs are recommended."""
+"""Preference among the designs of a front: the only order of recommended designs."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 
 SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge", "lc")}
-"""Words for the first objective in one of these units; without one they are expressions."""
+"""Words for the first objective in one of these units.  Without one, they are expressions."""
 
 
 @dataclass(frozen=True)
 class Preference:
-    """What makes one design of a front better than another.
+    """An order of the designs of a front.
 
     Attributes
     ----------
     best
-        What the best design has, in words: ``least power``.
+        Property of the best design, in words: ``least power``.
     expression
-        What is minimised; None for the knee.
+        Minimised expression, or None for the knee.
     maximise
-        True when the expression is an objective that the study maximises.
+        True if the expression is an objective that the study maximises.
     tolerance
-        Designs within this share of the best are as good as it; among them the other objectives
-        decide, in the order in which the study names them.
+        Designs within this share of the best are as good as it.  Among them the other objectives
+        decide, in the order of the study.
     others
-        What these want, in words: ``least area``.
+        Wanted values of the other objectives, in words: ``least area``.
     """
 
     best: str
@@ -50,41 +50,41 @@ class Preference:
 
     @property
     def text(self) -> str:
-        """The whole rule in words."""
+        """Return the whole rule in words."""
         if not self.tolerance:
             return self.best
         return f"{', then '.join(self.others)}, within {self.tolerance_text} of the {self.best}"
 
     @property
     def tolerance_text(self) -> str:
-        """The tolerance in per cent."""
+        """Return the tolerance in per cent."""
         return f"{100 * self.tolerance:g} %"
 
     @property
     def design(self) -> str:
-        """Which design it is, in words: ``the design with the least power``."""
+        """Return the preferred design in words: ``the design with the least power``."""
         return self.text if self.expression is None else f"the design with the {self.text}"
 
     @property
     def is_quantity(self) -> bool:
-        """Whether one value per design is compared, whatever else is on the front."""
+        """Return whether one value per design is compared, independent of other designs."""
         return self.expression is not None
 
     @property
     def quantity(self) -> str | None:
-        """The quantity that is compared; None for the knee and for other expressions."""
+        """Return the compared quantity, or None for the knee and for other expressions."""
         if self.expression is None or len(self.expression.names) != 1:
             return None
         (name,) = self.expression.names
         return name if self.expression.text in (name, units.stem(name)) else None
 
     def within(self, tolerance: float) -> Preference:
-        """Return the same with another tolerance, a share of the best.
+        """Return the same preference with another tolerance, a share of the best.
 
         Raises
         ------
         ExpressionError
-            When it has nothing to be a share of, or nothing else decides.
+            The knee has no tolerance, or there is no other objective to decide.
         """
         if tolerance and self.expression is None:
             rule = "the knee weighs all objectives and leaves nothing to a tolerance"
@@ -95,14 +95,14 @@ class Preference:
         return replace(self, tolerance=tolerance)
 
     def column(self, problem: Problem) -> int | None:
-        """Return which loss is compared, None when it is no objective alone."""
+        """Return the position of the compared loss, or None if it is no single objective."""
         names = [goal.name for goal in problem.goals]
         return names.index(self.quantity) if self.quantity in names else None
 
     def merit(
         self, problem: Problem, index: Index, loss: Matrix | None = None
     ) -> NDArray[np.float64]:
-        """Return what is minimised for the designs `index` of a front, (n,).
+        """Return the minimised value of the designs `index` of a front, (n,).
 
         Their losses (n, m) are evaluated unless they are given.
         """
@@ -115,9 +115,9 @@ class Preference:
         return bend(losses) if column is None else finite(losses[:, column])
 
     def design_on(self, problem: Problem, front: Index) -> str:
-        """Return which design of a front (n, d), n >= 1, it is, in words.
+        """Return the preferred design of a front (n, d), n >= 1, in words.
 
-        A knee that is best in an objective is an extreme, and not called a knee.
+        A knee that is best in an objective is an extreme, and is not called a knee.
         """
         if self.expression is not None:
             return self.design
@@ -132,14 +132,14 @@ class Preference:
         return f"the design with the {extreme}, as the front has no knee"
 
     def keys(self, problem: Problem, merit: Matrix, loss: Matrix) -> tuple[Matrix, ...]:
-        """Return what decides, the most important first; less is better.
+        """Return the values that decide, the most important first.  Less is better.
 
         Parameters
         ----------
         problem
             The study's problem.
         merit, loss
-            What is minimised (..., n), infinite for designs that are not to be chosen, and the
+            Minimised value (..., n), infinite for designs that must not be chosen, and the
             losses (..., n, m).
         """
         losses = [loss[..., column] for column in range(loss.shape[-1])]
@@ -152,7 +152,7 @@ class Preference:
         return (np.where(near, -np.inf, merit), *others, merit)
 
     def order(self, problem: Problem, index: Index) -> NDArray[np.intp]:
-        """Return the rows of a front, best first; ties in the order in which fronts are written."""
+        """Return the rows of a front, best first.  Ties are in the order of written fronts."""
         if len(index) < 2:
             return np.arange(len(index))
         loss = problem.evaluate(index).loss
@@ -162,17 +162,17 @@ class Preference:
         return order
 
     def first(self, problem: Problem, front: Index) -> Index:
-        """Return the best design of a front (n, d), as its one row; none of an empty one."""
+        """Return the best design of a front (n, d), as its one row.  No row of an empty front."""
         return front[self.order(problem, front)[:1]]
 
 
 def finite(value: Matrix) -> Matrix:
-    """Return what is minimised with infinity where it has no value."""
+    """Return minimised values with NaN replaced by infinity."""
     return np.where(np.isnan(value), np.inf, value)
 
 
 def prefer(problem: Problem, written: str | None = None) -> Preference:
-    """Return the preference that a word or an expression stands for.
+    """Return the preference for a word or an expression.
 
     Parameters
     ----------
@@ -181,13 +181,13 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     written
         ``power`` or ``area`` (the study's objective in watts, in square metres, in GE or in LC),
         ``knee``, the name of an objective, the word that only one of them ends with, or an
-        arithmetic expression to minimise.  None: power when it is an objective, otherwise the
+        arithmetic expression to minimise.  None: power if it is an objective, otherwise the
         first objective.
 
     Raises
     ------
     ExpressionError
-        When it is no arithmetic expression over the study's quantities.
+        It is no arithmetic expression over the study's quantities.
     """
     if written == KNEE:
         return Preference("the knee of the front", None)
@@ -199,7 +199,7 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     known = [quantity.name for quantity in problem.quantities if not quantity.labels]
     expression = parse_expression(chosen, known)
     if expression.is_constraint:
-        expression.value({})  # tells that arithmetic is needed
+        expression.value({})  # raises the error that arithmetic is needed
     found = Preference(f"least {chosen}", expression)
     name = found.quantity
     goal = next((goal for goal in problem.goals if goal.name == name), None)
@@ -216,14 +216,14 @@ def _in_unit(names: Sequence[str], wanted: Sequence[str]) -> str | None:
 
 
 def _ending(names: Sequence[str], word: str) -> str | None:
-    """Return the only name that ends with a word, which none is: ``latency`` of an offload."""
+    """Return the only name that ends with a word that is no name: ``latency`` of an offload."""
     stems = {units.stem(name) or name: name for name in names}
     found = [name for stem, name in stems.items() if stem.endswith(f"_{word}")]
     return found[0] if len(found) == 1 and not {word} & {*stems, *names} else None
 
 
 def wanted(goal: Goal) -> str:
-    """Return what an objective wants, in words: ``least area``."""
+    """Return the wanted value of an objective, in words: ``least area``."""
     return f"{'most' if goal.maximise else 'least'} {_words(goal.name)}"
 
 

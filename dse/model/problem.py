@@ -1,4 +1,4 @@
-"""The one door through which designs are evaluated, and the one place where signs flip."""
+"""Problem of a study: the only place where designs are evaluated and signs are flipped."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Problem(Wired):
     graph
         The objectives that the study can feed.
     goals, constraints
-        What the study asks for.
+        The objectives and constraints of the study.
     requirements
-        What every design has to meet, as far as the study provides the columns.
+        Conditions of every design, if the study provides their columns.
     tolerant
-        A design that cannot be evaluated is infeasible; otherwise it is an error.
+        True if a design that cannot be evaluated is infeasible.  Otherwise it is an error.
     measured
-        The columns that are measured rather than computed, if any.  Only `evaluate` asks for
+        The columns that are measured rather than computed, if any.  Only `evaluate` requests
         measurements, and only while a run allows it.
     beside
-        Whether the host alone is compared where that is possible.
+        True if the host without accelerators is compared if possible.
     devices
         Labels of devices.
     """
@@ -78,37 +78,37 @@ class Problem(Wired):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each axis."""
+        """Return the number of values of each axis."""
         return self.space.sizes
 
     @property
     def size(self) -> int:
-        """Number of designs."""
+        """Return the number of designs."""
         return self.space.size
 
     @property
     def whole_size(self) -> int:
-        """Number of designs, with the host alone."""
+        """Return the number of designs, with the host without accelerators."""
         return self.size + len(self.hosts)
 
     @cached_property
     def alone(self) -> HostAlone | None:
-        """How the study is wired with the host alone, None where it says nothing of that."""
+        """Return the wiring of the host without accelerators, or None if the study has none."""
         return host.host_alone(self)
 
     @cached_property
     def host(self) -> Problem | None:
-        """The host alone, a problem of no stages; None where it cannot be compared."""
+        """Return the host as a problem without stages, or None if it cannot be compared."""
         return None if self.alone is None else self.alone.problem(self)
 
     @cached_property
     def hosts(self) -> Index:
-        """The designs of the host alone, (n, d); there may be none."""
+        """Return the designs of the host without accelerators, (n, d), perhaps none."""
         return host.hosts_of(self)
 
     @cached_property
     def labels(self) -> Labels:
-        """What people read in place of the names of devices and designs."""
+        """Return the labels of devices and designs."""
         found = dict(self.devices)
         for stage in self.stages:
             own = stage.designs.labels
@@ -117,48 +117,48 @@ class Problem(Wired):
 
     @cached_property
     def examined(self) -> set[bytes]:
-        """Designs in which models keep their invariants (`dse.model.invariants`)."""
+        """Return designs whose models keep their invariants (`dse.model.invariants`)."""
         return set()
 
     @property
     def unmeasured(self) -> bool:
-        """Whether designs are measured, and not one of them was."""
+        """Return whether designs are measured, but no design is yet."""
         return self.measured is not None and not self.measured.bench.seen
 
     @cached_property
     def beforehand(self) -> Beforehand | None:
-        """What is known of designs before they are measured; None where nothing is measured."""
+        """Return the rules known before measurements, or None if designs are not measured."""
         return None if self.measured is None else Beforehand(self, self.measured)
 
     @cached_property
     def ordered(self) -> tuple[bool, ...]:
-        """Which axes have an order."""
+        """Return whether each axis has an order."""
         return tuple(axis.ordered for axis in self.space.axes)
 
     @cached_property
     def coordinates(self) -> tuple[Column | None, ...]:
-        """Where the values of each axis lie on its scale, in [0, 1]; None for choices."""
+        """Return the values of each axis on its scale, in [0, 1], or None for choices."""
         return tuple(axis.coordinates for axis in self.space.axes)
 
     @cached_property
     def continuous(self) -> tuple[str, ...]:
-        """Names of the axes that stand for a whole range."""
+        """Return the names of the axes that cover a whole range."""
         return tuple(axis.name for axis in self.space.axes if axis.continuous)
 
     @property
     def objective_count(self) -> int:
-        """Number of objectives."""
+        """Return the number of objectives."""
         return len(self.goals)
 
     @cached_property
     def quantities(self) -> tuple[Objective, ...]:
-        """Every quantity that the study can report: its goals, then in plug-in order."""
+        """Return every quantity that the study can report: its goals, then in plug-in order."""
         goals = [goal.name for goal in self.goals]
         return tuple(sorted(self.graph.objectives, key=lambda quantity: quantity.name not in goals))
 
     @cached_property
     def available(self) -> frozenset[str]:
-        """Names of all columns: what the study sets, stages and objectives."""
+        """Return the names of all columns: settings of the study, stages and objectives."""
         names = set(self.space.constants).union(*(axis.columns for axis in self.space.axes))
         names.update(step.name for step in self.graph.steps)
         names.update(self.offered)
@@ -167,13 +167,13 @@ class Problem(Wired):
 
     @property
     def bound_requirements(self) -> tuple[Requirement, ...]:
-        """The requirements whose columns the study provides: the first of the constraints."""
+        """Return the requirements whose columns the study provides: the first constraints."""
         steps = self.requirement_steps
         return tuple(step.plugin for step in steps if isinstance(step.plugin, Requirement))
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """What each column of a violation stands for, in words."""
+        """Return the constraint of each column of a violation, in words."""
         rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self.partial_in_use)
         evaluated = (EVALUATED,) if self.tolerant else ()
@@ -185,14 +185,14 @@ class Problem(Wired):
     ) -> Evaluation:
         """Evaluate designs, one result per row of an index (n, d) or design of a block.
 
-        `changed` replaces columns that the space sets.  Where these, or the metrics of stages,
+        `changed` replaces columns that the space sets.  If these, or the metrics of stages,
         have a row for each of several `draws`, there are draws * n results, draw after draw.
 
         Raises
         ------
         ContractError
-            When a design cannot be evaluated: names quantity and design.  A function fails, a
-            violation is NaN, or a feasible design has a loss that is not finite.
+            A design cannot be evaluated.  The message names quantity and design.  A function fails,
+            a violation is NaN, or a feasible design has a loss that is not finite.
         """
         if host.hosts_among(points) is not None:
             rows = np.maximum(as_index(points), 0)
@@ -219,12 +219,12 @@ class Problem(Wired):
         return judged_measured(self, evaluation, known, failed, failures.first, excluded)
 
     def known(self, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) can be evaluated without measuring anything."""
+        """Return whether each design (n,) can be evaluated without a new measurement."""
         known = np.ones(len(points), dtype=bool)
         return known if self.measured is None else self.measured.known(self.space, points)
 
     def ledger(self, points: Points) -> Ledger:
-        """Return what is known of designs that were evaluated."""
+        """Return the ledger of evaluated designs."""
         known = self.beforehand
         return Ledger(evaluated=len(points)) if known is None else known.ledger(points)
 
@@ -243,11 +243,11 @@ class Problem(Wired):
         changed: Mapping[str, Column] | None = None,
         steps: Sequence[Step] = (),
     ) -> dict[str, Any]:
-        """Return the columns `wanted`, and what `steps` take, among others, as they broadcast."""
+        """Return the columns `wanted`, the arguments of `steps`, and others, as they broadcast."""
         return self._columns(points, self.graph.closure(wanted), steps, changed)
 
     def counts(self, index: Index) -> list[dict[str, int]]:
-        """Return of what each design is made: instances by ``<stage>.<design>``, where any are."""
+        """Return the instances of each design by ``<stage>.<design>``, without zeros."""
         found: list[dict[str, int]] = [{} for _ in index]
         for stage, groups in zip(self.stages, self.fleets(index), strict=True):
             names = stage.designs.names
@@ -257,12 +257,12 @@ class Problem(Wired):
         return found
 
     def fleets(self, index: Index) -> list[Groups]:
-        """Return the groups of each stage of the designs `index`; those of hosts are empty."""
+        """Return the groups of each stage of the designs `index`.  Groups of hosts are empty."""
         columns, alone = self.space.columns(index), host.hosts_among(index)
         return [stage.groups(columns, len(index), alone) for stage in self.stages]
 
     def terms(self, index: Index) -> dict[str, Any]:
-        """Return all columns of the designs `index`; those of stages as tuples."""
+        """Return all columns of the designs `index`.  Columns of stages are tuples."""
         return self._columns(index, self.graph.steps, (), every_stage_column=True)
 
     def _columns(
@@ -275,7 +275,7 @@ class Problem(Wired):
         *,
         every_stage_column: bool = False,
     ) -> dict[str, Any]:
-        """Return columns; NaN where a function fails, and the failures count or are tolerated."""
+        """Return columns, with NaN if a function fails and failures are counted or tolerated."""
         if host.hosts_among(points) is not None:
             index, every = as_index(points), every_stage_column
             rows = np.maximum(index, 0)
@@ -298,7 +298,7 @@ class Problem(Wired):
 
 
 def wired_alike(one: Problem, other: Problem) -> bool:
-    """Tell whether problems differ in numbers alone, so that one can be renumbered to the other."""
+    """Return whether problems differ only in numbers, so that one can become the other."""
 
     def named(problem: Problem) -> list[tuple[str, ...]]:
         return [(axis.name, *axis.columns) for axis in problem.space.axes]
@@ -319,9 +319,9 @@ def judged_measured(
     reason: str,
     excluded: NDArray[np.bool_],
 ) -> Evaluation:
-    """Let designs of which there are no values miss the constraint for that; judge others.
+    """Set designs without values to miss the constraint `MEASURED`, and judge the others.
 
-    Those that are `excluded` by rules on axes alone lack nothing.
+    Designs that are `excluded` by rules on axes are not missing.
     """
     missing = np.array([not one.has_values for one in measurements], dtype=bool)
     if excluded.any():
@@ -339,25 +339,26 @@ def judged_measured(
 def judged(
     problem: Problem, found: Evaluation, failed: NDArray[np.bool_], reason: str
 ) -> Evaluation:
-    """Refuse designs that cannot be evaluated, or let them miss the constraint for that.
+    """Raise an error for designs that cannot be evaluated, or set them to miss that constraint.
 
     Parameters
     ----------
     problem
-        What they are designs of; whether it is tolerant decides.
+        Problem of the designs.  Its `tolerant` decides.
     found
-        Losses and violations of n designs; those of infeasible ones are replaced.
+        Losses and violations of n designs.  Values of infeasible designs are replaced.
     failed
         Designs for which a function raised an error, shape (n,).
     reason
-        What the first of these errors said.
+        Message of the first of these errors.
 
     Raises
     ------
     ContractError
         A function failed, and the problem is not tolerant.
     NotFiniteError
-        A violation is NaN, or a loss of a feasible design is not finite; likewise.
+        A violation is NaN, or a loss of a feasible design is not finite, and the problem is not
+        tolerant.
     """
     infinite = found.feasible & ~np.isfinite(found.loss).all(axis=1)
     wrong = np.asarray(failed | infinite | np.isnan(found.violation).any(axis=1))
@@ -374,7 +375,7 @@ def judged(
 
 
 def _exclude(problem: Problem, found: Evaluation, rows: NDArray[np.bool_], rule: str) -> None:
-    """Let designs miss a rule, and each other one of which nothing can be said."""
+    """Set designs to miss a rule, and every other rule whose violation is NaN."""
     violation = found.violation[rows]
     found.violation[rows] = np.where(np.isnan(violation), np.inf, violation)
     found.violation[rows, problem.constraint_names.index(rule)] = np.inf
@@ -382,7 +383,7 @@ def _exclude(problem: Problem, found: Evaluation, rows: NDArray[np.bool_], rule:
 
 
 def _complaint(problem: Problem, found: Evaluation, row: int) -> tuple[str, str]:
-    """Say which number of a design is none, and what must hold."""
+    """Return the number of a design that is not finite, and the rule for it."""
     missing = np.flatnonzero(np.isnan(found.violation[row]))
     if len(missing):
         rule = f"requirement {problem.constraint_names[missing[0]]!r} gives NaN"

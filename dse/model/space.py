@@ -23,10 +23,10 @@ from dse.contract.evaluators import Value
 from dse.errors import plural
 
 HOST, NOWHERE = "host", -1
-"""The device where the host does the work alone, and its position on axes that it does without."""
+"""The device if the host works without accelerators, and its position on axes that it lacks."""
 
 ALONE = "the host alone"
-"""The name of that design."""
+"""The name of the design without accelerators."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ class Axis:
     name
         Dotted path as written in the study, or ``<stage>.<design>`` for a count.
     columns
-        What choosing a value sets: column name -> one number per value.
+        Columns that a value of the axis sets: column name -> one number per value.
     labels
-        Each value as it is shown; for a number the number itself.
+        Each value as it is shown, which for a number is the number itself.
     unit_name
-        Column that carries the axis value itself, empty when values are choices by name.
+        Column that carries the axis value itself, empty if values are choices by name.
     ordered
         False for choices without an order.
     log
         True for values that are searched in their logarithm.
     continuous
-        True for values that stand for a whole range, at a fine resolution.
+        True for values that cover a whole range, at a fine resolution.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Axis:
 
     @property
     def size(self) -> int:
-        """Number of values."""
+        """Return the number of values."""
         return len(self.labels)
 
     @cached_property
     def places(self) -> Mapping[float | str, int]:
-        """Position of each value, by what an evaluator receives: a number in SI, or a text."""
+        """Return the position of each value, by the number in SI or text that evaluators get."""
         values = self.columns[self.unit_name].tolist() if self.ordered else self.labels
         return {value: place for place, value in enumerate(values)}
 
@@ -89,13 +89,13 @@ class Axis:
 
     @cached_property
     def _monotone(self) -> frozenset[str]:
-        """Columns that never fall or never rise: the ends of a cell are its extremes."""
+        """Return columns that never fall or never rise: the ends of a cell are its extremes."""
         steps = {name: np.diff(values) for name, values in self.columns.items()}
         return frozenset(name for name, by in steps.items() if (by >= 0).all() or (by <= 0).all())
 
     @cached_property
     def coordinates(self) -> Column | None:
-        """Where each value lies on the scale of the axis, rising in [0, 1]; None for choices."""
+        """Return the values on the scale of the axis, rising in [0, 1], or None for choices."""
         if not self.ordered:
             return None
         if not self.log or self.size == 1:
@@ -108,8 +108,8 @@ class Axis:
 class Block:
     """Consecutive designs of a space that form a product of ranges of its axes.
 
-    Evaluated by broadcasting: an axis contributes each of its values once, in a dimension of
-    its own, so work that depends on few axes is done once for all others.
+    Evaluated by broadcasting: an axis contributes each of its values once, in a separate
+    dimension, so work that depends on few axes is done once for all others.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Block:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of values of each axis inside the block."""
+        """Return the number of values of each axis inside the block."""
         return tuple(count for _, count in self.ranges)
 
     def __len__(self) -> int:
@@ -162,7 +162,7 @@ class Boxes:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Values along each axis that has several inside a box, then the number of boxes.
+        """Return the number of values along each axis with several in a box, then of boxes.
 
         There are few values and many boxes, and numpy is fast along the last dimension.
         """
@@ -198,7 +198,7 @@ def one_block(sizes: tuple[int, ...]) -> Block:
 
 
 def as_index(points: Points, chosen: NDArray[np.intp] | None = None) -> Index:
-    """Return designs as an index; all of them, or those at positions `chosen`."""
+    """Return designs as an index: all of them, or the designs at positions `chosen`."""
     if not isinstance(points, np.ndarray):
         return points.rows(np.arange(len(points)) if chosen is None else chosen)
     return points if chosen is None else points[chosen]
@@ -225,28 +225,28 @@ def blocks(sizes: tuple[int, ...], most: int) -> Iterator[Block]:
 
 @dataclass(frozen=True)
 class Space:
-    """The product of `axes`; `constants` are columns that every design shares."""
+    """The product of `axes`.  `constants` are columns that every design shares."""
 
     axes: tuple[Axis, ...]
     constants: Mapping[str, Column] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each axis."""
+        """Return the number of values of each axis."""
         return tuple(axis.size for axis in self.axes)
 
     @property
     def size(self) -> int:
-        """Number of designs (an exact integer, however large)."""
+        """Return the number of designs (an exact integer, however large)."""
         return math.prod(self.sizes)
 
     def columns(
         self, points: Points, wanted: Callable[[str], bool] | None = None
     ) -> dict[str, Column]:
-        """Return the columns that designs set, or those `wanted` of them; constants have one row.
+        """Return the columns that designs set, or the `wanted` ones.  Constants have one row.
 
         A later axis overrides an earlier one, and every axis the constants.  Columns of an
-        index (n, d) have shape (n,), those of a block one long dimension each, those of boxes
+        index (n, d) have shape (n,), columns of a block one long dimension each, columns of boxes
         one for the boxes and one inside them.
         """
         columns: dict[str, Column] = dict(self.constants)
@@ -276,7 +276,7 @@ class Space:
         return Space(tuple(axes), self.constants)
 
     def values(self, name: str) -> Column:
-        """Return the values that a column takes, of all designs; none where nothing sets it."""
+        """Return the values of a column over all designs, empty if it is never set."""
         given = [self.constants, *(axis.columns for axis in self.axes)]
         return next((some[name] for some in reversed(given) if name in some), np.empty(0))
 
@@ -290,18 +290,18 @@ class Space:
 
 
 class Numbers(Sequence[str]):
-    """Numbers as they are shown, made when they are requested."""
+    """Numbers as they are shown, formatted on request."""
 
     def __init__(self, values: Column) -> None:
         """Keep the numbers, (n,)."""
         self._values = values
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of numbers."""
         return len(self._values)
 
     def __getitem__(self, position: Any) -> Any:
-        """Return one of them, or some, with twelve digits."""
+        """Return one of them, or a part, with twelve digits."""
         if isinstance(position, slice):
             return Numbers(self._values[position])
         return f"{self._values[position]:.12g}"

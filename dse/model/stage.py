@@ -1,4 +1,4 @@
-"""Stages: one step of the chain each, and the fleets that a study lets it choose from."""
+"""Stages: the steps of the chain, and the possible fleets of each."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Space
 
 Groups = list[tuple[Column, NDArray[np.int64]]]
-"""Of each group of equal instances in designs: how many (n,), and of which design of the stage."""
+"""For each group of equal instances in designs: the count (n,), and the position of its design."""
 
 Columns = dict[str, Any]
-"""A column or an enclosure of every input and quantity; those of stages as tuples."""
+"""A column or an enclosure of every input and quantity.  Columns of stages are tuples."""
 
 ROUNDING = 1e-12
 """Relative slack when an instance count is rounded up, so that 2 x 50 Gbit/s carries 100."""
@@ -33,29 +33,29 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of the chain and how its fleet is chosen.
+    """One step of the chain and the choice of its fleet.
 
     Attributes
     ----------
     name
         Prefix of its columns.
     designs
-        What the fleet is made of.
+        The designs of the fleet.
     mixed
         True: the columns ``<name>.<design>`` hold a count for each design.  False:
-        ``<name>.design`` holds a position in `designs` and ``<name>.instances`` a count; when
-        the latter is absent the count is the least that carries the demand.
+        ``<name>.design`` holds a position in `designs` and ``<name>.instances`` a count.  If
+        the latter is absent, the count is the least that carries the demand.
     clocked
-        Whether pipelines switch while they idle; otherwise their clocks are gated.
+        True if pipelines switch while they idle.  Otherwise their clocks are gated.
     common
-        Whether it is clocked to the one rate of the chain, otherwise it runs at its own top clock;
-        unless the column ``<name>.common`` says so for each design.
+        True if it is clocked to the one rate of the chain.  Otherwise it runs at its top clock.
+        The column ``<name>.common`` overrides it for each design.
     alone
-        Whether it is the only stage of the chain.
+        True if it is the only stage of the chain.
     messages
-        The sizes of messages, whose tasks are whole; none for a stream.
+        The sizes of messages, whose tasks are whole, or empty for a stream.
     most_hz
-        Its clock is capped there: `designs` are rated for it.
+        Cap of its clock, for which `designs` are rated.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Stage:
         return replace(self, designs=replace(self.designs, metrics=metrics))
 
     def least_filled(self, values: Callable[[str], Column | None]) -> Designs:
-        """Return the designs as the worst of all sizes fills their tasks, of `values` by name."""
+        """Return the designs with the least filled share over all sizes, of `values` by name."""
         columns = {name: one for name in DECIDING if (one := values(name)) is not None and len(one)}
         return replace(self.designs, filled=self.filled(columns).min(axis=1))
 
     def filled(self, columns: Mapping[str, Column]) -> NDArray[np.float64]:
-        """Return which share of the tasks of each design messages fill, (m, rows)."""
+        """Return the share of each design's tasks that messages fill, (m, rows)."""
         every = [np.arange(len(self.designs.names))[:, np.newaxis]]
         designs, (at,) = filled_designs(self.designs, self.messages, columns, every)
         share = np.broadcast_to(designs.filled, designs.metrics.clock_hz.shape)
@@ -86,17 +86,17 @@ class Stage:
 
     @property
     def policy(self) -> str:
-        """The column that says, where there is one, which designs run it at the one rate."""
+        """Return the column that selects, if present, designs that run it at the one rate."""
         return f"{self.name}.common"
 
     def reads(self, column: str) -> bool:
-        """Tell whether its fleets depend on a column."""
+        """Return whether its fleets depend on a column."""
         shared = CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS
         filled = bool(self.messages) and column in DECIDING
         return filled or column.startswith(f"{self.name}.") or column in shared
 
     def at(self, columns: Mapping[str, Column]) -> Stage:
-        """Return the stage as messages of one size fill the tasks of its designs."""
+        """Return the stage with the designs' tasks filled by messages of one size."""
         designs, _ = filled_designs(self.designs, self.messages, columns, [])
         return replace(self, designs=designs, messages=())
 
@@ -116,7 +116,7 @@ class Stage:
         return np.maximum(least, 1.0)
 
     def one_more(self, columns: Mapping[str, Column]) -> list[dict[str, Column]]:
-        """Return the columns to replace for one instance more, of each design in turn."""
+        """Return the columns to replace for one more instance, of each design in turn."""
         if self.mixed:
             names = [f"{self.name}.{design}" for design in self.designs.names]
             return [{name: columns[name] + 1.0} for name in names]
@@ -135,7 +135,7 @@ class Stage:
     def groups(
         self, columns: Mapping[str, Column], count: int, alone: NDArray[np.bool_] | None
     ) -> Groups:
-        """Return the groups of equal instances of so many designs; none of those `alone`."""
+        """Return the groups of equal instances of `count` designs, empty for designs `alone`."""
         fleet = self.fleet(columns)
         counts = [full_column(column, count) for column in fleet.counts]
         counts = counts if alone is None else [np.where(alone, 0, one) for one in counts]
@@ -154,9 +154,9 @@ class Stage:
         floor: Column | None = None,
         ceiling: float = np.inf,
     ) -> Fleet:
-        """Return a fleet of groups of equal instances, of which counts may be enclosed.
+        """Return a fleet of groups of equal instances, whose counts may be enclosed.
 
-        At the clock of the study columns unless one is given; it carries a floor at least, and a
+        Its clock is given, or set by the study columns.  It carries a floor at least, and a
         ceiling at most.
         """
         if clock is None:
@@ -175,11 +175,11 @@ SHARED_COLUMNS = (
     "workload_rate_bit_per_s",
     PAYLOAD_OFFLOADED,
 )
-"""Columns besides a stage's own that decide what its fleets are."""
+"""Columns besides the stage's own that decide its fleets."""
 
 
 def dependent_streams(columns: Mapping[str, Column]) -> Column:
-    """Return how many tasks may be in flight: one per stream in a chained mode, else any."""
+    """Return the most tasks in flight: one per stream in a chained mode, else infinite."""
     chained = columns.get("workload_chained", np.zeros(1))
     streams = columns.get("workload_streams", np.full(1, np.inf))
     return np.where(chained > 0, streams, np.inf)
@@ -187,7 +187,7 @@ def dependent_streams(columns: Mapping[str, Column]) -> Column:
 
 @dataclass(frozen=True)
 class Wired:
-    """What a `dse.model.problem.Problem` is made of: what its bounds depend on."""
+    """Parts of a `dse.model.problem.Problem` on which its bounds depend."""
 
     space: Space
     stages: tuple[Stage, ...]
@@ -199,7 +199,7 @@ class Wired:
 
     @cached_property
     def search_plan(self) -> tuple[Step, ...]:
-        """The quantities that losses and violations need, in order."""
+        """Return the quantities that losses and violations need, in order."""
         wanted = {goal.name for goal in self.goals}
         wanted |= {name for rule in self.constraints for name in rule.names}
         wanted |= {name for step in self.requirement_steps for name in step.arguments}
@@ -207,33 +207,34 @@ class Wired:
 
     @cached_property
     def requirement_steps(self) -> tuple[Step, ...]:
-        """The requirements whose columns the study provides."""
+        """Return the requirements whose columns the study provides."""
         return tuple(filter(None, map(self.graph.bind, self.requirements)))
 
     @cached_property
     def partial_in_use(self) -> tuple[str, ...]:
-        """Quantities in use that may not exist."""
+        """Return the quantities in use that may not exist."""
         used, known = [goal.name for goal in self.goals], self.graph.quantities
         used += [name for rule in self.constraints for name in sorted(rule.names)]
         return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
 
     @cached_property
     def offered(self) -> tuple[str, ...]:
-        """Stage columns that every stage has figures for."""
+        """Return the stage columns with values for every stage."""
         return offered(stage.designs for stage in self.stages)
 
     def stage_columns(
         self, columns: Mapping[str, Any], wanted: Collection[str]
     ) -> dict[str, tuple[Any, ...]]:
-        """Return what stages offer of what is wanted, from columns or enclosures of inputs."""
+        """Return the wanted columns of stages, from columns or enclosures of inputs."""
         fleets = [stage.fleet(columns) for stage in self.stages]
         names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
     def missed(self, columns: Mapping[str, Any], made: Callable[[Step, Any], Any]) -> list[Any]:
-        """Return by how much requirements are missed, whose functions are `made` of columns.
+        """Return the misses of requirements, whose functions are `made` of columns.
 
-        Then whether quantities in use exist, and, as if it could, that a design can be evaluated.
+        Then the misses of quantities in use that do not exist, and a met rule that the design can
+        be evaluated, if the problem is tolerant.
         """
         found = [missed_by(step, made(step, columns)) for step in self.requirement_steps]
         found += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use]
@@ -263,7 +264,7 @@ class StageParts:
 def stage_parts(problem: Wired) -> Iterator[StageParts]:
     """Yield the axes of each stage: the clock, then counts from the fastest design on.
 
-    Whether its clock meets the rate is no axis of the stage: other stages depend on it.
+    The choice to clock a stage to the one rate is no axis of it, as other stages depend on it.
     """
     names = [axis.name for axis in problem.space.axes]
     for stage in problem.stages:

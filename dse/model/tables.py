@@ -18,31 +18,30 @@ from dse.model.space import ALONE, HOST, Axis, Index
 from dse.model.stage import Stage
 
 Table = dict[str, NDArray[Any]]
-"""Column by name, all of one length; numbers in SI, choices as text."""
+"""Column by name, all of one length.  Numbers in SI, choices as text."""
 
 
 MOST_COLUMNS = 100
-"""Of more designs, a fleet of one of them has no column for each: only ``<stage>.design`` and
-``<stage>.instances``.  A table of designs grows in a line with that of cores."""
+"""Number of designs above which a fleet of one of them has no column for each, but only
+``<stage>.design`` and ``<stage>.instances``.  A table of designs grows linearly with the cores."""
 
 HOST_COLUMN = "host.alone"
-"""1 for the host alone, in tables of a study that compares it."""
+"""1 for the host without accelerators, in tables of a study that compares it."""
 
 MOST_KINDS = 20
-"""A quantity with more names than this, such as a comment, tells no groups apart."""
+"""Most names of a quantity that groups designs.  A comment, for instance, has more."""
 
 UNNAMED = "the design"
-"""What a design is called that nothing but numbers of axes tells from others."""
+"""Name of a design that only numbers of axes distinguish from others."""
 
 
 def design_table(problem: Problem, index: Index) -> Table:
-    """Return the designs `index`, shape (n, d), with everything there is to say of them.
+    """Return the designs `index`, shape (n, d), with all their columns.
 
-    Columns: a count per design, ``<stage>.<design>``, or the one design and the count of a fleet
-    that may be of any of more than `MOST_COLUMNS`; the axes as the study names them, with their
-    unit suffix; `HOST_COLUMN`; every quantity.  What
-    the host alone does without is ``host``, or empty where it is a number, as is what it leaves
-    undefined.
+    The columns of a fleet are a count per design, ``<stage>.<design>``.  With more than
+    `MOST_COLUMNS` designs, they are the one design and its count.  The axes follow as the study
+    names them, with their unit suffix, then `HOST_COLUMN` and every quantity.  A text that the
+    host lacks is ``host``, and a number that it lacks or leaves undefined is empty.
     """
     quantities = label_columns(problem.quantities, problem.describe(index))
     alone = hosts_among(index)
@@ -58,7 +57,7 @@ def design_table(problem: Problem, index: Index) -> Table:
 
 
 def chosen_columns(problem: Problem, index: Index) -> Table:
-    """Return what the designs `index` are: their fleets, and the choices of a scenario."""
+    """Return the choices of the designs `index`: their fleets, and their scenario."""
     rows: Table = {}
     for stage, groups in zip(problem.stages, problem.fleets(index), strict=True):
         rows |= _fleets(stage, groups, hosts_among(index))
@@ -77,7 +76,7 @@ def _fleets(
     groups: Sequence[tuple[Column, NDArray[np.int64]]],
     alone: NDArray[np.bool_] | None,
 ) -> Table:
-    """Return a count per design of a stage, or its one design and how many there are of it."""
+    """Return a count per design of a stage, or its one design and the count of it."""
     names = stage.designs.names
     counts = [some.astype(np.int64) for some, _ in groups]
     if stage.mixed:
@@ -94,7 +93,7 @@ def _fleets(
 
 
 def is_choice_of_scenario(problem: Problem, axis: Axis) -> bool:
-    """Tell axes of workload, interface, budget and clocks from the counts of a fleet."""
+    """Return whether an axis is of workload, interface, budget or clocks, not a fleet's count."""
     stage, _, rest = axis.name.partition(".")
     return stage not in {entry.name for entry in problem.stages} or rest == "clock"
 
@@ -126,7 +125,7 @@ def design_names(problem: Problem, index: Index) -> list[str]:
 
 
 def _chain(problem: Problem, counts: Mapping[str, int]) -> str:
-    """Return a name of one design, made of so many instances."""
+    """Return a name of one design from its counts of instances."""
     fleets: dict[str, list[str]] = {stage.name: [] for stage in problem.stages}
     for name, count in counts.items():
         stage, _, design = name.partition(".")
@@ -135,7 +134,7 @@ def _chain(problem: Problem, counts: Mapping[str, int]) -> str:
 
 
 def category(problem: Problem) -> str | None:
-    """Return the quantity that tells designs apart by name: the one with the most labels."""
+    """Return the quantity that groups designs by name: the one with the most labels."""
     some = range(1, MOST_KINDS + 1)
     labelled = [quantity for quantity in problem.quantities if len(quantity.labels) in some]
     found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
@@ -143,9 +142,9 @@ def category(problem: Problem) -> str | None:
 
 
 def axis_text(problem: Problem, axis: Axis) -> Callable[[Mapping[str, str]], str]:
-    """Return what reads an axis in a row of a written table: the inverse of `table`.
+    """Return a function that reads an axis in a row of a written table: the inverse of `table`.
 
-    It raises KeyError or ValueError when the row lacks a column, or a count is not a number.
+    It raises KeyError or ValueError if the row lacks a column, or a count is not a number.
     """
     if is_choice_of_scenario(problem, axis):
         return itemgetter(axis_column(axis))
@@ -164,12 +163,12 @@ def axis_text(problem: Problem, axis: Axis) -> Callable[[Mapping[str, str]], str
 
 
 def absent(name: str) -> float:
-    """Return what a column holds in the rows of a table without it: no instance, or nothing."""
+    """Return the value of a column in the rows of a table without it: no instance, or NaN."""
     return 0.0 if "." in name and not name.endswith(".design") else np.nan
 
 
 def join(tables: list[Table]) -> Table:
-    """Return tables below each other; a column that some lack is 0 or empty there."""
+    """Return tables below each other.  A column that some lack is 0 or empty there."""
     columns = list(dict.fromkeys(name for entry in tables for name in entry))
     joined: Table = {}
     for name in columns:
@@ -185,7 +184,7 @@ def join(tables: list[Table]) -> Table:
 
 
 def sort_order(problem: Problem, index: Index, loss: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the order of a front: by its objectives in turn, then by what the designs are.
+    """Return the order of a front: by its objectives in turn, then by the designs' choices.
 
     It does not depend on the order in which the study lists its axes.
     """

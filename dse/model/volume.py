@@ -1,4 +1,4 @@
-"""How good a front is, and how it grew: the volume that it dominates up to a reference point."""
+"""Hypervolume of a front up to a reference point, and its growth during a search."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from dse.errors import ContractError
 from dse.model.front import as_losses, nondominated, some_losses
 
 MARGIN = 0.1
-"""How far the reference point lies beyond the worst point of a front, relative to its range."""
+"""Distance of the reference point beyond the worst point of a front, relative to its range."""
 
 MOST_EXACT_WORK = 10**8
-"""Work of an exact hypervolume, as `exact_work` counts it: measured, one or two seconds."""
+"""Most work of an exact hypervolume, as in `exact_work`: one or two seconds, measured."""
 
 MOST_ESTIMATE_WORK = 4 * 10**9
-"""Rows by objectives by directions of an estimate: measured, about a second."""
+"""Rows by objectives by directions of an estimate: about a second, measured."""
 
 BATCHES = 16
 MOST_DIRECTIONS = 2**14
 LEAST_DIRECTIONS = 2**6
-"""Directions of each of the independent estimates whose mean counts."""
+"""Directions of each of the independent estimates whose mean is the result."""
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A hypervolume, or a share of one; `error` is its standard error, 0 where it is exact."""
+    """A hypervolume, or a share of one.  `error` is its standard error, 0 if it is exact."""
 
     value: float
     error: float = 0.0
@@ -37,7 +37,7 @@ class Volume:
     def share_of(self, whole: Volume) -> Volume:
         """Return this as a share of another volume up to the same reference point.
 
-        Both are estimated with the same directions, so the error stated is rather too large.
+        Both are estimated with the same directions, so the stated error is rather too large.
         """
         if self == whole:
             return Volume(1.0)
@@ -52,13 +52,13 @@ NOTHING = Volume(0.0)
 def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> Volume:
     """Return the volume that the rows dominate, up to the reference point.
 
-    Rows that are not better than the reference in every objective add nothing.  Where the exact
-    volume of n rows of m objectives takes more than `MOST_EXACT_WORK` it is estimated: the mean of
+    Rows that are not better than the reference in every objective add nothing.  If the exact
+    volume of n rows of m objectives takes more than `MOST_EXACT_WORK`, it is estimated: the mean of
 
         V = pi^(m/2) / (m 2^(m-1) Gamma(m/2)) * max_y min_k ((r_k - y_k) / w_k)^m
 
     over directions w that are uniform on the positive part of the unit sphere (Deng and Zhang,
-    IEEE Transactions on Evolutionary Computation 23, 2019; `moocore.hv_approx`), without bias.
+    IEEE Transactions on Evolutionary Computation 23, 2019, `moocore.hv_approx`), without bias.
     Its standard error comes from `BATCHES` independent means, always with the same seeds.
 
     Parameters
@@ -68,7 +68,7 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
     reference
         (m,), the point up to which volume counts.
     ideal
-        (m,), better than the reference everywhere.  When given, the result is a share of the
+        (m,), better than the reference everywhere.  If given, the result is a share of the
         box between ideal and reference: a number without units that cannot underflow.
 
     Raises
@@ -102,7 +102,7 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
 def exact_work(rows: int, objectives: int) -> int:
     """Return the work of an exact hypervolume: n, n^2 / 64, or n choose m - 3 from 5 objectives on.
 
-    After moocore, which takes n log n, n^2 and at most n^(m - 2) steps; the figures are measured.
+    After moocore, which takes n log n, n^2 and at most n^(m - 2) steps.  The factors are measured.
     """
     if objectives <= 3:
         return rows
@@ -126,8 +126,8 @@ def _estimated(losses: NDArray[np.float64], corner: Column) -> Volume:
 def reference_point(loss: ArrayLike) -> Column:
     """Return a point strictly worse than the whole front of `loss`, shape (m,).
 
-    In each objective: the front's worst value plus 10 % of the front's range; of the absolute
-    value where the range is 0; plus 1 where both are 0.
+    In each objective: the front's worst value plus 10 % of the front's range, or of the absolute
+    value if the range is 0, or plus 1 if both are 0.
 
     Raises
     ------
@@ -145,14 +145,14 @@ def reference_point(loss: ArrayLike) -> Column:
 
 
 APART = 1.15
-"""From one front that is kept to the next the evaluations grow by this factor: few are kept."""
+"""Least factor of evaluations between stored fronts, so that few are stored."""
 
 ROWS, WORK = 500, 100_000
-"""A front that is kept has no more designs, and takes no more `exact_work`."""
+"""Most designs of a stored front, and most `exact_work`."""
 
 
 def quick_part(front: Matrix) -> Matrix:
-    """Return some rows of a front (n, m), evenly, whose hypervolume takes little time."""
+    """Return some rows of a front (n, m), evenly, whose hypervolume is quick to compute."""
     while len(front) > ROWS or exact_work(*front.shape) > WORK:
         front = front[::2]
     return front
@@ -162,19 +162,19 @@ class History:
     """Fronts of a search at numbers of evaluations that grow geometrically."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin without fronts."""
         self._kept: list[tuple[int, Matrix]] = []
 
     def add(self, evaluated: int, front: Matrix) -> None:
-        """Take the losses (n, m) of the front after so many evaluations, if it is time."""
+        """Store the losses (n, m) of the front after `evaluated` designs, if it is time."""
         due = not self._kept or evaluated >= APART * self._kept[-1][0]
         if due and len(front) and np.isfinite(front).all():
             self._kept.append((evaluated, quick_part(front).copy()))
 
     def growth(self, evaluated: int, front: Matrix) -> tuple[tuple[int, float], ...]:
-        """Return evaluations, and the share of the last hypervolume that the front then had.
+        """Return evaluations, and the front's share of the last hypervolume at that time.
 
-        All are up to the reference point of the last front, (n, m), so that progress never falls.
+        All use the reference point of the last front, (n, m), so that progress never falls.
         """
         if not self._kept or not len(front) or not np.isfinite(front).all():
             return ()
