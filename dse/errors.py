@@ -192,7 +192,7 @@ class BrokenPluginError(PluginError):
 
 
 class WrongTypePluginError(PluginError):
-    """An entry point leads to something that is not the record its group asks for."""
+    """An entry point leads to an object that is not a record of its group."""
 
 
 class MisnamedPluginError(PluginError):
@@ -232,7 +232,7 @@ class OutputError(DseError):
 
 
 class StoreError(DseError):
-    """Measurements cannot be written or read back."""
+    """A store whose measurements cannot be written or read back."""
 
 
 _COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")

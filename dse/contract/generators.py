@@ -137,7 +137,7 @@ class Generator:
 
     @property
     def name(self) -> str:
-        """The name of the function."""
+        """Return the name of the function."""
         return str(self.function.__name__)
 
     def __call__(self, **parameters: Any) -> Design:
@@ -166,7 +166,7 @@ class Generator:
 
 
 generator = decorator(Generator)
-"""Make a `Generator` of the function below it."""
+"""Decorator that makes a `Generator` of the function below it."""
 
 
 def bits_of(values: ArrayLike, width: int) -> Bits:

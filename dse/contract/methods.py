@@ -154,4 +154,4 @@ class Method:
 
 
 method = decorator(Method)
-"""Makes a `Method` of the function below it."""
+"""Decorator that makes a `Method` of the function below it."""

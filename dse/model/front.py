@@ -66,7 +66,7 @@ def nondominated(loss: ArrayLike, *, few: int = FEW) -> NDArray[np.bool_]:
         kept[nondominated_by(losses, losses)] = True
         return kept
     rows = _hopeful(losses) if len(losses) >= few else np.arange(len(losses))
-    import moocore  # only where there is a front to find: it takes a twentieth of a second
+    import moocore  # only if there is a front to find: it takes a twentieth of a second
 
     kept[rows] = moocore.is_nondominated(losses[rows], keep_weakly=True)
     return kept

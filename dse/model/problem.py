@@ -1,4 +1,4 @@
-"""Problem of a study: the only place where designs are evaluated and signs are flipped."""
+"""Problem of a study: the only place of evaluations of designs and of flipped signs."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
             raise ContractError("the ideal point must be better than the reference everywhere")
         inside = (inside - best) / (corner - best)
         corner = np.ones_like(corner)
-    import moocore  # only where there is a front
+    import moocore  # only if there is a front
 
     for rows in (inside, inside[nondominated(inside)]):
         if exact_work(*rows.shape) <= MOST_EXACT_WORK:
