@@ -1,4 +1,4 @@
-"""From a study file, or a dict, to a problem, with every fault at once.
+"""Problems from study files or dicts, with all errors reported at once.
 
 May import `dse.search` and lower floors.
 """

@@ -1,9 +1,9 @@
-"""The numbers that a study assumes, each by name, and the problem when one of them changes.
+"""Numbers that a study assumes, by name, and the problem with another value of one.
 
-An assumption is a scalar that no search chooses: a field with one value, what a record of a
-catalogue sets, the bound of a constraint, a metric of a design.  An axis is a choice and no
-assumption, but what its records set is one for each record.  Nor is the one value of an axis at
-which designs are measured: nothing is known of them between its values.
+An assumption is a scalar that no search chooses: a field with one value, a value of a record of a
+catalogue, the bound of a constraint, or a metric of a design.  An axis is a choice and no
+assumption, but the values that its records set are, one for each record.  The single value of an
+axis of measurements is none either, since designs between its values are unknown.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from dse.study.study import Study
 from dse.study.workload_interface_budget import declared_neutral, owners_of
 
 METRICS = (*AREAS, *POWERS, CLOCK)
-"""What is assumed of each design; its payload and its cycles say what it is."""
+"""Assumed metrics of each design.  Its payload and its cycles define it."""
 
 MOST_RECORDS = 1_000
-"""An axis of more choices is a table of designs."""
+"""Number of choices above which an axis is a table of designs."""
 
 OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
-"""What a policy sets, which moves sizes from the host to accelerators one by one: a choice."""
+"""Columns set by a policy, which moves sizes from the host to accelerators one by one: a choice."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +49,28 @@ class Assumption:
     Attributes
     ----------
     name
-        Dotted path in the study; ``<record>.<field>`` where a record of an axis sets it,
+        Dotted path in the study.  ``<record>.<field>`` if a record of an axis sets it,
         ``<stage>.<design>.<metric>`` of a design, the constraint itself for its bound.
     quantity
         A name whose suffix is the unit.
     value
-        Today's value in SI.
+        Present value in SI.
     integer
-        Only whole numbers make sense.
+        True if only whole numbers make sense.
     problem
         The study's problem.
     touched
-        An axis and its position, where only designs there depend on the value.
+        An axis and its position, if only designs there depend on the value.
     metric
-        A stage and the position of one of its designs, where it is a metric of that.
+        A stage and the position of one of its designs, if it is a metric of that design.
     bound
-        A constraint and the place of a number in it, where it is that.
+        A constraint and the place of a number in it, if it is that number.
     follows
         Columns that its value sets as well, each a multiple of it.
     growing
         Stages that have as many instances to choose from as the value needs.
     among
-        The only values that make sense, in order; empty for all.
+        The only values that make sense, in order, or empty for all.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Assumption:
         return regrown(problem.renumbered(space=space), self.growing)
 
     def concerns(self, rows: Index) -> bool:
-        """Tell whether some of the designs (n, d) depend on it, as far as their choices tell."""
+        """Return whether some of the designs (n, d) depend on it, judged by their choices."""
         axes = self.problem.space.axes
         if self.touched is not None:
             axis, row = self.touched
@@ -140,10 +140,11 @@ def assumptions_of(
 ) -> tuple[Assumption, ...]:
     """Return the assumptions of a prepared study: its fields, records, designs and constraints.
 
-    Scalars that are zero, infinite or unknown today are no assumptions, as there is no per cent of
-    them; with `zero`, bounds of constraints at zero are.  Those of designs may be omitted.  Of axes
-    of more than `MOST_RECORDS` choices only what designs (n, d) choose is one, where these are
-    given: such a table says of each of its rows nothing but what that is.
+    Scalars that are zero, infinite or unknown are no assumptions, since a percentage of them is
+    meaningless.  With `zero`, bounds of constraints at zero are assumptions.  Assumptions of
+    designs may be omitted.  For an axis with more than `MOST_RECORDS` choices, only the choices of
+    the designs `of` (n, d) are assumptions, if given, because each row of such a table is one
+    design.
     """
     problem, growing = study.problem, growing_stages(study)
     known = (*_fields(problem, growing), *_records(problem, of))
@@ -169,7 +170,7 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
     Raises
     ------
     UnitError
-        When there is none.
+        There is none.
     """
     exact = tuple(entry for entry in assumptions if entry.name == wanted)
     part = tuple(entry for entry in assumptions if f".{wanted}." in f".{entry.name}.")
@@ -183,9 +184,9 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
 
 
 def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
-    """Columns with one value for all designs, from the study or from a record."""
+    """Yield columns with one value for all designs, from the study or from a record."""
     left = (axis for _, axis in modelled_axes(problem) if axis.size == 1)
-    # what says nothing has lost its column
+    # an unused field has lost its column
     axes = {
         axis.unit_name: axis for axis in left if axis.unit_name in {*axis.columns} - {*OFFLOADED}
     }
@@ -200,7 +201,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 
 
 def modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
-    """Axes of the scenario that models know, each with its place; not those of measurements."""
+    """Yield axes of the scenario that models know, each with its place, except measured axes."""
     measured = () if problem.measured is None else problem.measured.axes
     for place, axis in enumerate(problem.space.axes):
         if place not in measured and is_choice_of_scenario(problem, axis):
@@ -226,7 +227,7 @@ def _set(space: Space, column: str, value: float) -> Space:
 
 
 def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
-    """What each record of an axis sets, unless a later axis sets it again."""
+    """Yield the values that each record of an axis sets, unless a later axis sets them again."""
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
     choices = {*workload_interface_budget.CHOICES, *(name for name in names if known[name].labels)}
@@ -249,13 +250,13 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
 
 
 def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:
-    """Tell whether a record says that there is nothing to which a column belongs."""
+    """Return whether a record lacks everything to which a column belongs."""
     neutral = (n in record and record[n][row] == declared_neutral(n) for n in owners_of(column))
     return bool(owners_of(column)) and all(neutral)
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
-    """Metrics of each design of each stage."""
+    """Yield metrics of each design of each stage."""
     names = [axis.name for axis in problem.space.axes]
     for place, stage in enumerate(problem.stages):
         axis = f"{stage.name}.design"
@@ -273,7 +274,7 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 
 
 def _bounds(problem: Problem) -> Iterator[Assumption]:
-    """Numbers that a constraint of the study compares a quantity with."""
+    """Yield numbers that a constraint of the study compares a quantity with."""
     capped = any(stage.most_hz < np.inf for stage in problem.stages)
     for place, constraint in enumerate(problem.constraints):
         numbers = list(compared(constraint.tree))
@@ -285,7 +286,7 @@ def _bounds(problem: Problem) -> Iterator[Assumption]:
 
 
 def growing_stages(study: Study) -> frozenset[str]:
-    """Return the stages whose counts go up to what carries the rate alone."""
+    """Return the stages whose counts go up to the number that carries the rate without others."""
     return frozenset(
         prefix(written, position)
         for position, written in enumerate(validate(study.document).stages)
@@ -294,7 +295,7 @@ def growing_stages(study: Study) -> frozenset[str]:
 
 
 def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> Problem:
-    """Return the problem with as many instances to choose from as so many times the rate needs."""
+    """Return the problem with as many instances to choose from as `times` the rate needs."""
     if not growing:
         return problem
     axes = problem.space.axes
@@ -316,7 +317,7 @@ def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> P
 
 
 def _of_column(name: str, column: str, value: float, problem: Problem) -> Assumption:
-    """Return the assumption of a column, with those values alone that its field allows."""
+    """Return the assumption of a column, with only the values that its field allows."""
     unit = workload_interface_budget.FIELDS.get(field_path(column))
     if unit is None:
         return Assumption(name, column, value, False, problem)
@@ -325,7 +326,7 @@ def _of_column(name: str, column: str, value: float, problem: Problem) -> Assump
 
 
 def column_path(column: str) -> str:
-    """Return the field that sets a column; of a record's column that is no field, its words."""
+    """Return the field that sets a column, or the words of a record's column that is no field."""
     path = field_path(column)
     section, _, rest = column.partition("_")
     words = f"{section}.{units.stem(rest)}"

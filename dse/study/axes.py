@@ -1,4 +1,4 @@
-"""From values as written in a study to axes of the space: of fields, and of names of its own."""
+"""Axes of the space from values written in a study: fields, and axes with their own names."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from dse.study.field_kinds import Given, Range, Unit, neutral
 from dse.study.reader import Reader
 
 MOST_VALUES = 1_000_000
-"""Most values of one axis; a longer one is a typing mistake rather than a question."""
+"""Most values of one axis.  A longer axis is a typing mistake rather than a question."""
 
 MOST_LISTED = 4_000_000
-"""Most values of all axes of a stage together: what bounds the memory, to some 100 MiB."""
+"""Most values of all axes of a stage together, which bounds the memory to about 100 MiB."""
 
 STEPS = 2**20
 """Steps into which a continuous range is divided, so that equal designs are equal rows."""
@@ -34,18 +34,18 @@ Read = Callable[[Any], float]
 
 
 Spread = tuple[ArrayLike, bool, bool]
-"""Values of an axis in SI, whether they lie on a logarithmic grid, and stand for a range."""
+"""Values of an axis in SI, then True for a logarithmic grid, and True for a continuous range."""
 
 
 def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
-    """Return the values that a range, a list or a scalar stands for; a range may be continuous.
+    """Return the values of a range, a list or a scalar.  A range may be continuous.
 
-    A continuous range of whole numbers is all of them, as long as there are no more than `STEPS`.
+    A continuous range of whole numbers has all of them, if they are no more than `STEPS`.
 
     Raises
     ------
     UnitError
-        With rule and remedy, when a value cannot be read or the range is empty.
+        With rule and remedy: a value cannot be read or the range is empty.
     """
     log = isinstance(written, Range) and written.grid == "log"
     if not isinstance(written, Range) or not written.continuous:
@@ -64,7 +64,7 @@ def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
 
 
 def _digits(values: Column) -> Column:
-    """Return values, not negative, with `DIGITS` significant digits; the ends stay as they are."""
+    """Return values, not negative, with `DIGITS` significant digits.  The ends are unchanged."""
     powers = np.floor(np.log10(np.where(values > 0, values, 1.0)))
     places = 10.0 ** np.abs(DIGITS - 1 - powers)
     up = powers <= DIGITS - 1
@@ -76,12 +76,12 @@ def _digits(values: Column) -> Column:
 
 
 def expand(written: Any, read: Read, *, integer: bool) -> list[float]:
-    """Return the values that a range, a list or a single scalar stands for, in SI.
+    """Return the values of a range, a list or a single scalar, in SI.
 
     Raises
     ------
     UnitError
-        With rule and remedy, when a value cannot be read or the range is empty.
+        With rule and remedy: a value cannot be read or the range is empty.
     """
     if isinstance(written, Range):
         return _expand_range(written, read, integer=integer)
@@ -119,7 +119,7 @@ def _expand_range(written: Range, read: Read, *, integer: bool) -> list[float]:
             "a range of real numbers needs `points` or `step`", "add for instance points: 11"
         )
     grid = np.geomspace if written.grid == "log" else np.linspace
-    # so that 64 .. 65536 holds exactly 1024
+    # rounded, so that 64 .. 65536 holds exactly 1024
     values = [float(f"{value:.{DIGITS}g}") for value in grid(start, stop, written.points)]
     if integer:
         values = sorted({float(round(value)) for value in values})
@@ -164,7 +164,7 @@ def read_unit(unit: Unit) -> Callable[[Any], Given]:
 def numeric(path: str, unit: Unit, written: Any) -> Axis:
     """Return the axis of a field with a unit.
 
-    All values set the same column; the other columns of the field get their neutral value.
+    All values set the same column.  The other columns of the field get their neutral value.
     """
     read = read_unit(unit)
     columns: set[str] = set()
@@ -206,7 +206,7 @@ def scaled(
 
 
 def resolution(axis: Axis) -> list[str]:
-    """Return a note that says how fine a continuous axis is, nothing for any other."""
+    """Return a note with the resolution of a continuous axis, and no note for any other."""
     if not axis.continuous:
         return []
     values = axis.columns[axis.unit_name]
@@ -227,7 +227,7 @@ _NUMBER = re.compile(r"\s*[-+]?\.?\d|\s*$")
 
 
 def free_axis(name: str, written: Any, taken: Collection[str], reader: Reader) -> list[Axis]:
-    """Return the axis that a study calls `name`, at the place of `reader`; none if it is faulty.
+    """Return the axis that a study calls `name`, at the place of `reader`, if it has no error.
 
     Its column has the name and the SI unit of its values: ``clock: [100 MHz]`` is ``clock_hz``.
     """
@@ -244,7 +244,7 @@ def free_axis(name: str, written: Any, taken: Collection[str], reader: Reader) -
 
 
 def written_unit(written: Any) -> str:
-    """Return the unit in which the first value of an axis is written, empty for none."""
+    """Return the unit in which the first value of an axis is written, or an empty text."""
     if isinstance(written, Range):
         written = written.start
     first = written[0] if isinstance(written, list) else written
@@ -255,7 +255,7 @@ def written_unit(written: Any) -> str:
 
 
 def _texts(name: str, written: Any) -> Axis | None:
-    """Return the axis of choices, None where a value is a number."""
+    """Return the axis of choices, or None if a value is a number."""
     values = written if isinstance(written, list) else [written]
     if isinstance(written, Range) or not all(map(_is_text, values)):
         return None
@@ -265,7 +265,7 @@ def _texts(name: str, written: Any) -> Axis | None:
 
 
 def _is_text(value: Any) -> bool:
-    """Tell a choice from a number, which may have a unit: ``-O2``, ``./a.json``, ``8b10b``."""
+    """Return whether a value is a choice: ``-O2``, ``./a.json``, ``8b10b``, but no number."""
     if isinstance(value, bool) or not isinstance(value, str):
         return isinstance(value, bool)
     if not _NUMBER.match(value):
@@ -273,7 +273,7 @@ def _is_text(value: Any) -> bool:
     try:
         units.parse_any(value)
     except UnitError:
-        return not value.split()[1:]  # a number and a word are a unit that is not known
+        return not value.split()[1:]  # a number and a word are an unknown unit
     return False
 
 
@@ -297,7 +297,7 @@ def _numbers(name: str, written: Any) -> Axis:
 
 
 def axes_labels(axes: Sequence[Axis]) -> dict[str, Sequence[str]]:
-    """Return the texts of the axes that are choices of their own name."""
+    """Return the texts of the axes that are choices with their own names."""
     return {
         axis.name: axis.labels for axis in axes if axis.name in axis.columns and not axis.ordered
     }

@@ -1,4 +1,4 @@
-"""What is demanded: rates, offloads of several sizes, how they arrive, and for which program."""
+"""Demand of a study: rates, offloads of several sizes, their arrivals, and their program."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OFFERED = "workload_offload_rate_offload_per_s"
 SIZE = "workload_granularity_byte"
 RATE = "workload_rate_bit_per_s"
 _SAME = 1e-9
-"""Relative; by how much a rate may differ from that of the offloads and still say the same."""
+"""Relative difference within which a stated rate equals the rate of the offloads."""
 
 
 def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Set the rate for which a demanded rate of offloads stands, and note it.
+    """Set the rate that follows from a demanded rate of offloads, and note it.
 
-    ``rate = 8 granularity * offload rate``, set where either of the two is an axis, else once.
+    ``rate = 8 granularity * offload rate``, set on the axis if either of the two is one, else once.
     """
     constants, axes = scenario.constants, scenario.axes
     places = [place for place, axis in enumerate(axes) if {OFFERED, SIZE} & {*axis.columns}]
@@ -55,7 +55,7 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
     else:
         if stated is None:
             constants[RATE] = float(rate[0])
-        else:  # the study says so itself
+        else:  # the study states the rate itself
             del constants[OFFERED]
         pairs = ((offloads, OFFERED), (size, SIZE), (rate, RATE))
         count, one, all_ = (units.show(float(value[0]), name) for value, name in pairs)
@@ -65,7 +65,7 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
 def followers(problem: Problem, column: str) -> dict[str, float]:
     """Return the columns that a value of `column` sets as well, each a multiple of that value.
 
-    Where a study demands offloads, the rate follows their number and their size.
+    If a study demands offloads, the rate follows their number and their size.
     """
     constants = problem.space.constants
     other = {OFFERED: SIZE, SIZE: OFFERED}.get(column)
@@ -75,13 +75,13 @@ def followers(problem: Problem, column: str) -> dict[str, float]:
 
 
 def mix_of(written: schema.StudyFile) -> Mix | None:
-    """Return the mix of sizes of a study, None for offloads of one size."""
+    """Return the mix of sizes of a study, or None for offloads of one size."""
     mix = written.workload.granularity
     return mix if isinstance(mix, Mix) and "workload.granularity" not in written.axes else None
 
 
 def check_mix(scenario: Scenario, *, meet: bool, reader: Reader) -> None:
-    """Refuse what a mix of sizes excludes; `meet` says that clocks meet the rate."""
+    """Report errors of a study with a mix of sizes.  With `meet`, clocks meet the rate."""
     if scenario.mix is None:
         return
     columns = scenario.names
@@ -108,10 +108,10 @@ def settle_sizes(scenario: Scenario) -> None:
 
 
 def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Part the mix of a study as its policy says; refuse a policy that makes no sense in it.
+    """Part the mix of a study by its policy, and report errors of the policy.
 
-    Every threshold, one or those of an axis, sets what is offloaded: the mean size, how sizes vary,
-    the shares of all tasks and of all payload.
+    Every threshold, one or several of an axis, sets the mean offloaded size, the variation of
+    sizes, and the offloaded shares of all tasks and of all payload.
     """
     settle_sizes(scenario)
     thresholds = scenario.column(ABOVE)
@@ -175,7 +175,7 @@ def _check_threshold(mix: Mix, threshold: float, reader: Reader) -> None:
 
 
 def _check_rest(scenario: Scenario, reader: Reader) -> None:
-    """Refuse a policy in a study that lacks what tells the work that stays."""
+    """Report an error if a study lacks the facts about the work that stays on the host."""
     if "kernel_index_s_per_byte" not in scenario.names:
         rule = "nothing says how long the host takes for the sizes that stay"
         reader.fault((), rule, "add workload.kernel; `dse list kernels` shows the names")
@@ -195,9 +195,9 @@ _VARY = ("are of several sizes", "do not arrive steadily")
 def check_arrivals(
     written: schema.StudyFile, scenario: Scenario, *, meet: bool, reader: Reader
 ) -> None:
-    """Refuse arrivals that make no sense in a study; note what law they are taken to have.
+    """Report arrivals that make no sense in a study, and note their assumed law.
 
-    `meet` says that clocks meet the rate.
+    With `meet`, clocks meet the rate.
     """
     most = scenario.highest(ARRIVAL_CV2)
     if most is None:
@@ -234,7 +234,7 @@ SHARE, OFFLOADS = "workload.program_share", "workload.program_offloads"
 
 
 def check_program(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Refuse a program of which a part is missing, or whose kernel takes more than all of it."""
+    """Report a program with a missing part, or whose kernel takes more than all of it."""
     given = [name for name in (SHARE, OFFLOADS) if written.gives(name)]
     if not given:
         return

@@ -1,7 +1,7 @@
-"""What surrounds the cores: workload, interface and budget, as columns and axes.
+"""Surroundings of the cores: workload, interface and budget, as columns and axes.
 
 A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of columns, named
-``<section>_<field>``; fields of the study override single ones; axes come last.
+``<section>_<field>``.  Fields of the study override single columns, and axes come last.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ RECORDS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
 
 
 def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
-    """Return the scenario of a study; what is wrong goes to `reader`."""
+    """Return the scenario of a study.  Errors go to `reader`."""
     scenario = Scenario(mix=mix_of(study))
     own = study.evaluate is not None
     axes = dict(study.axes)
@@ -109,7 +109,7 @@ def _interface(
 
 
 def _check_cycles(scenario: Scenario, reader: Reader) -> None:
-    """Refuse cycles of a host whose clock is unknown, of each record by itself."""
+    """Report cycles of a host whose clock is unknown, for each record separately."""
     device = next((axis for axis in scenario.axes if axis.name == DEVICE), None)
 
     def value(name: str, row: int) -> float | None:
@@ -136,7 +136,7 @@ def _check_cycles(scenario: Scenario, reader: Reader) -> None:
 def _named(
     path: str, name: Any, axes: dict[str, Any], scenario: Scenario, reader: Reader
 ) -> tuple[list[Any], str]:
-    """Return the records that an axis names, and the axis, or the one that a field names."""
+    """Return the records that an axis names, and the axis, or the record that a field names."""
     if path in axes:
         return _record_axis(path, axes.pop(path), scenario, reader), path
     found = []
@@ -150,7 +150,7 @@ def _named(
 
 
 def _override(section: StudySection, scenario: Scenario) -> None:
-    """Let the fields of a section replace what a record set, all columns of the field."""
+    """Replace the values of a record by the fields of a section, all columns of the field."""
     for unit, given in given_fields(section):
         scenario.override(neutral(unit) | {given.column: given.value})
         if given.value == 0.0:
@@ -163,7 +163,7 @@ def _override(section: StudySection, scenario: Scenario) -> None:
 
 
 def _note_unspecified(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Note what is taken for granted because neither record nor study nor an axis gives it."""
+    """Note the assumptions for fields that neither record nor study nor an axis gives."""
     names = schema.InterfaceSection.model_fields
     omitted = unspecified_fields({name for name in names if study.gives(f"interface.{name}")})
     silent: dict[str, list[str]] = {}
@@ -202,7 +202,7 @@ def _note_hosts(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
 
 
 def open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
-    """Add one axis; `own` names are those of a measured study."""
+    """Add one axis.  With `own`, it may have its own name, as in a measured study."""
     if path in RECORDS:
         _record_axis(path, written, scenario, reader)
     elif own and path not in workload_interface_budget.DECLARED and "." not in path:
@@ -246,7 +246,7 @@ def _code_axis(path: str, written: Any) -> Axis:
 
 
 def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> list[Any]:
-    """Add an axis over records of a catalogue; return the records."""
+    """Add an axis over records of a catalogue, and return the records."""
     kind, columns_of = RECORDS[path]
     where = ("axes", path)
     names = written if isinstance(written, list) else [written]
@@ -295,13 +295,13 @@ _OWNERS = {
         "add for instance `retransmit_share: 1 %` to `interface`",
     ),
 }
-"""What is wrong with a field that belongs to another one, which no interface of a study has."""
+"""Errors of a field that belongs to another field, which no interface of a study has."""
 
 
 def settle_attachments(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Omit what no interface of a study has, and complete the rest; note what is assumed.
+    """Omit columns that no interface of a study has, complete the rest, and note assumptions.
 
-    What describes a link that there is not is a fault.
+    A field that describes a missing link is an error.
     """
     gone = _leave_out_unused(scenario)
     if _SHARE in scenario.names and not study.gives("interface.overhead_share"):
@@ -322,7 +322,7 @@ def settle_attachments(study: schema.StudyFile, scenario: Scenario, reader: Read
 
 
 def _check_sum(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Refuse a sum of overhead and latency beside its parts, and a share of what is no sum."""
+    """Report a sum of overhead and latency next to its parts, and a share without a sum."""
     share = "interface.overhead_share"
     if study.gives(share) and _SHARE not in scenario.names:
         rule = "it divides overhead_plus_latency, and no interface of the study has one"
@@ -342,7 +342,7 @@ def _exceeds_one(name: str, scenario: Scenario) -> bool:
 
 
 def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
-    """Remove the columns of fields that belong to neutral ones; return each field and those."""
+    """Remove the columns of fields that belong to neutral ones, and return each field and those."""
     known = {path: one for path, one in workload_interface_budget.DECLARED.items() if one}
     gone = {
         path: one.belongs_to
@@ -362,7 +362,7 @@ def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
 
 
 def _complete_usual(scenario: Scenario) -> list[str]:
-    """Set what a link does not say to what is usual; return that in words."""
+    """Set omitted values of a link to their usual values, and return these in words."""
     constants, assumed = scenario.constants, []
     fields = workload_interface_budget.FIELDS.values()
     for name, usual in ((unit.columns[0], unit.usual) for unit in fields):

@@ -1,7 +1,8 @@
-"""The evidence behind each number of a study, and where the number comes from.
+"""Evidence behind each number of a study, and its source.
 
-Evidence is one word: that of a core, or of a figure of a record, which has one; else `given` by the
-study, `assumed` by a record, a `default` of the program, `published`, or `unstated`.
+Evidence is one word.  It is the word of a core, or of a value of a record that has one.  Otherwise
+it is `given` by the study, `assumed` by a record, a `default` of the program, `published`, or
+`unstated`.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from dse.study.written import is_written
 GIVEN, ASSUMED, DEFAULT = "given", "assumed", "default"
 
 MOST_ASSUMPTIONS = 2_000
-"""Numbers that are listed by source."""
+"""Most numbers that are listed by source."""
 
 _GRADE = re.compile(r"(?:^|\(|: )(measured|derived|spec|report)\b[^:]*: ")
-"""A source, or a remark in it, that says how a figure was found."""
+"""Pattern of a source, or a remark in it, that states the origin of a value."""
 
 
 def source_of(study: Study, entry: Any) -> tuple[str, str]:
-    """Return the evidence behind an `Assumption` of a study, and where its value comes from."""
+    """Return the evidence behind an `Assumption` of a study, and the source of its value."""
     if entry.bound is not None:
         return GIVEN, "a constraint of the study"
     if entry.metric is None:
@@ -46,7 +47,7 @@ def source_of(study: Study, entry: Any) -> tuple[str, str]:
 
 
 def _of_column(study: Study, column: str, row: int) -> tuple[str, str]:
-    """Return the source of a column at the row of a record, where there is one."""
+    """Return the source of a column, at the row of a record if there is one."""
     document, path = study.document, field_path(column)
     kind = "" if "." in column else column.partition("_")[0]  # of a stage
     if column in PATHS and is_written(document, path):
@@ -61,7 +62,7 @@ def _of_column(study: Study, column: str, row: int) -> tuple[str, str]:
 
 
 def _of_record(record: Any, field: str, omitted: bool) -> tuple[str, str]:
-    """Return the source of one field of a record, as precisely as it says."""
+    """Return the source of one field of a record, as precisely as the record states it."""
     text = getattr(record, "sources", {}).get(field) or record.source
     if field in record.assumptions:
         return ASSUMED, text if record.name in text else f"{record.name}: {text}"
@@ -73,10 +74,11 @@ def _of_record(record: Any, field: str, omitted: bool) -> tuple[str, str]:
 
 
 def unpublished(study: Study, known: Iterable[Any], design: Sequence[int]) -> set[str]:
-    """Return the inputs behind one design, a choice per axis, that nobody has published.
+    """Return the unpublished inputs behind one design, a choice per axis.
 
     A record or the program assumes them, of the `known` assumptions, or they are omitted, and zero
-    or unlimited for that reason.  The host alone has those of records that are a choice.
+    or unlimited for that reason.  For the host without accelerators they are inputs of chosen
+    records.
     """
     alone, point = min(design, default=0) < 0, np.array(design)[np.newaxis]
     near = (one for one in known if one.concerns(point) and (one.touched or not alone))
@@ -88,7 +90,7 @@ def unpublished(study: Study, known: Iterable[Any], design: Sequence[int]) -> se
 
 
 def _unwritten(study: Study, row: int) -> set[str]:
-    """Return the fields that an interface assumes or omits, those without effect, too."""
+    """Return the fields that an interface assumes or omits, even those without effect."""
     records = study.sureness.records.get("interface", ())[row : row + 1] if row >= 0 else ()
     columns = [f"interface_{name}" for record in records for name in record.assumptions]
     columns = [name for name in columns if _of_column(study, name, row)[0] == ASSUMED]

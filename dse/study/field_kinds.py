@@ -1,4 +1,4 @@
-"""What the fields of a study are made of: sections, values with a unit, mixes, ranges, choices.
+"""Kinds of fields of a study: sections, values with a unit, mixes, ranges, choices.
 
 A field that carries a unit is written as text (``100 Gbit/s``) and becomes a `Given`: the name
 of the column it sets, whose suffix is the unit, and its value in SI.
@@ -46,7 +46,7 @@ class Given(BaseModel):
 Default = TypeVar("Default")
 Section = TypeVar("Section", bound="StudySection")
 Amount = Given | None
-"""What a field with a unit holds that may be omitted."""
+"""Value of a field with a unit that may be omitted."""
 
 
 def fault(rule: str, remedy: str) -> PydanticCustomError:
@@ -55,7 +55,7 @@ def fault(rule: str, remedy: str) -> PydanticCustomError:
 
 
 def checked_label(written: Any) -> Any:
-    """Return a label as it is written, or raise the fault of one that is none."""
+    """Return a label as it is written, or raise an error if it is not valid."""
     wrong = labels.fault_of_label(written) if isinstance(written, str) else None
     if wrong:
         raise fault(*wrong)
@@ -84,7 +84,7 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
 
 @dataclass(frozen=True)
 class Coded:
-    """Metadata of a field that is one of some names: its column holds the position of one."""
+    """Metadata of a field with named values: its column holds the position of the name."""
 
     column: str
     names: tuple[str, ...]
@@ -92,12 +92,12 @@ class Coded:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column that it sets."""
+        """Return the column that it sets."""
         return (self.column,)
 
     @property
     def neutral(self) -> float:
-        """The position of the first name, which is that of no choice."""
+        """Return the position of the first name, which means no choice."""
         return 0.0
 
 
@@ -108,25 +108,25 @@ class Unit:
     Attributes
     ----------
     description, columns
-        What the field means; the suffix of each column is its unit.
+        Meaning of the field, and columns whose suffix is the unit.
     integer, zero, among
-        Whether it is a whole number, and may be 0; its only values.
+        True for a whole number, True if 0 is allowed, and the only values.
     words, key
-        Texts that stand for values; the key of a mapping which says what a number is.
+        Texts with a value, and the key of a mapping that holds a number.
     counts
-        Whether it counts things: a share of one is a value, too, where somebody asks for it.
+        True if it counts things: a share of one is a value, too, on request.
     neutral
-        What its columns are where nobody gives it, and it has no effect.
+        Value of its columns if it is not given, and has no effect.
     unwritten
-        In words, what stands for it where neither a record nor the study gives it.
+        Replacement, in words, if neither a record nor the study gives it.
     instead
-        Fields that tell as much.
+        Fields that replace it.
     assumed
-        What it is taken to be where a record leaves it out; else it is neutral.
+        Value if a record omits it.  Otherwise it is neutral.
     usual
-        What it is taken to be where it is neutral, and what it belongs to is not.
+        Value if it is neutral, and the field to which it belongs is not.
     belongs_to
-        Fields, one of which has a value that is not neutral, or no design has its columns.
+        Fields of which one must not be neutral, or no design has its columns.
     """
 
     description: str
@@ -147,7 +147,7 @@ class Unit:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        """Validate what is written with `read`."""
+        """Validate the written value with `read`."""
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(
@@ -163,7 +163,7 @@ class Unit:
         }
 
     def read(self, written: Any) -> Given | None:
-        """Return the value in SI, or raise a fault that names the unit to write."""
+        """Return the value in SI, or raise an error that names the unit to write."""
         if written is None or isinstance(written, Given):
             return written
         if isinstance(written, str) and written in self.words:
@@ -184,7 +184,7 @@ class Unit:
         return given
 
     def _keyed(self, written: Any) -> Any:
-        """Return the number of a mapping with `key`, or one written alone."""
+        """Return the number of a mapping with `key`, or a single number."""
         if isinstance(written, Mapping) and [*written] == [self.key]:
             return written[self.key]
         if is_number(str(written)) and not isinstance(written, bool):
@@ -199,7 +199,7 @@ def neutral(unit: Unit) -> dict[str, float]:
 
 
 def quantity(description: str, *columns: str, **about: Any) -> Any:
-    """Return the declaration of a field with a unit that may be omitted; `about` as of `Unit`."""
+    """Return the declaration of an optional field with a unit.  `about` as in `Unit`."""
     declared: Any = Field(default=None)
     declared.metadata.append(Unit(description, columns, **about))
     return declared
@@ -211,25 +211,25 @@ def no_items() -> list[Any]:
 
 
 def option(description: str, default: Default, **limits: Any) -> Default:
-    """Return the declaration of a field that may be omitted; `limits` as of `Field` of pydantic."""
+    """Return the declaration of an optional field.  `limits` as in `Field` of pydantic."""
     declared: Default = Field(default=default, description=description, **limits)
     return declared
 
 
 def choice(description: str, *coded: Any) -> Any:
-    """Return the declaration of a field that is one of some names; `coded` as of `Coded`."""
+    """Return the declaration of a field with named values.  `coded` as in `Coded`."""
     declared: Any = option(description, None)
     declared.metadata.append(Coded(*coded))
     return declared
 
 
 def entries(description: str, **limits: Any) -> Any:
-    """Return the declaration of a mapping that may be omitted; `limits` as of `option`."""
+    """Return the declaration of an optional mapping.  `limits` as in `option`."""
     return Field(default_factory=dict, description=description, **limits)
 
 
 def items(description: str, **limits: Any) -> Any:
-    """Return the declaration of a list that may be omitted; `limits` as of `option`."""
+    """Return the declaration of an optional list.  `limits` as in `option`."""
     return Field(default_factory=no_items, description=description, **limits)
 
 
@@ -237,16 +237,16 @@ class Duration(Unit):
     """Metadata of a time that may be minutes or hours, too."""
 
     def read(self, written: Any) -> Given | None:
-        """Return the value in seconds, or raise a fault that names the unit to write."""
+        """Return the value in seconds, or raise an error that names the unit to write."""
         return super().read(units.in_seconds(written) if isinstance(written, str) else written)
 
 
 class StudySection(BaseModel):
-    """A mapping of a study; a key that it does not know is a fault."""
+    """A mapping of a study.  An unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
     word: ClassVar[str] = "section"
-    """What faults call it."""
+    """Its name in errors."""
 
     def givens(self) -> dict[str, float]:
         """Return the columns that this section sets, in SI."""
@@ -255,13 +255,13 @@ class StudySection(BaseModel):
 
 
 def declared_of(model: type[StudySection], name: str) -> Unit | Coded | None:
-    """Return what is declared of a field that sets columns, None for any other."""
+    """Return the declaration of a field that sets columns, or None for any other."""
     metadata = model.model_fields[name].metadata
     return next((data for data in metadata if isinstance(data, Unit | Coded)), None)
 
 
 def unit_of(model: type[StudySection], name: str) -> Unit | None:
-    """Return what a field of a section carries as its unit, None for a choice."""
+    """Return the unit of a field of a section, or None for a choice."""
     found = declared_of(model, name)
     return found if isinstance(found, Unit) else None
 
@@ -281,21 +281,21 @@ Scalar = int | float | bool | str
 
 
 def form(written: Any) -> str:
-    """Return the tag of what is written: a mapping, a list, or a single value."""
+    """Return the tag of a written value: a mapping, a list, or a single value."""
     if isinstance(written, dict | StudySection):
         return "range"
     return "list" if isinstance(written, list) else "one"
 
 
 def range_or_one(written: Any) -> str:
-    """Return the tag of what may be a mapping or a single value."""
+    """Return the tag of a value that may be a mapping or a single value."""
     return "range" if form(written) == "range" else "one"
 
 
 SectionOrName = Annotated[
     Annotated[Section, Tag("range")] | Annotated[str | None, Tag("one")], Discriminator(form)
 ]
-"""A section, or the name of what stands for it."""
+"""A section, or the name that replaces it."""
 
 Node = Annotated[str, AfterValidator(lambda name: re.sub(r"^(\d+)nm$", r"\1 nm", name))]
 """The node of a process: `65nm` is `65 nm`."""
@@ -310,7 +310,7 @@ _DOTS = re.compile(r"\s*([\d.]*\d)\s*([A-Za-z%]*)\s*\.\.\s*([\d.]*\d)\s*([A-Za-z
 
 
 def dotted_range(written: Any) -> Any:
-    """Return ``8..64`` or ``1..4 KiB`` as a range, what else is written as it is."""
+    """Return ``8..64`` or ``1..4 KiB`` as a range, and any other value unchanged."""
     found = _DOTS.fullmatch(written) if isinstance(written, str) else None
     if found is None:
         return written
@@ -336,18 +336,18 @@ Uncertainty = Annotated[
 
 
 _WHOLE = 1e-9
-"""By how much shares that are rounded may miss 1."""
+"""Allowed difference of the sum of rounded shares from 1."""
 
 
 class Mix(Given):
-    """Sizes and the share of all offloads that each has; the value is the mean size."""
+    """Sizes with their shares of all offloads.  The value is the mean size."""
 
     sizes: tuple[float, ...]
     shares: tuple[float, ...]
 
     @property
     def note(self) -> str:
-        """What is mixed, and what that makes on average."""
+        """Return a text with the mixed sizes and their mean."""
         pairs = zip(self.sizes, self.shares, strict=True)
         listed = [f"{units.show(size, self.column)} ({share:.3g})" for size, share in pairs]
         mean = units.show(self.value, self.column)
@@ -365,7 +365,7 @@ class Sizes(Unit):
         return found | {"type": ["string", "number", "object"]}
 
     def read(self, written: Any) -> Given | None:
-        """Return one size, or a mix; raise a fault that names what to write."""
+        """Return one size, or a mix, or raise an error that names a correct text."""
         if not isinstance(written, Mapping):
             return super().read(written)
         found = [super(Sizes, self).read(size) for size in written]

@@ -1,4 +1,4 @@
-"""Fields of a study replaced from outside: by overrides, or value after value by a sweep."""
+"""Fields of a study replaced from outside, by overrides or by the values of a sweep."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def validate(document: Document) -> StudyFile:
     Raises
     ------
     StudyError
-        With every fault of its shape: unknown and missing keys, wrong types, wrong units.
+        All errors of its shape: unknown and missing keys, wrong types, wrong units.
     """
     reader = Reader(document)
     study = validate_as(StudyFile, reader)
@@ -46,7 +46,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     Raises
     ------
     StudyError
-        When a path does not exist.
+        A path does not exist.
     """
     if not overrides:
         return found
@@ -74,7 +74,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
 
 
 def _path(found: Document, name: str, value: str) -> str:
-    """Return what stands for a value: of the name of a record in an axis, its file."""
+    """Return the text that sets a value: the file of a record in an axis, else the value."""
     choices = found.section("axes").get(name)
     texts = [str(one) for one in choices] if isinstance(choices, list) else []
     files = [one for one in texts if one.endswith((".yaml", ".yml"))]
@@ -83,7 +83,7 @@ def _path(found: Document, name: str, value: str) -> str:
 
 
 def _design(path: str, rest: str, value: str) -> str:
-    """Return the design whose instances a path sets: not one of its figures."""
+    """Return the design whose instances a path sets, unless it is one of its metrics."""
     design, _, figure = rest.rpartition(".")
     if design and figure in _FIGURES:
         rule = f"it is a figure of the design {design}, and --set gives designs only their number"
@@ -97,9 +97,9 @@ def _stage_names(found: Document) -> list[str]:
 
 
 def settable(found: Document, path: str) -> str:
-    """Return where a path of the command line stands in the file.
+    """Return the path in the file for a path of the command line.
 
-    The field of an axis is the axis; ``des.instances`` is short for ``stages.des.instances``.
+    The field of an axis is the axis.  ``des.instances`` is short for ``stages.des.instances``.
     """
     if path in found.section("axes"):
         return f"axes.{path}"
@@ -120,23 +120,23 @@ class Sweep:
 
     @property
     def header(self) -> str:
-        """The column of the field in the tables of a run: its path and the suffix of its unit."""
+        """Return the column of the field in the tables of a run: its path and its unit suffix."""
         suffix = units.suffix(self.column) if self.column else ""
         return f"{self.path}_{suffix}" if suffix else self.path
 
     def refused(self, why: str) -> UnitError:
-        """Return what to say to who asks about one answer: `why` that is not one of a sweep."""
+        """Return the error for a request for one answer, with the reason `why` a sweep has none."""
         remedy = f"set one value: {self.path}={self.written[0]}"
         return UnitError(f"the study sweeps {self.path}, and {why}", remedy)
 
 
 def sweep_of(found: Document) -> Sweep | None:
-    """Return the sweep of a document, None when it has none.
+    """Return the sweep of a document, or None if it has none.
 
     Raises
     ------
     StudyError
-        When its values cannot be read.
+        Its values cannot be read.
     """
     written = validate(found)
     if not written.sweep:
@@ -164,12 +164,12 @@ def sweep_of(found: Document) -> Sweep | None:
 
 
 def check_shape(found: Document) -> None:
-    """Refuse a document whose shape has faults, at the first value of its sweep if it has one.
+    """Raise StudyError if the shape of a document has errors, at the first value of its sweep.
 
     Raises
     ------
     StudyError
-        With the faults of its shape, or else of its sweep.
+        The errors of its shape, or else of its sweep.
     """
     sweep = sweep_of(found)
     if sweep is not None:
@@ -177,7 +177,7 @@ def check_shape(found: Document) -> None:
 
 
 def _require_field(path: str, written: schema.StudyFile) -> None:
-    """Refuse a single word that is neither an axis of the study nor a key of it."""
+    """Raise UnitError if a single word is neither an axis of the study nor a key of it."""
     known = {*written.axes, *schema.StudyFile.model_fields}
     if "." in path or path in known or path in workload_interface_budget.DECLARED:
         return

@@ -1,7 +1,7 @@
-"""The quantities that a study names: goals and constraints; the requirements that apply unnamed.
+"""Quantities named in a study: goals and constraints, and the requirements on every study.
 
-Only what is named, and what that takes, is imported; everything else when there is a mistake, to
-suggest what may have been meant.
+Only named quantities, and their arguments, are imported.  After a mistake all others are, to
+suggest a correction.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from dse.study.reader import Reader
 from dse.study.scenario import Scenario, field_path
 
 LABELS_SHOWN = 8
-"""Texts of a column that a message shows."""
+"""Most texts of a column in a message."""
 
 _WORD = re.compile(r"""'[^']*'|"[^"]*"|([A-Za-z_][\w.]*)""")
 
-_OTHER_AREAS = AREA_COLUMNS[1:]  # than in square metres, the unit that is expected
+_OTHER_AREAS = AREA_COLUMNS[1:]  # without square metres, the expected unit
 _TWO_AREAS = "stages give their areas in different units, which never add"
 
 _OF_A_STAGE = (*AREA_COLUMNS, *BLOCK_COLUMNS, *POWER_COLUMNS)
-"""Stage columns that a study may name of one stage."""
+"""Stage columns that a study may name for one stage."""
 
 
 def of_stages(stages: Sequence[Stage]) -> dict[str, contract.Objective]:
@@ -49,18 +49,18 @@ def of_stages(stages: Sequence[Stage]) -> dict[str, contract.Objective]:
 
 @dataclass(frozen=True)
 class Named:
-    """Looks up the quantities that a study names.
+    """Lookup of the quantities that a study names.
 
     Attributes
     ----------
     graph
-        What can be computed.
+        Graph of the quantities that can be computed.
     quantities
-        Names of everything that `graph` is of.
+        Names of all quantities of `graph`.
     inputs
         Columns of the study that may be named as well.
     labels
-        Those of them that are texts, each with its texts.
+        Texts of the inputs that are texts.
     staged
         Names of the quantities of one stage.
     """
@@ -74,15 +74,15 @@ class Named:
     def quantity(self, name: str) -> str:
         """Return the quantity called `name`, with or without its unit suffix.
 
-        Of several that are called so without it, that which the study can compute.
+        Of several with this name without it, return the one that the study can compute.
 
         Raises
         ------
         UnitError
-            With rule and remedy: nothing, or more than one thing, is called so, or the study
+            With rule and remedy: no quantity, or more than one, has this name, or the study
             cannot compute it.
         PluginError
-            Its plug-in, or that of something that it takes, cannot be used.
+            Its plug-in, or the plug-in of one of its arguments, cannot be used.
         """
         known = {*self.inputs, *self.quantities}
         found = [name] if name in known else [one for one in known if units.stem(one) == name]
@@ -101,12 +101,12 @@ class Named:
         return chosen
 
     def expression(self, text: str) -> Expression:
-        """Return what an expression over quantities and columns of the study means.
+        """Return the expression of a text over quantities and columns of the study.
 
         Raises
         ------
         UnitError
-            With rule and remedy: it is not allowed, or names what is not there.
+            With rule and remedy: it is not allowed, or names something unknown.
         """
         words = set(_WORD.findall(text))
         named = {one for one in self.quantities if one in words or units.stem(one) in words}
@@ -123,14 +123,14 @@ class Named:
             return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
 
     def _meant(self, name: str, found: Sequence[str]) -> list[str]:
-        """Return what every answer shows that a name may mean, where it is of nothing shown."""
+        """Return quantities in answers that a name may mean, if none of those `found` is shown."""
         if any(map(self._is_shown, found)):
             return []
         ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
         return [*filter(self._is_shown, ending)]
 
     def _require_stage(self, name: str) -> None:
-        """Raise what is wrong with the name of a quantity of one stage, if anything."""
+        """Raise the error of a name of a quantity of one stage, if it has one."""
         stage, dot, _ = name.partition(".")
         known = {*map(units.stem, self.staged)}
         if dot and not {name} & {*self.staged, *known}:
@@ -150,7 +150,7 @@ class Named:
         return name in self.inputs or self.graph.provides(name)
 
     def _require(self, name: str, wanted: str) -> None:
-        """Raise what a quantity lacks, if anything, that is `wanted` as an ``objective``, say."""
+        """Raise UnitError if a quantity lacks inputs.  `wanted` is its use (``objective``)."""
         if self._has(name):
             return
         lacking = explain_missing(name, self.graph.missing)
@@ -169,12 +169,12 @@ class Named:
 
 
 def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...], list[str]]:
-    """Return the requirements on a study's designs, and what is to be said of those omitted.
+    """Return the requirements on a study's designs, and notes on the omitted ones.
 
     Raises
     ------
     PluginError
-        One that comes with this program cannot be used.
+        A requirement that comes with this program cannot be used.
     """
     kept, notes = [], list(_unusable())
     for requirement in registry.records(contract.Requirement).values():
@@ -188,7 +188,7 @@ def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...]
 
 
 def check_cap(chain: Collection[str], scenario: Scenario, reader: Reader) -> None:
-    """Refuse a power cap on stages without figures of power, which nothing would hold."""
+    """Report a power cap on stages without power, whose effect would be unknown."""
     capped = (scenario.highest("budget_power_cap_w") or math.inf) < math.inf
     if chain and not set(chain).issuperset(POWER_COLUMNS) and capped:
         rule = "a stage has no figures of power, so that nobody knows when the cap is reached"
@@ -196,7 +196,7 @@ def check_cap(chain: Collection[str], scenario: Scenario, reader: Reader) -> Non
 
 
 def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
-    """Return what is to be said of quantities that lack nothing but figures of the stages."""
+    """Return notes on quantities that lack only metrics of the stages."""
     notes = []
     figures = _lacking_figures(graph).difference(BLOCK_COLUMNS)
     whole = "stage_clock_hz" in figures
@@ -233,7 +233,7 @@ def _words(column: str) -> str:
 
 
 def _unusable() -> Iterator[str]:
-    """Yield what is to be said of requirements and guards of other packages that are broken."""
+    """Yield notes on requirements and guards of other packages that are broken."""
     for kind in registry.APPLIED:
         for found in registry.survey(kind):
             if found.error is not None:
@@ -248,7 +248,7 @@ def _unchecked(kind: type, name: str, error: PluginError) -> str:
 
 
 def goals_of(written: schema.StudyFile, named: Named, reader: Reader) -> tuple[Goal, ...]:
-    """Return the objectives of a study; faults are added."""
+    """Return the objectives of a study.  Errors are added."""
     goals = []
     for name, sense in written.objectives.items():
         path = ("objectives", name)
@@ -272,7 +272,7 @@ def goals_of(written: schema.StudyFile, named: Named, reader: Reader) -> tuple[G
 def constraints_of(
     written: schema.StudyFile, read: Callable[[str], Expression], reader: Reader
 ) -> tuple[Expression, ...]:
-    """Return the constraints of a study as `read` reads them; faults are added."""
+    """Return the constraints of a study as `read` reads them.  Errors are added."""
     constraints = []
     for position, text in enumerate(written.constraints):
         with reader.at(("constraints", position)):
@@ -281,7 +281,7 @@ def constraints_of(
 
 
 def must_compare(expression: Expression) -> Expression:
-    """Return an expression, or refuse one that is no constraint."""
+    """Return an expression, or raise UnitError if it is no constraint."""
     if not expression.is_constraint:
         raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
     return expression

@@ -1,4 +1,4 @@
-"""Reading a study: at which place, and everything that is wrong before any of it is reported."""
+"""Reading of a study by place, with all errors collected before one is reported."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 @dataclass
 class Reader:
-    """One place of a document that is read, and what was found there and elsewhere.
+    """One place of a document to read, with the errors and notes of all places.
 
     Attributes
     ----------
     document, path
-        What is read, and at which place: those of `fault` and `at` are inside.
+        Document, and the place in it that is the base of the paths of `fault` and `at`.
     faults, paths
-        What is wrong, and the places of those faults that `fault` has added.
+        Errors, and the places of the errors that `fault` has added.
     notes
-        What results rest on, in words.
+        Assumptions behind results, in words.
     inputs
         Files that it names and that were read, by the name as written.
     refused
-        Notes on fits that were refused, and where the measured offload is faster.
+        Notes on rejected fits, and the measured offloads that are faster.
     """
 
     document: Document
@@ -54,11 +54,11 @@ class Reader:
     refused: dict[str, str] = field(default_factory=dict)
 
     def below(self, *keys: str | int) -> Reader:
-        """Return the reader of a place inside, which adds to the same faults and notes."""
+        """Return the reader of a place inside, which adds to the same errors and notes."""
         return replace(self, path=(*self.path, *keys))
 
     def fault(self, path: Path, rule: str, remedy: str, written: str | None = None) -> None:
-        """Add a fault at `path`; what is written there is looked up unless given."""
+        """Add an error at `path`.  The text written there is looked up unless given."""
         path = (*self.path, *path)
         if written is None:
             written = show_written(lookup(self.document.data, path))
@@ -72,7 +72,7 @@ class Reader:
 
     @contextmanager
     def at(self, path: Path) -> Iterator[None]:
-        """Turn an error with rule and remedy raised inside into a fault at `path`."""
+        """Turn an error with rule and remedy raised inside into an error at `path`."""
         try:
             yield
         except (UnitError, PluginError) as error:
@@ -83,7 +83,7 @@ class Reader:
             self.faults += [fault for fault in error.faults if fault not in self.faults]
 
     def raise_any(self) -> None:
-        """Raise `StudyError` with all faults, if there are any."""
+        """Raise StudyError with all errors, if there are any."""
         if self.faults:
             raise StudyError(self.faults)
 
@@ -92,7 +92,7 @@ MISSING = object()
 
 
 def lookup(data: Any, path: Path) -> Any:
-    """Return what stands at `path` of plain data, or `MISSING`."""
+    """Return the value at `path` of plain data, or `MISSING`."""
     for key in path:
         known = range(len(data)) if isinstance(data, list) else data
         if not isinstance(known, range | Mapping) or key not in known:
@@ -111,7 +111,7 @@ def show_written(value: Any) -> str:
 
 
 def validate_as(model: type[Shape], reader: Reader) -> Shape | None:
-    """Return the document of a reader as `model`; None when its shape has faults, now added."""
+    """Return the document of a reader as `model`, or None if its shape has errors, now added."""
     try:
         return model.model_validate(reader.document.data)
     except ValidationError as error:
@@ -124,7 +124,7 @@ def validate_as(model: type[Shape], reader: Reader) -> Shape | None:
 
 
 def _instead(path: Path) -> str:
-    """Return what to do in place of a field that was removed, else nothing."""
+    """Return the replacement of a removed field, or an empty text."""
     names = [key for key in path if isinstance(key, str)]
     for place, key in enumerate(names):
         if key in ("axes", "outputs"):  # the name that follows is the author's own
@@ -137,7 +137,7 @@ def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> Non
     path = _data_path(problem["loc"], reader.document.data)
     if problem["loc"][-1] in SCALARS and path != problem["loc"]:
         rule = "it must be one value: a number with its unit, or a name"
-        reader.fault(path, rule, "write one value")  # once, though each kind of value says so
+        reader.fault(path, rule, "write one value")  # once, not for each kind of value
         return
     context = problem.get("ctx", {})
     kind = problem["type"]
@@ -176,7 +176,7 @@ ENDS = {
     "less_than": ("lt", "less than {:,}"),
     "less_than_equal": ("le", "{:,} or less"),
 }
-"""Kinds of numbers that are out of range: what pydantic calls the end, and our words."""
+"""Kinds of numbers that are out of range: pydantic's name of the end, and our words."""
 
 WHOLE = ("it must be a whole number", "write for instance 100")
 
@@ -196,7 +196,7 @@ RULES = {
     ),
     "string_type": ("it must be text", "write it in quotes"),
 }
-"""Kinds of shape faults in our own words: rule and remedy."""
+"""Kinds of shape errors in our words: rule and remedy."""
 
 
 SCALARS = ("int", "float", "bool", "str")

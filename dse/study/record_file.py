@@ -1,4 +1,4 @@
-"""Record files: their shape, and what their sections amount to, as records of plug-ins."""
+"""Record files: their shape, and the records of plug-ins in their sections."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Provides = Annotated[
 
 
 class SureEntry(StudySection):
-    """How far the figures of a record can be trusted."""
+    """Trust in the values of a record."""
 
     assumptions: Fields = Field(description="Fields that are assumed, not measured")
     fitted: Fields = Field(description="Fields that are fitted to measurements")
@@ -86,7 +86,7 @@ class CoreEntry(StudySection):
 
 
 class InterfaceEntry(SureEntry, InterfaceSection):
-    """An interface; the fields of a study's section, and where it comes from."""
+    """An interface: the fields of a study's section, and its source."""
 
     name: Name
     label: Label = ""
@@ -95,7 +95,7 @@ class InterfaceEntry(SureEntry, InterfaceSection):
 
 
 class KernelEntry(SureEntry, KernelSection):
-    """Time on the host; the fields of a study's kernel, and where it comes from."""
+    """Time on the host: the fields of a study's kernel, and its source."""
 
     name: Name
     provides: Provides
@@ -104,7 +104,7 @@ class KernelEntry(SureEntry, KernelSection):
 
 
 class PlatformEntry(SureEntry):
-    """What surrounds the cores: memory, constant power and a power cap (energy roofline)."""
+    """Surroundings of the cores: memory, constant power and a power cap (energy roofline)."""
 
     name: Name
     processor: Text = ""
@@ -120,7 +120,7 @@ class PlatformEntry(SureEntry):
 
 
 class Record(StudySection):
-    """A record file: what a study can use, and where it comes from."""
+    """A record file: records that a study can use, and their source."""
 
     word: ClassVar[str] = "record"
 
@@ -135,12 +135,12 @@ class Record(StudySection):
 
 
 def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Return the records of a file by section, and where they come from.
+    """Return the records of a file by section, and their provenance.
 
     Raises
     ------
     StudyError
-        With every fault at once.
+        All errors at once.
     """
     reader = Reader(found)
     record = validate_as(Record, reader)
@@ -187,7 +187,7 @@ def _kernel(written: KernelEntry, reader: Reader) -> contract.Kernel:
 
 
 def _provided(names: Sequence[str], section: str, reader: Reader) -> tuple[str, ...]:
-    """Return the functions that a record names, all of them known."""
+    """Return the known functions that a record names, and report unknown ones."""
     known = registry.names(contract.Function)
     for place, name in enumerate(names):
         if name not in known:
@@ -201,7 +201,7 @@ def _platform(written: PlatformEntry, reader: Reader) -> contract.Platform:
 
 
 def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any]:
-    """Return how sure the figures of a section are, by field of the contract."""
+    """Return the trust in the values of a section, by field of the contract."""
     columns = {
         name: value.column.removeprefix(f"{section}_")
         for name in type(written).model_fields

@@ -1,7 +1,7 @@
-"""Records of a user's own: files that stand in a study wherever a name of a catalogue does.
+"""Records of a user: files that a study may name in place of records of a catalogue.
 
-A record file is YAML: sections `core`, `interface`, `kernel` and `platform`, as far as it has
-them, and `provenance`.
+A record file is YAML with sections `core`, `interface`, `kernel` and `platform`, of which any may
+be absent, and `provenance`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dse.study.reader import Reader
 from dse.study.workload_interface_budget import CHOICES
 
 FOLDER = Path("records")
-"""The records that ``list`` and ``show`` find: ``*.yaml`` in this folder of the working one."""
+"""The folder of records that ``list`` and ``show`` find: its ``*.yaml`` files."""
 
 KINDS: Mapping[type, str] = {
     contract.Core: "core",
@@ -42,14 +42,14 @@ IN_FIELDS = tuple(
     for value in values
     if column.startswith("interface_") and not re.search(r" x[1248]$|none", value)
 )
-"""Values of fields of an interface, of links those of 16 lanes, that may be taken for devices."""
+"""Values of fields of an interface that may be taken for devices, with only links of 16 lanes."""
 
 Kind = TypeVar("Kind", contract.Core, contract.Interface, contract.Kernel, contract.Platform)
 
 
 @dataclass(frozen=True)
 class RecordFile:
-    """A record file as it was read: records by section, where they come from, and its text."""
+    """A record file as it was read: records by section, their provenance, and its text."""
 
     records: Mapping[str, Any]
     provenance: Mapping[str, Any]
@@ -57,14 +57,14 @@ class RecordFile:
 
 
 def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
-    """Return what a study names: a plug-in's record, or one of a file, which `reader` keeps.
+    """Return a named record: a plug-in's, or the record of a file, which `reader` keeps.
 
     Raises
     ------
     UnknownPluginError
         No plug-in has the name, there is no such file, or it has no record of this kind.
     StudyError
-        The file has faults: all of them.
+        The file has errors, reported all at once.
     """
     if not is_record(name):
         others = [IN_FIELDS] if kind is contract.Interface else []
@@ -91,19 +91,19 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
 
 
 def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:
-    """Return what results say of a record: file, hash, method and the data behind it."""
+    """Return the note of results on a record: file, hash, method and the data behind it."""
     start = f"{section} {name} comes from {file.written} (sha256 {file.sha256[:12]})"
     facts = [str(provenance[key]) for key in ("method", "file", "date") if key in provenance]
     return f"{start}: {', '.join(facts)}" if facts else f"{start}, which states no method"
 
 
 def read_record(path: Path, held: bytes | None = None) -> RecordFile:
-    """Return the records of a file; its content may be `held` already.
+    """Return the records of a file.  Its content may be `held` already.
 
     Raises
     ------
     StudyError
-        With every fault at once.
+        All errors at once.
     """
 
     from dse.study.record_file import record_contents  # slower than all else of most studies
@@ -116,7 +116,7 @@ def read_record(path: Path, held: bytes | None = None) -> RecordFile:
 
 
 def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:
-    """Return the record files of the working directory by path, and what is wrong with others."""
+    """Return the record files of the working directory by path, and the errors of others."""
     found: dict[str, RecordFile] = {}
     faults: list[Fault] = []
     for path in sorted(FOLDER.glob("*.yaml")):
@@ -128,7 +128,7 @@ def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:
 
 
 def path_and_name(data: Path, out: Path | None = None) -> tuple[Path, str]:
-    """Return where the record of a fit goes and what it is called: by default after its data."""
+    """Return path and name of the record of a fit, by default from the name of its data."""
     path = out or FOLDER / f"{data.stem}.yaml"
     name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
     return path, name if name[:1].isalpha() else f"record_{name}".rstrip("_")
@@ -137,10 +137,10 @@ def path_and_name(data: Path, out: Path | None = None) -> tuple[Path, str]:
 def write_record(
     path: Path, sections: Mapping[str, Mapping[str, Any]], origin: Mapping[str, Any]
 ) -> None:
-    """Write a record file, whole or not at all; `path` ends in ``.yaml``.
+    """Write a record file, whole or not at all.  `path` ends in ``.yaml``.
 
-    `sections` is plain data by section, quantities as text with their unit; `origin` the
-    provenance.  A file that is there is not replaced.
+    `sections` is plain data by section, quantities as text with their unit.  `origin` the
+    provenance.  An existing file is not replaced.
     """
     if not is_record(path.name):
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
@@ -150,7 +150,7 @@ def write_record(
 
 
 def provenance(data: bytes, file: str, method: str) -> dict[str, str]:
-    """Return what every record says of the data behind it."""
+    """Return the provenance of a record: the data behind it and the method."""
     return {
         "file": file,
         "sha256": hashlib.sha256(data).hexdigest(),

@@ -1,4 +1,4 @@
-"""The columns that all designs of a study share, where they come from and how sure they are."""
+"""Columns that all designs of a study share, with their sources and uncertainties."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PREFIX = {contract.Interface: "interface", contract.Kernel: "kernel", contract.
 
 @dataclass
 class RecordSureness:
-    """How sure columns are that records set.
+    """Uncertainty and sources of the columns that records set.
 
     Attributes
     ----------
@@ -32,15 +32,15 @@ class RecordSureness:
         Relative standard uncertainties by the axis of the records (empty: the study names one) and
         the column, a value per record.
     records
-        Interfaces, kernels and platforms by how their columns begin.
+        Interfaces, kernels and platforms by the prefix of their columns.
     designs
-        By stage and design: evidence, node and source of its figures.
+        Evidence, node and source of values, by stage and design.
     zeros
-        Axis, position of the record and column of what a record or the study gives as zero.
+        Axis, position of the record and column of values given as zero by a record or the study.
     unspecified
-        By position of an interface: the fields that neither it nor the study gives.
+        Fields that neither the interface nor the study gives, by position of the interface.
     unleaking
-        Stages whose tables tell no leakage.
+        Stages whose tables have no leakage.
     """
 
     shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
@@ -53,9 +53,9 @@ class RecordSureness:
     def keep(
         self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
     ) -> list[str]:
-        """Keep how sure records are, less what a section of the study sets.
+        """Keep the uncertainty of records, except for columns that a section of the study sets.
 
-        Returned in words, once for all that share it.
+        Returns it in words, once for all records that share it.
         """
         replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
         groups: dict[tuple[str, str], list[str]] = {}
@@ -82,13 +82,13 @@ class RecordSureness:
     def keep_designs(
         self, written: Any, names: Iterable[str], source: tuple[str, str, str]
     ) -> None:
-        """Keep the source of designs of a stage that is written so."""
+        """Keep the source of designs of the written stage."""
         stage = str(stage_name(vars(written)))
         self.designs.setdefault(stage, {}).update(dict.fromkeys(names, source))
 
 
 def _column(record: contract.Sureness, name: str) -> str:
-    """Return the column that a field of a record sets; the cap is a sum."""
+    """Return the column that a field of a record sets.  The cap is a sum."""
     name = "power_cap_w" if name == "usable_power_w" else name
     return f"{_PREFIX[type(record)]}_{name}"
 
@@ -107,7 +107,7 @@ def _shares(record: contract.Sureness) -> dict[str, float]:
 
 
 def _with_share(name: str, record: contract.Sureness) -> str:
-    """Return a field as a note names it, with its uncertainty where the record states one."""
+    """Return a field as a note names it, with its uncertainty if the record states one."""
     share = record.uncertainty.get(name)
     column = f"{_PREFIX[type(record)]}_{name}"
     field = PATHS.get(column, units.stem(name)).rpartition(".")[2]
@@ -128,58 +128,58 @@ class Scenario:
 
     @property
     def names(self) -> set[str]:
-        """Every column that is set."""
+        """Return every column that is set."""
         return set(self.constants).union(*(axis.columns for axis in self.axes))
 
     @property
     def varies(self) -> bool:
-        """Whether offloads differ in size, or arrive at random."""
+        """Return whether offloads differ in size, or arrive at random."""
         return self.mix is not None or bool(self.highest("workload_arrival_cv2"))
 
     @property
     def messages(self) -> tuple[Parted, ...]:
-        """The sizes of messages, none for a stream."""
+        """Return the sizes of messages, empty for a stream."""
         return tuple(self.parts) or (ONE_SIZE if SIZE in self.names else ())
 
     @property
     def chained(self) -> bool:
-        """Whether some design chains its tasks, so that latencies decide rates."""
+        """Return whether some design chains its tasks, so that latencies decide rates."""
         return "workload_chained" in self.constants
 
     def setters(self, name: str) -> list[contract.Column]:
-        """Return what sets a column: the study, then each of its axes; the last of them counts."""
+        """Return the values of a column in the study and each axis, of which the last counts."""
         own = [constant(self.constants[name])] if name in self.constants else []
         return own + [axis.columns[name] for axis in self.axes if name in axis.columns]
 
     def column(self, name: str) -> contract.Column | None:
-        """Return what a column takes, None when nothing sets it."""
+        """Return the values of a column, or None if it is never set."""
         return next(reversed(self.setters(name)), None)
 
     def override(self, columns: Mapping[str, float]) -> None:
-        """Set columns to one value each, whatever records or axes set them to."""
+        """Set columns to one value each, in place of values of records or axes."""
         self.constants.update(columns)
         self.remove(columns)
 
     def remove(self, columns: Collection[str]) -> None:
-        """Let no axis set some columns."""
+        """Remove some columns from all axes."""
         for place, axis in enumerate(self.axes):
             kept = {name: values for name, values in axis.columns.items() if name not in columns}
             self.axes[place] = replace(axis, columns=kept)
 
     def highest(self, column: str) -> float | None:
-        """Return the largest value that a column takes, None when nothing sets it."""
+        """Return the largest value of a column, or None if it is never set."""
         found = self.column(column)
         return None if found is None else float(found.max())
 
     @property
     def highest_demand(self) -> float | None:
-        """Return the highest rate demanded of accelerators, None without a demand."""
+        """Return the highest rate demanded of accelerators, or None without a demand."""
         rate, share = map(self.highest, ("workload_rate_bit_per_s", PAYLOAD_OFFLOADED))
         return rate if rate is None or share is None else rate * share
 
 
 def given_fields(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
-    """Yield what a section gives of its fields with a unit."""
+    """Yield the given values of a section's fields with a unit."""
     if section is None:
         return
     for name in type(section).model_fields:
@@ -200,7 +200,7 @@ def field_path(column: str) -> str:
 
 
 def interface_columns(record: contract.Interface) -> dict[str, float]:
-    """Return the columns that an interface sets; neutral or assumed where it gives nothing."""
+    """Return the columns that an interface sets, neutral or assumed if it gives no value."""
     columns = {}
     for name in contract.Interface.__dataclass_fields__:
         column, value = f"interface_{name}", getattr(record, name)
@@ -217,7 +217,7 @@ def interface_columns(record: contract.Interface) -> dict[str, float]:
 
 
 def platform_columns(record: contract.Platform) -> dict[str, float]:
-    """Return the columns that a platform sets; NaN for figures that its source does not give."""
+    """Return the columns that a platform sets, or NaN for values that its source does not give."""
     usable = math.inf if record.usable_power_w is None else record.usable_power_w
     columns = {"budget_power_cap_w": record.constant_power_w + usable}
     for name in contract.Platform.__dataclass_fields__:

@@ -54,7 +54,7 @@ Word = str | int | float
 
 
 class InfeasibleSection(StudySection):
-    """How what measures says that a design is infeasible, which is a fact and no accident."""
+    """Report of an infeasible design by its evaluator, which is a fact and no accident."""
 
     word: ClassVar[str] = "sign of an infeasible design"
 
@@ -68,7 +68,7 @@ class InfeasibleSection(StudySection):
 
 
 class EvaluateSection(StudySection):
-    """What measures a design, and what it tells of it."""
+    """Evaluator of a design, and its outputs."""
 
     word: ClassVar[str] = "evaluator"
 
@@ -158,7 +158,7 @@ class StageSection(StudySection):
 
     @property
     def takes_least(self) -> bool:
-        """Whether it has the fewest instances that carry the rate."""
+        """Return whether it has the fewest instances that carry the rate."""
         return self.counts is None and self.instances in (None, "least")
 
     @field_validator("designs", mode="before")
@@ -184,7 +184,7 @@ TIME = ("search", "budget", "time")
 
 
 class SpendingSection(StudySection):
-    """What a search may take."""
+    """Limits of a search."""
 
     word: ClassVar[str] = "budget of a search"
 
@@ -195,7 +195,7 @@ class SpendingSection(StudySection):
 
 
 class SearchSection(StudySection):
-    """How to look for the front."""
+    """Settings of the search for the front."""
 
     method: str = option("Search method; `dse list methods`", "exact")
     budget: Annotated[
@@ -218,12 +218,12 @@ class SearchSection(StudySection):
 
     @property
     def tolerant(self) -> bool:
-        """Whether a design that cannot be evaluated is infeasible, and no error."""
+        """Return whether a design that cannot be evaluated is infeasible, and no error."""
         return self.on_failure == "infeasible"
 
     @property
     def spending(self) -> SpendingSection:
-        """The budget, however it is written."""
+        """Return the budget in either written form."""
         found = self.budget
         return found if isinstance(found, SpendingSection) else SpendingSection(designs=found)
 
@@ -239,7 +239,7 @@ Sense = Annotated[
 
 
 class StudyFile(StudySection):
-    """A question about accelerator cores: what to build it from, and what counts."""
+    """A question about accelerator cores: building blocks, objectives and constraints."""
 
     word: ClassVar[str] = "study"
 
@@ -271,12 +271,12 @@ class StudyFile(StudySection):
     )
 
     def place(self, path: str) -> tuple[str | int, ...]:
-        """Return where a field such as ``workload.rate`` stands: in `axes`, or in its section."""
+        """Return the path of a field such as ``workload.rate``: in `axes`, or in its section."""
         section, _, name = path.partition(".")
         return ("axes", path) if path in self.axes else (section, name)
 
     def gives(self, path: str) -> bool:
-        """Tell whether a field stands in its section, or in `axes`."""
+        """Return whether a field is written in its section, or in `axes`."""
         section, _, name = path.partition(".")
         return path in self.axes or getattr(getattr(self, section), name, None) is not None
 

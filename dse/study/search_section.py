@@ -1,4 +1,4 @@
-"""What a study says of its search, checked, and of the design that it recommends."""
+"""Search section of a study, checked, and the design that the study recommends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def share_of_best(written: str | float) -> float:
     Raises
     ------
     UnitError
-        When it is no percentage, negative or more than all.
+        It is no percentage, negative or more than all.
     """
     text = str(written).strip()
     if not text.endswith("%"):
@@ -40,7 +40,7 @@ def share_of_best(written: str | float) -> float:
 
 
 def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
-    """Record what a method does not know, and budgets that do not fit what is measured."""
+    """Report options that a method lacks, and budgets that do not fit measurements."""
     _check_time(written, reader)
     with reader.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
@@ -50,7 +50,7 @@ def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
 
 
 def _check_time(written: schema.StudyFile, reader: Reader) -> None:
-    """Refuse a budget of time where nothing is measured."""
+    """Report a budget of time in a study without measurements."""
     if written.evaluate is None and written.search.spending.time is not None:
         rule = "it limits measuring, and nothing of this study is measured"
         remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
@@ -61,7 +61,7 @@ Default = TypeVar("Default", float, None)
 
 
 def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> Preference | None:
-    """Return the preference that a study states, if any; what is wrong goes to `reader`."""
+    """Return the preference that a study states, if any.  Errors go to `reader`."""
     if written.prefer is None and written.tolerance is None:
         return None
     found = prefer(problem)
@@ -76,12 +76,12 @@ def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> P
 def replaced_preference(
     own: Preference, problem: Problem, written: str | None, tolerance: str | None
 ) -> Preference:
-    """Return a study's `own` preference with what is given in its place.
+    """Return a study's `own` preference with the given parts replaced.
 
     Raises
     ------
     UnitError
-        What is preferred is no quantity of the study, or the tolerance no share of it.
+        The preference is no quantity of the study, or the tolerance is no share of it.
     """
     try:
         found = own if written is None else prefer(problem, written)
@@ -97,13 +97,13 @@ def replaced_preference(
 
 
 MEASURED_BUDGET = 100
-"""Designs that a search measures when the study does not say."""
+"""Number of designs that a search measures by default."""
 
 MOST_TIMED = 1_000
-"""Designs that it measures at most when the study says what time it may take instead."""
+"""Most designs that a search measures by default if the study limits its time."""
 
 MOST_MEASURED_WHOLLY = 64
-"""Spaces up to this size are measured completely when the study does not say how to search."""
+"""Size of a space up to which all designs are measured by default."""
 
 
 def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
@@ -120,7 +120,7 @@ def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, in
 
 
 def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
-    """Return how a problem is searched: as written, the rest by what kind of problem it is."""
+    """Return the search settings of a problem: as written, the rest by the kind of problem."""
     search = written.search
     method, budget, spending = search.method, search.spending.designs, search.spending
     if problem.measured is not None:

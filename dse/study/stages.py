@@ -1,4 +1,4 @@
-"""From the stages of a study to fleets: which designs, how many, at which clock."""
+"""Fleets from the stages of a study: designs, instances and clocks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COMPUTE_ALONE = (
     "the number of instances is chosen by compute alone; behind an interface or in a chained mode "
     "more may be needed, or pay: give `instances` a range to try them"
 )
-"""What is noted where the least instances that carry the rate may be too few for all else."""
+"""Note for the least instances that carry the rate, which may be too few for other reasons."""
 
 
 Built = tuple[Stage, Sequence[Axis]]
@@ -55,7 +55,7 @@ Built = tuple[Stage, Sequence[Axis]]
 
 
 def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[Built]:
-    """Return the stages of a study; what is wrong with them goes to `reader`."""
+    """Return the stages of a study.  Errors go to `reader`."""
     built = []
     names: set[str] = set()
     clock = ClockRules.of(study)
@@ -84,14 +84,14 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
 
 @dataclass(frozen=True)
 class ClockRules:
-    """What a study demands of the clock: at most so much, or it is read in another way."""
+    """Demands of a study on the clock: a cap, or another use."""
 
     most_hz: float = math.inf
     read: bool = False
 
     @classmethod
     def of(cls, study: schema.StudyFile) -> ClockRules:
-        """Return what constraints and objectives say; faults of theirs are found later."""
+        """Return the demands of constraints and objectives.  Their errors are found later."""
         most, read = math.inf, bool({*study.objectives} & {CLOCK, units.stem(CLOCK)})
         for text in study.constraints:
             with suppress(UnitError):
@@ -103,7 +103,7 @@ class ClockRules:
 
 
 def _cap(bound: ConstraintThreshold) -> float:
-    """Return the clock from which a bound of the clock, or of a line over it, is exceeded."""
+    """Return the clock above which a bound of the clock, or of a line over it, is exceeded."""
     at_0, at_1, at_2 = bound.quantity.value({CLOCK: np.array([0.0, 1.0, 2.0])})
     slope = at_1 - at_0
     if slope <= 0 or not math.isclose(at_2 - at_1, slope):
@@ -115,14 +115,14 @@ def _cap(bound: ConstraintThreshold) -> float:
 def _at_one_rate(
     written: schema.StageSection, scenario: Scenario, *, read: bool, capped: bool
 ) -> bool | None:
-    """Tell whether a stage follows the one rate of the chain; None where both are tried.
+    """Return whether a stage follows the one rate of the chain, or None to try both.
 
-    A clock that is not written is chosen for each stage alone.  Without an interface nothing
-    depends on it but the power of pipelines that switch while they idle: as slow as the rate
-    allows.  Behind one offloads are the shorter the faster it is, which costs gated pipelines
-    nothing: the top.  Those that switch while they idle may pay for it or not: both are tried,
-    also where the study reads the clock, unless offloads vary, which clocks that only just meet a
-    rate never catch up with.
+    A clock that is not written is chosen for each stage separately.  Without an interface it only
+    affects the power of pipelines that switch while they idle: as slow as the rate allows.
+    Behind an interface, a faster clock shortens offloads and costs gated pipelines
+    nothing: the top.  For pipelines that switch while they idle it may pay or not: both are tried,
+    also if the study reads the clock.  Varying offloads are an exception, since clocks that only
+    just meet the rate never catch up with them.
     """
     clocked = written.idle == "clocked"
     if not capped and written.clock is not None:
@@ -133,7 +133,7 @@ def _at_one_rate(
 
 
 def cap_of(written: schema.StageSection) -> float | None:
-    """Return the clock that caps a stage, in Hz, where one is written: ``50 MHz``, ``20 ns``."""
+    """Return the clock that caps a stage, in Hz, if one is written: ``50 MHz``, ``20 ns``."""
     if not isinstance(written.clock, str) or written.clock == "meet":
         return None
     _, unit = units.parse_any(written.clock)
@@ -211,7 +211,7 @@ def mixed_axes(
     rate: float | None,
     clock: Sequence[Axis],
 ) -> list[Axis]:
-    """Return a count axis per design: as written, or up to what carries the rate alone."""
+    """Return a count axis per design: as written, or up to the number that carries the rate."""
     slowest = min((axis.columns[axis.name].min() for axis in clock), default=1.0)
     count = len(designs.names)
     if count > MOST_MIXED:
@@ -234,12 +234,12 @@ def mixed_axes(
 
 
 def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
-    """Return how many instances of a design carry a rate at a fraction of its top clock.
+    """Return the number of instances that carry a rate at a fraction of the top clock.
 
     Raises
     ------
     UnitError
-        They are more than an axis has values.
+        They are more than the values of an axis.
     """
     carried = float(designs.bandwidth_bit_per_s[row]) * clock
     needed = rate / carried * (1 - ROUNDING) if carried > 0 else math.inf
@@ -257,7 +257,7 @@ def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
 def _instances(
     written: schema.StageSection, rate: float | None, reader: Reader
 ) -> list[float] | None:
-    """Return the instance counts to try; None stands for as many as the rate needs."""
+    """Return the instance counts to try, or None for as many as the rate needs."""
     least = 0 if written.fleet == "mixed" else 1
     if written.takes_least:
         if rate is None:
@@ -311,9 +311,9 @@ PART = "computing included: a stage would count it twice"
 
 
 def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> bool:
-    """Tell whether the interfaces of a study are whole accelerators, which stand without stages.
+    """Return whether the interfaces of a study are whole accelerators, which need no stages.
 
-    With stages they are faults, and so are interfaces that hold no computing beside some that do.
+    Stages are errors then, and so are interfaces without computing among interfaces with it.
     """
     section = study.interface or schema.InterfaceSection()
     faster = study.gives("interface.acceleration")
@@ -348,7 +348,7 @@ def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
 
 
 def check_presence(written: schema.StudyFile, reader: Reader, *, whole: bool) -> None:
-    """Refuse a study without stages that says nothing in their place, and what excludes them."""
+    """Report a study without stages or a replacement, and fields that stages exclude."""
     own = written.stages or written.evaluate is not None
     if not (own or whole or written.gives("budget.platform")):
         reader.fault(
@@ -364,7 +364,7 @@ def check_presence(written: schema.StudyFile, reader: Reader, *, whole: bool) ->
 
 
 def whole_accelerator() -> Built:
-    """Return the stage that stands for a whole accelerator."""
+    """Return the stage that represents a whole accelerator."""
     one, none, unknown = np.ones(1), np.zeros(1), np.full(1, np.nan)
     metrics = CoreMetrics(
         clock_hz=np.full(1, np.inf),
@@ -385,7 +385,7 @@ SOURCES = {
     "table": ("columns", "values", "parameters"),
     "provides": ("node", "evidence", "among", "scale_to", "columns", "values"),
 }
-"""What a stage takes its designs from, and the fields that go with it."""
+"""Sources of the designs of a stage, and the fields that go with each."""
 
 
 def _choose_designs(
@@ -396,11 +396,11 @@ def _choose_designs(
     _check_source(written, reader)
     found = None
     if written.table is not None:
-        from dse.study.cores import core_tables  # only where one is named
+        from dse.study.cores import core_tables  # only if one is named
 
         found = core_tables.table_designs(written, scenario, reader)
     elif written.provides is not None:
-        from dse.study.cores import provided  # only where a function is named
+        from dse.study.cores import provided  # only if a function is named
 
         found = provided.provided_designs(written, scenario, reader)
     elif isinstance(written.core, str):
@@ -412,7 +412,7 @@ def _choose_designs(
 def _core_designs(
     written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> Designs | None:
-    """Return the designs of a model of a core, and note what is assumed of them."""
+    """Return the designs of a model of a core, and note assumed metrics."""
     before, core = len(reader.faults), None
     with reader.at(("core",)):
         core = record_of(contract.Core, str(written.core), reader)
@@ -446,7 +446,7 @@ def _core_designs(
 
 
 def _check_source(written: schema.StageSection, reader: Reader) -> None:
-    """A stage takes its designs from one of `SOURCES`, and has the fields of that one."""
+    """Report a stage without exactly one of `SOURCES`, or with fields of another source."""
     given = [name for name in SOURCES if getattr(written, name) is not None]
     if not given:
         remedy = (
@@ -529,5 +529,5 @@ def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> D
         return None
     places = [position_of[name] for name in wanted]
     if written.counts is not None:
-        places.sort()  # a fleet has one name, whoever writes it
+        places.sort()  # a fleet has one name, in any order of writing
     return designs.take(np.array(places))

@@ -1,4 +1,4 @@
-"""Reading a study: from a YAML file to a problem and how to search it."""
+"""Reading of a study: from a YAML file to a problem and its search."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from dse.study.written import question
 
 
 def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
-    """Return the stages; raise all that is wrong so far."""
+    """Return the stages, or raise all errors found so far."""
     whole = check_whole(written, scenario, reader)
     built = [whole_accelerator()] if whole else build(written, scenario, reader)
     check_presence(written, reader, whole=whole)
@@ -73,7 +73,7 @@ def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> S
 
 
 def _raise_any(reader: Reader) -> None:
-    """Raise the faults found so far, if any, with those of words that are checked later."""
+    """Raise the errors found so far, if any, with errors of words that are checked later."""
     if reader.faults:
         _check_words(reader)
     reader.raise_any()
@@ -82,7 +82,7 @@ def _raise_any(reader: Reader) -> None:
 def workload_of(
     written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], reader: Reader
 ) -> dict[str, contract.Column]:
-    """Return the constants of a scenario, with what stages and sizes of offloads say together."""
+    """Return the constants of a scenario, with constants of stages and sizes of offloads."""
     constants = {name: constant(value) for name, value in scenario.constants.items()}
     meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
         stage.common for stage, _ in built
@@ -99,10 +99,10 @@ def workload_of(
 def measured_columns(
     written: schema.StudyFile, space: Space, reader: Reader
 ) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
-    """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
+    """Return the measured columns of designs, or raise all errors found so far."""
     if written.evaluate is None:
         return None, {}
-    from dse.study.measured.evaluate import measured_quantities  # only where it is written
+    from dse.study.measured.evaluate import measured_quantities  # only if it is written
 
     found = measured_quantities(written, space, reader)
     reader.raise_any()
@@ -115,14 +115,14 @@ def wired(
     scenario: Scenario,
     like: Study | None,
 ) -> Graph:
-    """Return what `inputs` feed of all quantities: the graph of another study, if it fits.
+    """Return the graph of all quantities that `inputs` feed, from another study if it fits.
 
-    Those of its `own` are what is measured, and what it names of one stage.
+    The study's `own` quantities are measured, or belong to one stage.
     """
     known = None if like is None or like.mix is not None or own else like.problem.graph
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
     if own:
-        both: Any = (objectives, own)  # of a quantity of both, the model says what it is
+        both: Any = (objectives, own)  # of a quantity in both, the model defines it
         objectives = ChainMap(*both)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
@@ -140,26 +140,26 @@ class Study:
     document
         The file as read, with the overrides of the command line.
     question
-        What it asks, in plain words.
+        Its question, in plain words.
     problem, settings
-        What is searched, and how.
+        The problem, and the settings of its search.
     stated
-        Which design of a front it recommends, where it says so.
+        The preference that it states, if any.
     notes
-        Assumptions that stand behind the numbers.
+        Assumptions behind the numbers.
     measuring
-        How designs are measured, where they are.
+        Section on measurements, if designs are measured.
     unchecked
-        Which of the notes are of rules that cannot be used, so that nothing is held to them, or of
-        fits that were refused.
+        Notes on rules that cannot be used, and so are not checked, and on rejected
+        fits.
     refused
-        Notes on fits that were refused, and where the measured offload is faster.
+        Notes on rejected fits, and the measured offloads that are faster.
     inputs
         Tables that the study names, by the name as written.
     sureness
-        How sure the figures of records are.
+        Uncertainty of the values of records.
     mix
-        Sizes of offloads and their shares, where there are several.
+        Sizes of offloads and their shares, if there are several.
     """
 
     document: Document
@@ -176,11 +176,11 @@ class Study:
     refused: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Return the question and what it amounts to."""
+        """Return the question and the summary."""
         return "\n".join(filter(None, [self.question, self.summary()]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the study as it is written, with its files and measurements; it is read again."""
+        """Pickle the study as written, with its files and measurements.  Loading reads it again."""
         return ready, (whole_document(self.document, [self]),)
 
     def summary(self) -> str:
@@ -204,11 +204,11 @@ class Study:
 
     @property
     def preference(self) -> Preference:
-        """Which design of a front is recommended; made only when requested: it needs all models."""
+        """Return the preference among designs, made on request, since it needs all models."""
         return self.stated or prefer(self.problem)
 
     def preferring(self, written: str | None = None, tolerance: str | None = None) -> Preference:
-        """Return which design is recommended, by what is given in place of the study's own.
+        """Return the preference with the given parts in place of the study's own.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class Study:
         Raises
         ------
         UnitError
-            When either makes no sense in this study.
+            Either makes no sense in this study.
         """
         return replaced_preference(self.preference, self.problem, written, tolerance)
 
@@ -230,7 +230,7 @@ class Study:
         Raises
         ------
         StudyError
-            When a field does not exist, or the study has faults then.
+            A field does not exist, or the study has errors then.
         """
         given = assignments(overrides, EXAMPLE)
         if rate is not None:
@@ -240,7 +240,7 @@ class Study:
 
 
 def recorded_of(studies: Iterable[Study]) -> RecordedEvaluator | None:
-    """Return what measured studies that differ in the value of a sweep, if anything did."""
+    """Return the evaluator of studies that differ in the value of a sweep, if they are measured."""
     identity, seen = "", dict[str, tuple[Design, Measurement]]()
     for columns in filter(None, (study.problem.measured for study in studies)):
         identity = columns.bench.evaluator.identity
@@ -249,7 +249,7 @@ def recorded_of(studies: Iterable[Study]) -> RecordedEvaluator | None:
 
 
 def whole_document(found: Document, studies: Sequence[Study]) -> Document:
-    """Return a document that holds what its studies read and measured: it needs no file."""
+    """Return a document that holds the files and measurements of its studies: it needs no file."""
     files = {name: one.content for study in studies for name, one in study.inputs.items()}
     return replace(
         found,
@@ -271,13 +271,13 @@ def read_study(
     Parameters
     ----------
     source
-        The path of a file, YAML of more than one line, or what such YAML says as plain data, in
-        which data frames may stand for tables.
+        The path of a file, YAML of more than one line, or equivalent plain data, in
+        which data frames may replace tables.
 
     Raises
     ------
     StudyError
-        When the study is not well-formed or a path does not exist; every fault at once.
+        The study is not well-formed or a path does not exist.  The error has all errors.
     """
     if isinstance(source, Mapping):
         found = memory.of_data(source)
@@ -294,12 +294,12 @@ def read_study(
 
 
 def ready(found: Document) -> Study:
-    """Return the study of a document, ready to run; that of its first value if it has a sweep.
+    """Return the study of a document, ready to run, at the first value of its sweep if it has one.
 
     Raises
     ------
     StudyError
-        With every fault at once.
+        All errors at once.
     """
     if (sweep := sweep_of(found)) is None:
         return prepare(found)
@@ -309,13 +309,13 @@ def ready(found: Document) -> Study:
 def prepare(found: Document, like: Study | None = None) -> Study:
     """Return the study of a document, ready to run.
 
-    What another study, of the same document with another value, has wired up is used again as far
-    as both set the same columns.
+    The wiring of a similar study, of the same document with another value, is used again if both
+    set the same columns.
 
     Raises
     ------
     StudyError
-        With every fault at once.
+        All errors at once.
     """
     written, reader = validate(found), Reader(found)
     if written.designs is not None:
@@ -328,7 +328,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
 
 
 def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> Study:
-    """Return a study whose designs models describe; `like` as in `prepare`."""
+    """Return a study whose designs models describe.  `like` as in `prepare`."""
     scenario = resolve(written, reader)
     settle_policy(written, scenario, reader)
     built = parts_of(written, scenario, reader)
@@ -369,7 +369,7 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
 def _requirements(
     graph: Graph, like: Study | None
 ) -> tuple[tuple[contract.Requirement, ...], list[str]]:
-    """Return what designs are held to, and notes on rules that nothing can be held to."""
+    """Return the requirements on designs, and notes on rules that cannot be checked."""
     if like is None or graph is not like.problem.graph:
         return applied_requirements(graph)
     return like.problem.requirements, [one for one in like.unchecked if one not in like.refused]
@@ -423,11 +423,11 @@ _NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORDS.items()}
 _NAMED[("search", "method")] = contract.Method
 
 _TOGETHER = {(), *((name,) for name in ("workload", "interface", "budget", "axes", "evaluate"))}
-"""Sections that are checked together, where none of them has a fault of shape."""
+"""Sections that are checked together if they have no error of shape."""
 
 
 def _every_fault(document: Document, found: StudyError) -> StudyError:
-    """Return the faults of shape, or of the sweep, `found` in a study with those of the rest."""
+    """Return the errors of shape, or of the sweep, `found` in a study with all other errors."""
     reader = Reader(document)
     validate_as(StudyFile, reader)
     reader.faults += (fault for fault in found.faults if fault not in reader.faults)
@@ -442,12 +442,12 @@ def _every_fault(document: Document, found: StudyError) -> StudyError:
 
 
 def _check_readable(reader: Reader) -> None:
-    """Add what is wrong with axes, stages and the search, as far as they are readable."""
+    """Add the errors of axes, stages and the search, if they are readable."""
     data = reader.document.data
     together = not (data.get("sweep") or any(path[:1] in _TOGETHER for path in reader.paths))
     models = "evaluate" not in data
     readable = replace(reader.document, data=_readable(reader))
-    rest = replace(reader, document=readable)  # which shares what is found
+    rest = replace(reader, document=readable)  # which shares the errors
     try:
         written = StudyFile.model_validate(rest.document.data)
     except ValidationError:
@@ -459,21 +459,21 @@ def _check_readable(reader: Reader) -> None:
     else:
         for axis, values in written.axes.items():
             open_axis(axis, values, Scenario(), rest, own=not models)
-    rate = {"workload_rate_bit_per_s": 1.0}  # a rate that is missing is no fault of stages
+    rate = {"workload_rate_bit_per_s": 1.0}  # a missing rate is no error of stages
     build(written, Scenario(constants=rate), rest)
     if models:
         check_search_section(written, rest)
 
 
 def _readable(reader: Reader) -> dict[str, Any]:
-    """Return the data of a study without the parts that have faults."""
+    """Return the data of a study without the parts that have errors."""
     data = copy.deepcopy(reader.document.data)
     removed: set[Path] = set()
     for path in reader.paths:
         if any(path[:length] in removed for length in range(len(path) + 1)):
             continue
         while path and (isinstance(path[-1], int) or lookup(data, path) is MISSING):
-            path = path[:-1]  # what needs the missing key, or the list: other items keep places
+            path = path[:-1]  # the owner of a missing key, or the list, whose items keep places
         if path:
             removed.add(path)
             del lookup(data, path[:-1])[path[-1]]
@@ -482,10 +482,9 @@ def _readable(reader: Reader) -> dict[str, Any]:
 
 
 def _check_words(reader: Reader) -> None:
-    """Add what is wrong with objectives, constraints, `prefer` and `tolerance` in any study.
+    """Add the errors of objectives, constraints, `prefer` and `tolerance` in any study.
 
-    Evaluated designs and what measures bring quantities of their own: of those nothing is said
-    before they are read.
+    Evaluated designs and evaluators add quantities, which are checked only after they are read.
     """
     data = reader.document.data
     if data.get("tolerance") is not None:
@@ -512,7 +511,7 @@ def _check_words(reader: Reader) -> None:
 
 
 def _check_text(path: Path, text: Any, known: set[str], reader: Reader) -> None:
-    """Add the fault of an expression, if it has one whatever the study is."""
+    """Add the error of an expression, if it has one in every study."""
     if not isinstance(text, str) or path in reader.paths or _OF_A_STUDY.search(text):
         return
     failures = []

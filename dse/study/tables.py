@@ -25,13 +25,13 @@ from dse.study.field_kinds import Range
 from dse.study.reader import Reader
 
 NAME_COLUMNS = ("design", "name", "id")
-"""Headers of the column that names the designs, the first that is there."""
+"""Headers of the column that names the designs.  The first that exists counts."""
 
 LABEL = "label"
-"""Header of the column that people read in place of names."""
+"""Header of the column whose texts are shown in place of names."""
 
 PERIOD = "period"
-"""What a column of periods is called."""
+"""Name of a column of periods."""
 
 LONGEST_NAME = 200
 
@@ -43,7 +43,7 @@ Places = dict[str, int]
 
 
 def read_input(written: str, reader: Reader) -> CsvTable | None:
-    """Return a table that the study names, which is kept with the run; None where it is wrong."""
+    """Return a table that the study names, which is kept with the run, or None after an error."""
     document = reader.document
     place = locate(document, written)
     file = f"{dotted(reader.path)} as CSV" if written in document.contents else str(place)
@@ -55,7 +55,7 @@ def read_input(written: str, reader: Reader) -> CsvTable | None:
         reader.faults.extend(fault for fault in error.faults if fault not in reader.faults)
     except FileNotFoundError:
         known = [entry.name for entry in place.parent.glob("*.csv")]
-        given = written in document.inputs  # a path as it is, not one in a study
+        given = written in document.inputs  # a full path, not one in a study
         unknown = "check the path" if given else base_of(document)
         remedy = nearest(place.name, known) if known else unknown
         reader.fault((), f"there is no file {str(place)!r}", remedy)
@@ -65,9 +65,9 @@ def read_input(written: str, reader: Reader) -> CsvTable | None:
 
 
 def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Places:
-    """Return the columns by their headers, some called otherwise: ``{area_um2: Cell Area}``.
+    """Return the columns by their headers, some renamed: ``{area_um2: Cell Area}``.
 
-    A column called so takes the place of one that has the name by itself.
+    A renamed column takes the place of a column with that name.
     """
     renamed: Places = {}
     for name, header in columns.items():
@@ -88,7 +88,7 @@ def called(table: CsvTable, columns: Mapping[str, str], reader: Reader) -> Place
 
 
 def _dimension(name: str, header: str) -> tuple[str, str]:
-    """Return what a column is called, of which the header has a unit, and what is wrong with that.
+    """Return the name of a column whose header has a unit, and the error of that name.
 
     A period that is called a clock stays a period: ``clock_mhz: delay_ns``.
     """
@@ -110,9 +110,9 @@ def _dimension(name: str, header: str) -> tuple[str, str]:
 def columns_of(
     table: CsvTable, places: Places, reader: Reader, wanted: Collection[str] | None = None
 ) -> Iterator[tuple[Header, Cells]]:
-    """Yield columns: numbers in SI where the header has a unit or most cells are numbers, or texts.
+    """Yield columns: numbers in SI if the header has a unit or most cells are numbers, or texts.
 
-    Those that cannot be read are faults if they are `wanted`, by default all, and noted otherwise.
+    Unreadable columns are errors if they are `wanted`, by default all, and noted otherwise.
     """
     aside: dict[str, list[Fault]] = {}
     for written, place in places.items():
@@ -138,7 +138,7 @@ def columns_of(
 
 
 def set_aside(table: CsvTable, found: Mapping[str, Sequence[Fault]], reader: Reader) -> None:
-    """Note the columns of a table that are not used, with what is wrong with each."""
+    """Note the columns of a table that are not used, with the error of each."""
     if found:
         shown = (f"{name} (line {one[0].line}: {one[0].rule})" for name, one in found.items())
         rule = "set aside, as no objective or rule names them"
@@ -146,7 +146,7 @@ def set_aside(table: CsvTable, found: Mapping[str, Sequence[Fault]], reader: Rea
 
 
 def names_power(data: Mapping[str, Any]) -> bool:
-    """Tell whether a study, or what is none, may need the power of its cores."""
+    """Return whether a study, or other data, may need the power of its cores."""
     rules = (*data.get("constraints", ()), data.get("prefer", ""))
     named = " ".join(map(str, (*data.get("objectives", ["power"]), *rules)))
     return bool(re.search("power|energy", named))
@@ -155,7 +155,7 @@ def names_power(data: Mapping[str, Any]) -> bool:
 def refuse_impossible(
     table: CsvTable, place: int, name: str, cells: Cells, meant: Collection[str], reader: Reader
 ) -> None:
-    """Report numbers of a column that cannot be of its quantity; a 0 of those `meant` can."""
+    """Report numbers of a column that its quantity excludes.  `meant` columns may have a 0."""
     zero = bool({name, units.stem(name)} & {*meant})
     for row, value in enumerate([] if isinstance(cells, list) else cells.tolist()):
         if wrong := fault_of(value, name, zero=zero):
@@ -163,7 +163,7 @@ def refuse_impossible(
 
 
 def column_quantity(name: str, words: str, **about: Any) -> Objective:
-    """Return a column that is known as a quantity; `about` as of `Objective`."""
+    """Return a column as a quantity.  `about` as in `Objective`."""
 
     def value(**columns: Column) -> Column:
         return columns[name]
@@ -186,11 +186,11 @@ def row_names(
     reserved: Iterable[str],
     reader: Reader,
 ) -> tuple[str, ...]:
-    """Return a name per row: that in the name column, or one made of the leading candidates.
+    """Return a name per row: from the name column, or made of the leading candidates.
 
-    Without a name column the fewest of `candidates`, from the left, that tell all rows apart
-    make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or there twice are
-    faults.
+    Without a name column the fewest of `candidates`, from the left, that distinguish all rows
+    make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or repeated are
+    errors.
     """
     column = name_column(places)
     if column is not None:
@@ -207,7 +207,7 @@ def row_names(
 def row_labels(
     table: CsvTable, places: Places, names: Sequence[str], reader: Reader
 ) -> dict[str, str]:
-    """Return what people read in place of names of rows: the cells of the column `LABEL`."""
+    """Return the labels of rows by name: the cells of the column `LABEL`."""
     place = places.get(LABEL)
     if place is None:
         return {}
@@ -261,7 +261,7 @@ def _check(
 def restricted(
     table: CsvTable, places: Places, parameters: Mapping[str, Any], reader: Reader
 ) -> NDArray[np.bool_]:
-    """Return which rows have the values that a study wants in some columns, shape (n,)."""
+    """Return whether each row has the values that a study wants in some columns, shape (n,)."""
     kept = np.ones(len(table), dtype=bool)
     for name, wanted in parameters.items():
         if name not in places:

@@ -1,4 +1,4 @@
-"""The sections of a study whose fields become columns: workload, interface and budget."""
+"""Sections of a study whose fields become columns: workload, interface and budget."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class KernelSection(StudySection):
 
 
 class WorkloadSection(StudySection):
-    """What has to be computed."""
+    """Work to compute."""
 
     rate: Amount = quantity("Payload rate demanded of every design", "workload_rate_bit_per_s")
     offload_rate: Amount = quantity(
@@ -93,11 +93,11 @@ class WorkloadSection(StudySection):
 
 
 PACKET_SIZES = (128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
-"""What PCI Express allows as the largest payload and the largest read request, in B."""
+"""Sizes that PCI Express allows for the largest payload and the largest read request, in B."""
 
 
 class InterfaceSection(StudySection):
-    """How the host hands work to the accelerators: a device, fields that override it, or both."""
+    """Offload of work from the host: a device, fields that override it, or both."""
 
     device: str | None = option("Interface by name; `dse list` shows them", None)
     host: str | None = option("Name of the host processor", None)
@@ -311,7 +311,7 @@ class InterfaceSection(StudySection):
 
 
 class BudgetSection(StudySection):
-    """What surrounds the cores: a platform, fields that override it, or both."""
+    """Surroundings of the cores: a platform, fields that override it, or both."""
 
     platform: str | None = option("Platform by name; `dse list`", None)
     precision: Literal["single", "double"] | None = choice(
@@ -345,12 +345,12 @@ DECLARED: Mapping[str, Unit | Coded | None] = {
     for section, model in SECTIONS.items()
     for name in model.model_fields
 }
-"""The fields of these sections by dotted path, and what is declared of those that set columns."""
+"""The fields of these sections by dotted path, with the declarations of those that set columns."""
 
 FIELDS: Mapping[str, Unit] = {
     path: declared for path, declared in DECLARED.items() if isinstance(declared, Unit)
 }
-"""Those of them that have a unit."""
+"""The fields of these sections that have a unit."""
 
 PATHS: Mapping[str, str] = {
     column: path for path, declared in DECLARED.items() if declared for column in declared.columns
@@ -367,7 +367,7 @@ UNWRITTEN: Mapping[str, str] = {
     for path, unit in FIELDS.items()
     if unit.unwritten
 }
-"""What stands for a field that an interface omits."""
+"""Assumptions, in words, for fields that an interface omits."""
 
 RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
 """The field by which a section names a record, whose fields it may override."""
@@ -377,14 +377,14 @@ FREE = frozenset(f"interface.{name}" for name in ("in_flight", "transfer", "pcie
     "budget.copies",
     "budget.cap_divisor",
 }
-"""How a device or platform is used, which is a choice whatever its record says."""
+"""Fields on the use of a device or platform, which are a choice whatever its record has."""
 
 
 def code(column: str, written: str) -> float:
     """Return the number by which a column holds a choice such as ``async``."""
     known = CHOICES[column]
     if known == ATTACHMENTS and written not in known:
-        return 0.0  # a record's own word for an engine beside the data
+        return 0.0  # a record's word for an engine outside the path of the data
     return float(known.index(written))
 
 
@@ -396,12 +396,12 @@ def declared_neutral(column: str) -> float:
 
 @cache
 def owners_of(column: str) -> tuple[str, ...]:
-    """Return the columns of the fields to which that of a column belongs."""
+    """Return the columns of the fields to which a column's field belongs."""
     owners = getattr(DECLARED.get(PATHS.get(column, "")), "belongs_to", ())
     return tuple(name for name, path in PATHS.items() if path.removeprefix("interface.") in owners)
 
 
 def unspecified_fields(written: Collection[str]) -> tuple[str, ...]:
-    """Return the fields of `UNWRITTEN` that those in `written` omit."""
+    """Return the fields of `UNWRITTEN` that the fields in `written` do not replace."""
     instead = {name: FIELDS[f"interface.{name}"].instead for name in UNWRITTEN}
     return tuple(name for name in UNWRITTEN if {name, *instead[name]}.isdisjoint(written))

@@ -1,4 +1,4 @@
-"""What a study writes: its stages, its question, and what is its to change."""
+"""Written parts of a study: its stages, its question, and the fields that it may change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dse.files.document import Document, stage_name
 from dse.study.workload_interface_budget import FREE, RECORDS
 
 EDITORS = "# yaml-language-server:"
-"""How a first line begins that is for editors: the question may stand in the second."""
+"""Beginning of a first line for editors.  The question may be in the second line."""
 
 
 def stages_of(document: Document) -> dict[str, Mapping[str, Any]]:
@@ -21,7 +21,7 @@ def stages_of(document: Document) -> dict[str, Mapping[str, Any]]:
 
 
 def is_owned(document: Document, path: str) -> bool:
-    """Tell whether a field is the study's: written there, free, or of no record that it names."""
+    """Return whether a field is the study's: written there, free, or of no record that it names."""
     section = path.partition(".")[0]
     record = RECORDS.get(section)
     if record is None or path in FREE:
@@ -30,13 +30,13 @@ def is_owned(document: Document, path: str) -> bool:
 
 
 def is_written(document: Document, path: str) -> bool:
-    """Tell whether the study gives a field of a section, in the section or as an axis."""
+    """Return whether the study gives a field of a section, in the section or as an axis."""
     section, _, name = path.partition(".")
     return path in document.section("axes") or document.section(section).get(name) is not None
 
 
 def question(stated: str | None, document: Document) -> str:
-    """Return the question of a study: as stated, or its first line where that is a comment."""
+    """Return the question of a study: as stated, or its first line if that is a comment."""
     if stated:
         return stated
     lines = document.text.lstrip("\ufeff").split("\n", 2)[:2]

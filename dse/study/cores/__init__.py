@@ -1,4 +1,4 @@
-"""Cores as a study names them: installed models, laws and tables of the user, their designs.
+"""Cores named in a study: installed models, laws and tables of the user, and their designs.
 
-May import modules of `dse.study` and what they may import.
+May import modules of `dse.study` and their imports.
 """

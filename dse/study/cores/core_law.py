@@ -1,4 +1,4 @@
-"""Laws of a user's own core: quantities as functions of one or two parameters.
+"""Laws of a user's core: quantities as functions of one or two parameters.
 
 With parameters x and y, coefficients a, b, c::
 
@@ -44,31 +44,31 @@ QUANTITIES: Mapping[str, str] = {
     "read": "read_byte",
     "written": "written_byte",
 }
-"""What a core may give a law for, and the name whose suffix is its unit."""
+"""Quantities with a law, and the name whose suffix is the unit."""
 
 PACE = ("cycles_per_task", "rate", "bandwidth")
-"""One of them says how fast an instance works."""
+"""Quantities of which one gives the speed of an instance."""
 SIZE = ("area", "area_ge", "area_lc")
-"""One of them says how large an instance is."""
+"""Quantities of which one gives the size of an instance."""
 
 AGREEMENT = 0.01
-"""Two forms of one figure may differ by this share, for the rounding of what is printed."""
+"""Allowed relative difference between two forms of one quantity, for printed rounding."""
 
 BIT_PER_BYTE = 8.0
 NEEDED = (SIZE, ("clock",), ("payload",), PACE)
-"""Of each of them a core has one."""
+"""Groups of quantities, of each of which a core has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Law:
-    """A quantity as a function of parameters, in SI; `over` names the parameters."""
+    """A quantity as a function of parameters, in SI.  `over` names the parameters."""
 
     form: str
     over: tuple[str, ...]
     coefficients: tuple[float, ...]
 
     def __call__(self, parameters: Mapping[str, Column]) -> Column:
-        """Return the quantity, shaped like the parameters broadcast."""
+        """Return the quantity, in the joint shape of the parameters."""
         values = [parameters[name] for name in self.over]
         size = np.broadcast_shapes(*(np.shape(column) for column in parameters.values()))
         return np.broadcast_to(evaluate_law(self.form, values, self.coefficients), size)
@@ -109,7 +109,7 @@ def law_text(quantity: str, law: Law) -> str:
 def law_metrics(
     laws: Mapping[str, Law], parameters: Sequence[Parameter], columns: Mapping[str, Column]
 ) -> CoreMetrics:
-    """Return what laws say at parameter values, `completed`; beyond their ranges extrapolated."""
+    """Return the `completed` metrics of laws at parameter values, marked beyond their ranges."""
     size = np.broadcast_shapes(*(np.shape(column) for column in columns.values()))
     given = {name: law(columns) for name, law in laws.items()}
     if "cycles_per_task" not in given:
@@ -135,11 +135,11 @@ def metrics_of(given: Mapping[str, Column], extrapolated: Column) -> CoreMetrics
 
 
 def completed(given: Mapping[str, Column]) -> dict[str, Column]:
-    """Return quantities and, where one is not given, what a core does by default.
+    """Return quantities with defaults for those that are not given.
 
-    One task is in flight, or as many as the latency holds; a result leaves after cycles per task
-    times tasks in flight (Little's law); a task reads and writes its payload once; nothing leaks
-    where there is power at all.
+    One task is in flight, or as many as the latency holds.  A result leaves after cycles per task
+    times tasks in flight (Little's law).  A task reads and writes its payload once.  Leakage is 0
+    if power is given.
     """
     payload, cycles = given["payload"], given["cycles_per_task"]
     in_flight = np.ones_like(payload)
@@ -158,7 +158,7 @@ def completed(given: Mapping[str, Column]) -> dict[str, Column]:
 
 
 def missing(laws: Mapping[str, object]) -> list[str]:
-    """Return what a core lacks: quantities, or the ways to give one."""
+    """Return the missing quantities of a core, as alternatives."""
     power = ("dynamic_power",) if "leakage_power" in laws else ()
     needed = [*NEEDED, power] if power else NEEDED
     return [" or ".join(names) for names in needed if not any(name in laws for name in names)]

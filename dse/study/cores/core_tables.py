@@ -1,7 +1,7 @@
 """A core family from a table: a row per design, columns by headers with units.
 
-What `CoreMetrics` needs comes from columns, from figures that the study gives for every design,
-or from a default that the notes of a result state.  A figure that stands in several forms (cycles
+Columns of `CoreMetrics` come from columns of the table, from values that the study gives for every
+design, or from a default that the notes of a result state.  A value in several forms (cycles
 per task and bandwidth, total power and its parts) has to agree with itself to `AGREEMENT`.
 """
 
@@ -31,7 +31,7 @@ from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 
 Form = tuple[str, Callable[[Column], Column]]
-"""A column in SI that can give a figure, and how."""
+"""A column in SI that can give a metric, and its conversion."""
 
 
 def as_is(values: Column) -> Column:
@@ -40,10 +40,10 @@ def as_is(values: Column) -> Column:
 
 
 class Figures:
-    """Columns of one table by their names in SI, and figures given for all of its designs."""
+    """Columns of one table by their names in SI, and values given for all of its designs."""
 
     def __init__(self, table: CsvTable, places: Mapping[str, int], reader: Reader) -> None:
-        """Read the headers; `reader` is the stage's."""
+        """Read the headers.  `reader` is the stage's."""
         self.table = table
         self.reader = reader
         self.assumed: list[str] = []
@@ -68,7 +68,7 @@ class Figures:
             self._headers[name] = place, header
 
     def give(self, values: Mapping[str, Any]) -> None:
-        """Take the figures that the study gives for every design: ``{payload: 128 bit}``."""
+        """Read the values that the study gives for every design: ``{payload: 128 bit}``."""
         for written, value in values.items():
             where = ("values", written)
             with self.reader.at(where):
@@ -89,7 +89,7 @@ class Figures:
                 self._given[name] = written, number
 
     def check_all_used(self, known: Sequence[str]) -> None:
-        """Report figures given by the study that no core has."""
+        """Report values given by the study that no core has."""
         for name, (written, _) in self._given.items():
             if name not in self.used:
                 where = ("values", written)
@@ -101,7 +101,7 @@ class Figures:
                 self.reader.fault(where, rule, nearest(written, known), repr(written))
 
     def need(self, label: str, example: str, forms: Sequence[Form]) -> Column:
-        """Return a figure that has no default; its absence is a fault."""
+        """Return a metric that has no default.  Its absence is an error."""
         values = self.one(forms)
         if values is not None:
             return values
@@ -125,7 +125,7 @@ class Figures:
         return self._unknown()
 
     def _likely(self, forms: Sequence[Form]) -> str:
-        """Return the one header that has the unit of an area or a clock, else a stand-in."""
+        """Return the only header with the unit of an area or a clock, else a placeholder."""
         suffixes = {units.suffix(name) for name, _ in forms} & {"m2", "ge", "lc", "hz"}
         headers = (header for _, header in self._headers.values())
         found = [one.written for one in headers if units.suffix(one.name) in suffixes]
@@ -134,9 +134,9 @@ class Figures:
     def one(
         self, forms: Sequence[Form], *, zero: bool = False, distinct: bool = True
     ) -> Column | None:
-        """Return a figure in the first form that is there; the others have to agree with it.
+        """Return a metric in the first form that is there.  The others have to agree with it.
 
-        A figure whose name is not `distinct` may begin that of another column: ``read_ports``.
+        A name that is not `distinct` may be the beginning of another column's: ``read_ports``.
         """
         found = [
             (name, convert(values))
@@ -150,7 +150,7 @@ class Figures:
         return found[0][1] if found else None
 
     def agree(self, first: Column, called: str, second: Column, name: str) -> None:
-        """Report where the figure from column `name` is not the one from column `called`."""
+        """Report rows in which the value from column `name` differs from column `called`."""
         largest = np.maximum(np.abs(first), np.abs(second))
         with np.errstate(invalid="ignore"):  # infinite in both is no difference
             differ = np.abs(first - second) > AGREEMENT * largest
@@ -164,7 +164,7 @@ class Figures:
             )
 
     def refuse(self, name: str, row: int, rule: str, remedy: str) -> None:
-        """Add a fault at a cell of the column called `name` in SI; at the stage without one."""
+        """Add an error at a cell of the column called `name` in SI, or at the stage without one."""
         if name in self._headers:
             fault = self.table.fault(row, self._headers[name][0], rule, remedy)
             self.reader.faults.append(fault)
@@ -172,12 +172,12 @@ class Figures:
             self.reader.fault(("values",), rule, remedy, "")
 
     def assume_no_leakage(self, text: str) -> None:
-        """Note that nothing leaks, in words."""
+        """Note a leakage of 0, in words."""
         self.assumed.append(text)
         self.unleaking = True
 
     def has(self, name: str) -> bool:
-        """Tell whether a column, or the study, gives a figure in this form."""
+        """Return whether a column, or the study, gives a metric in this form."""
         return name in self._headers or name in self._given
 
     def full(self, value: float) -> Column:
@@ -185,15 +185,15 @@ class Figures:
         return np.full(len(self.table), value)
 
     def which(self, names: Sequence[str]) -> str:
-        """Return the first of `names`, in SI, that is a column; the first without one."""
+        """Return the first of `names`, in SI, that is a column, or the first without one."""
         return next((name for name in names if name in self._headers), names[0])
 
     def places_used(self) -> set[int]:
-        """Return the positions of the columns that gave a figure."""
+        """Return the positions of the columns that gave a metric."""
         return {self._headers[name][0] for name in self.used if name in self._headers}
 
     def _unknown(self) -> Column:
-        return self.full(np.nan)  # compares with nothing, so that it causes no further faults
+        return self.full(np.nan)  # compares with no value, so that it causes no further errors
 
     def _written(self, name: str) -> str:
         return self._headers[name][1].written if name in self._headers else name
@@ -225,7 +225,7 @@ class Figures:
         return np.where(wrong, np.nan, values)
 
     def _looks_alike(self, forms: Sequence[Form]) -> bool:
-        """Report a column that is called like a figure but has no unit, or none that is known."""
+        """Report a column that is called like a metric but has no unit, or an unknown one."""
         stems = {units.stem(name) or name for name, _ in forms}
         for name, (place, error) in self._unread.items():
             if name.rpartition("_")[0] in stems:
@@ -244,7 +244,7 @@ class Figures:
 
 
 def _example(forms: Sequence[Form]) -> str:
-    """Return a header for a figure in a customary prefix: ``area_um2``."""
+    """Return a header for a metric in a customary prefix: ``area_um2``."""
     name = forms[0][0]
     custom = {"m2": "um2", "w": "mw", "hz": "mhz", "s": "ns", "bit_per_s": "gbit_per_s"}
     suffix = units.suffix(name)
@@ -262,23 +262,23 @@ PERIODS = ("period_s", "clock_period_s", "min_period_s", "critical_path_s", "clo
 """Columns of a period, which is a clock."""
 
 UNHEARD = 1000.0
-"""How many times above what is questioned a power density is refused."""
+"""Factor above the largest plausible power density from which it is an error."""
 
 ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
-"""What is said of a table that tells nothing of the latency."""
+"""Note on a table without latency."""
 
 KNOWN = (
     *("area", "clock", "payload", "message_end", "cycles_per_task", "cycles_per_block", *_RATES),
     *BLOCKS,
     *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
 )
-"""Figures of a core, as a study calls them in `values`."""
+"""Metrics of a core, as a study calls them in `values`."""
 
 
 def table_designs(
     written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> Designs | None:
-    """Return the designs of a stage that names a table; what is wrong goes to `reader`."""
+    """Return the designs of a stage that names a table.  Errors go to `reader`."""
     before = len(reader.faults)
     file = str(written.table)
     table = tables.read_input(file, reader.below("table"))
@@ -330,7 +330,7 @@ def _kit(table: CsvTable, places: Mapping[str, int], reader: Reader) -> str:
 
 
 def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
-    """Return what a table says of its designs, in the units of `CoreMetrics`.
+    """Return the metrics of a table's designs, in the units of `CoreMetrics`.
 
     In a `chained` mode the latency decides the rate, so it is not assumed.
     """
@@ -340,7 +340,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         [("payload_bit", as_is), ("payload_byte", _as_bit)],
     )
     clocks: list[Form] = [("clock_hz", as_is)]
-    if not figures.has("clock_hz"):  # of both, the clock is what it is run at
+    if not figures.has("clock_hz"):  # of both, the clock is the operating one
         clocks += [(name, lambda period: 1.0 / period) for name in PERIODS]
     clock = figures.need("the clock", "clock_mhz", clocks)
     for row, value in enumerate(clock.tolist()):
@@ -351,7 +351,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
     ends: list[Form] = [("message_end_bit", as_is), ("message_end_byte", _as_bit)]
     given |= _known({"message_end": figures.one(ends, zero=True)})
-    areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several figures
+    areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several metrics
     given |= _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", areas)}
     given |= _given(figures, BLOCKS, zero=True)
     _check_density(figures, given)
@@ -359,7 +359,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
 
 
 def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
-    """Report designs of more power than their area can take."""
+    """Report designs whose power density is impossible."""
     if {"area", "dynamic_power"} <= given.keys():
         power = given["dynamic_power"] + given.get("leakage_power", 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -381,13 +381,13 @@ def _as_bit(size_byte: Column) -> Column:
 
 
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
-    """Return those of some quantities that a table has."""
+    """Return the quantities of `names` that a table has."""
     forms = {name: [(QUANTITIES[name], as_is)] for name in names}
     return _known({name: figures.one(forms[name], zero=zero, distinct=False) for name in names})
 
 
 def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
-    """Return the quantities that there are."""
+    """Return the quantities that are not None."""
     return {name: column for name, column in found.items() if column is not None}
 
 
@@ -403,7 +403,7 @@ def _rate_forms(clock: Column, payload: Column) -> list[Form]:
 
 
 def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column]:
-    """Return latency and tasks in flight as far as a table has them, and note what follows."""
+    """Return latency and tasks in flight if a table has them, and note the derived one."""
     forms: list[Form] = [("latency_cycles", as_is), ("latency_s", lambda time: time * clock)]
     latency = figures.one(forms, zero=True)
     slots = figures.one([("tasks_in_flight", as_is)])
@@ -421,8 +421,8 @@ def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column
 def _power(figures: Figures) -> dict[str, Column]:
     """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
 
-    A table without power, with nothing but zeros, or with cells that are no numbers in a study
-    that names no power, says nothing of it.
+    Power is unknown if a table has none, only zeros, or cells that are no numbers in a study
+    that names no power.
     """
     dynamic, leakage, total = (
         figures.one([(name, as_is) for name in part], zero=True)
@@ -451,7 +451,7 @@ def _power(figures: Figures) -> dict[str, Column]:
 
 
 def _rest(figures: Figures, total: Column, part: Column) -> Column:
-    """Return what is left of total power; a part above it is a fault, rounding aside."""
+    """Return the rest of total power.  A part above it is an error, except for rounding."""
     for row in np.flatnonzero(part > total * (1 + AGREEMENT)):
         rule = "total power is less than a part of it"
         figures.refuse(figures.which(_TOTAL), int(row), rule, "correct one of the two")
@@ -459,7 +459,7 @@ def _rest(figures: Figures, total: Column, part: Column) -> Column:
 
 
 def _traffic(figures: Figures) -> dict[str, Column]:
-    """Return what a task reads and writes as far as a table has it, and note what follows."""
+    """Return the bytes read and written by a task if a table has them, and note defaults."""
     found = {}
     for direction in ("read", "written"):
         forms: list[Form] = [

@@ -1,4 +1,4 @@
-"""Models of cores as designs, a combination of parameters each, and how sure their metrics are."""
+"""Designs from models of cores, one per combination of parameters, and their uncertainty."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ STATED: dict[str, tuple[str, ...]] = {
     "throughput": _PACE,
     "rate": _PACE,
 }
-"""What an uncertainty may be stated for, and the metrics that it makes uncertain."""
+"""Quantities of a stated uncertainty, and the metrics that it makes uncertain."""
 
 COMPARED = STATED | {"capacity": _PACE}
-"""What the residuals of a law may be of, and the metrics that they make uncertain."""
+"""Quantities of a law's residuals, and the metrics that they make uncertain."""
 
 
 def share(written: Any) -> float:
@@ -50,7 +50,7 @@ def share(written: Any) -> float:
     Raises
     ------
     UnitError
-        When it is no percentage, or negative.
+        It is no percentage, or negative.
     """
     value = units.parse(written, "share")
     if value < 0:
@@ -59,7 +59,7 @@ def share(written: Any) -> float:
 
 
 def share_of_interval(value: float, low: float, high: float) -> float:
-    """Return the relative standard uncertainty whose 95 % are an interval, from its longer side."""
+    """Return the relative standard uncertainty of a 95 % interval, from its longer side."""
     return max(value - low, high - value) / NINETY_FIVE / value
 
 
@@ -80,10 +80,11 @@ def stated(written: Mapping[str, Any], reader: Reader) -> dict[str, float]:
 def as_placed(
     designs: Designs, kit: str, figures: str, uncertainty: Mapping[str, Any], reader: Reader
 ) -> Designs:
-    """Return designs as a stage takes them: their figures and how sure these are.
+    """Return designs as a stage takes them: their values and uncertainties.
 
-    Those of gates mapped in a `kit` are scaled to placed designs, whose spread adds in squares to
-    their uncertainty, unless the stage has ``as: synthesised``.  What the study states counts.
+    Values of gates mapped in a `kit` are scaled to placed designs, whose spread adds in squares to
+    their uncertainty, unless the stage has ``as: synthesised``.  Uncertainties stated by the study
+    override others.
     """
     scaled = bool(kit) and figures == "placed"
     own = {name: np.full(len(designs.names), u) for name, u in stated(uncertainty, reader).items()}
@@ -97,7 +98,7 @@ def as_placed(
 
 
 def note_placed(kits: Mapping[str, str], figures: str, reader: Reader) -> None:
-    """Note which figures of cores and tables, by name, are of mapped gates, and their factors."""
+    """Note the cores and tables, by name, with values of mapped gates, and their factors."""
     mapped = {name: kit for name, kit in kits.items() if kit}
     for kit in dict.fromkeys(mapped.values()):
         names = ", ".join(name for name, of in mapped.items() if of == kit)
@@ -110,8 +111,8 @@ def note_placed(kits: Mapping[str, str], figures: str, reader: Reader) -> None:
 def stated_by_model(model: Model) -> dict[str, float]:
     """Return the relative standard uncertainty of metrics that a model states.
 
-    That of a law adds in squares to how far it is off the table that it describes: the root mean
-    square of (law - table) / table.
+    The uncertainty of a law adds in squares to its deviation from the table that it describes: the
+    root mean square of (law - table) / table.
     """
     found = residual_spread(model)
     return found | {
@@ -120,7 +121,7 @@ def stated_by_model(model: Model) -> dict[str, float]:
 
 
 def residual_spread(model: Model) -> dict[str, float]:
-    """Return how far a law is off its table, by metric; nothing for a model without residuals."""
+    """Return the deviation of a law from its table, by metric, or empty without residuals."""
     found: dict[str, float] = {}
     for name, (_, table, law) in (model.residuals() if model.residuals else {}).items():
         compared = np.asarray(table) != 0
@@ -135,7 +136,7 @@ MOST_DESIGNS = 100_000
 """Most designs of one stage."""
 
 FEW = 8
-"""Stages whose designs are remembered: the values of a sweep share them."""
+"""Number of stages whose designs are cached, since the values of a sweep share them."""
 
 
 def designs_of_model(
@@ -146,18 +147,18 @@ def designs_of_model(
     uncertainty: Mapping[str, Any],
     reader: Reader,
 ) -> Designs:
-    """Return the designs of a model at values of its parameters, as sure as the study says.
+    """Return the designs of a model at values of its parameters, with stated uncertainties.
 
-    Figures of mapped gates are taken as placed ones, unless the stage has ``as: synthesised``.
+    Values of mapped gates become placed ones, unless the stage has ``as: synthesised``.
 
     Raises
     ------
     ContractError
-        The model fails, or its figures are no figures.
+        The model fails, or its values are invalid.
     """
     try:
         names, metrics = _evaluate_model(model, *((name, *of) for name, of in values.items()))
-    except FOREIGN as error:  # whatever a foreign function raises
+    except FOREIGN as error:  # any error of a foreign function
         key = next(name for name, one in core.models.items() if one is model)
         raise ContractError(
             f"model {key!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
@@ -176,7 +177,7 @@ def _evaluate_model(
 ) -> tuple[tuple[str, ...], contract.CoreMetrics]:
     """Return the designs of every combination of parameters, each its name and then its values.
 
-    A law gives one design per combination, a table all its rows for each.
+    A law gives one design per combination, and a table all its rows for each.
     """
     values = {name: list(entry) for name, *entry in parameters}
     grid = list(itertools.product(*values.values()))
@@ -207,7 +208,7 @@ def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
 def _distinct(
     names: tuple[str, ...], rows: list[dict[str, str]], values: dict[str, list[float]]
 ) -> tuple[str, ...]:
-    """Append to design names the options that vary besides the parameters they show."""
+    """Append to design names the options that vary besides the parameters in them."""
     if len(set(names)) == len(names):
         return names
     varying = [name for name, entry in values.items() if len(entry) > 1]

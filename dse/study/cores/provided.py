@@ -1,9 +1,9 @@
-"""The designs of a stage that names a function: those of every core that provides it.
+"""Designs of a stage that names a function: the designs of every core that provides it.
 
 Areas of one node at another are scaled by a published table: Stillmaker and Baas, Scaling
 equations for the accurate prediction of CMOS device performance from 180 nm to 7 nm, Integration
-58 (2017) 74-81: an area at a node is that at another over the entry of the row of the new node and
-the column of the old one.
+58 (2017) 74-81.  An area at the new node is the area at the old node over the entry in the row of
+the new node and the column of the old node.
 """
 
 from __future__ import annotations
@@ -50,15 +50,16 @@ def _entries() -> dict[tuple[int, int], float]:
 
 
 def scaled_area(old: str, new: str) -> tuple[float, float]:
-    """Return by what an area is multiplied, and the relative spread of that.
+    """Return the factor from an area at one node to another, and its relative spread.
 
-    The spread is the standard deviation of the ways through one node in between: entries have two
-    digits.  How far designs scale otherwise than the cells behind the table is not published.
+    The spread is the standard deviation of the paths through one node in between, as entries have
+    two digits.  The difference between the scaling of designs and of the cells behind the table is
+    not published.
 
     Raises
     ------
     UnitError
-        A node is none of the table.
+        A node is not in the table.
     """
     known = sorted({node for node, _ in _entries()})
     found = []
@@ -82,12 +83,12 @@ def scaled_area(old: str, new: str) -> tuple[float, float]:
 
 
 _CLOSE = 6
-"""Most functions that are named in place of one that nobody provides."""
+"""Most functions that are proposed in place of one that no core provides."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """A core that a stage takes, and its designs under names that begin with that of the core."""
+    """A core that a stage takes, and its designs, whose names begin with the core's."""
 
     core: contract.Core
     assumed: tuple[str, ...]
@@ -103,7 +104,7 @@ def note_taken(
     scenario: Scenario,
     reader: Reader,
 ) -> None:
-    """Note which cores were taken and which not, their functions and nodes, what they assume."""
+    """Note the cores that were taken and rejected, their functions, nodes and assumptions."""
     names = ", ".join(one.core.name for one in taken)
     reader.notes.append(f"{wanted} is provided by {names}")
     if refused:
@@ -137,7 +138,7 @@ def note_taken(
 
 
 def _reasons(refused: Mapping[str, str]) -> str:
-    """Return who is not taken, those of one reason together."""
+    """Return the rejected cores as text, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for name, why in refused.items():
         by_reason.setdefault(why, []).append(name)
@@ -147,7 +148,7 @@ def _reasons(refused: Mapping[str, str]) -> str:
 def refuse_function(
     wanted: str, refused: Mapping[str, str], cores: Sequence[contract.Core], reader: Reader
 ) -> None:
-    """Report a function without cores: why none can be taken, or what is close."""
+    """Report a function without cores: the reason, or similar functions."""
     place, known = ("provides",), registry.records(contract.Function)
     if refused:
         remedy = "ask for less, by `node`, `evidence`, `among` or the objectives"
@@ -167,15 +168,15 @@ def refuse_function(
 
 _UNITS = {"area_m2": "m2", "area_ge": "gate equivalents", "area_lc": "logic cells"}
 MOST_VALUES = 64
-"""Most values of a parameter that a law is taken at by default."""
+"""Most values of a parameter of a law by default."""
 
 
 def provided_designs(
     written: schema.StageSection, scenario: Scenario, reader: Reader
 ) -> Designs | None:
-    """Return the designs of all cores that provide what a stage names.
+    """Return the designs of all cores that provide the function of a stage.
 
-    A note says which cores were taken, which were not and why.
+    A note names the cores that were taken, and the others with the reason.
     """
     known = registry.records(contract.Function)
     wanted = str(written.provides)
@@ -183,7 +184,7 @@ def provided_designs(
     cores = _candidates(written, refused, reader)
     able = [core for core in cores if provided(wanted, core.provides, known)]
     places = [place for place, name in enumerate(written.among or ()) if not _is_table(name)]
-    # where one of them is not known, that is said already
+    # an unknown core is reported already
     for place, core in zip(places, cores, strict=True) if len(places) == len(cores) else ():
         if core not in able:
             what = ", ".join(core.provides) or "no function that it names"
@@ -191,7 +192,7 @@ def provided_designs(
             reader.fault(("among", place), rule, "remove it")
     taken = [*_taken(able, written, scenario, refused, reader), *_tables(written, scenario, reader)]
     taken = _comparable(taken, reader.document.data, refused)
-    if reader.faults and (taken or refused):  # what is refused may follow from a fault before
+    if reader.faults and (taken or refused):  # a rejection may follow from an earlier error
         return None
     if not taken:
         refuse_function(wanted, refused, cores, reader)
@@ -207,7 +208,7 @@ def provided_designs(
 def _candidates(
     written: schema.StageSection, refused: dict[str, str], reader: Reader
 ) -> list[contract.Core]:
-    """Return the cores to look at: those named, or all that are installed and can be used."""
+    """Return the candidate cores: the named ones, or all installed ones that can be used."""
     if written.among is None:
         broken = (one for one in registry.survey(contract.Core) if one.error is not None)
         refused |= {one.plugin.name: f"it cannot be used: {one.error}" for one in broken}
@@ -225,8 +226,8 @@ def _is_table(name: str) -> bool:
 
 
 def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) -> Iterator[Taken]:
-    """Yield the tables that a stage names: what they provide, and in which node, is its word."""
-    from dse.study.cores import core_tables  # only where one is named
+    """Yield the tables that a stage names, whose function and node the stage states."""
+    from dse.study.cores import core_tables  # only if one is named
 
     for name in filter(_is_table, written.among or ()):
         stage = written.model_copy(update={"provides": None, "table": name})
@@ -253,7 +254,7 @@ def _taken(
     refused: dict[str, str],
     reader: Reader,
 ) -> Iterator[Taken]:
-    """Yield what can be used; why another cannot goes to `refused`."""
+    """Yield the usable cores.  The reason against another goes to `refused`."""
     nodes = [written.node] if isinstance(written.node, str) else written.node
     for core in cores:
         model = core.models.get("table") or next(iter(core.models.values()))
@@ -295,7 +296,7 @@ def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
 def _comparable(
     taken: Sequence[Taken], data: Mapping[str, Any], refused: dict[str, str]
 ) -> list[Taken]:
-    """Return the cores with areas in the unit that most designs have, and power where it counts."""
+    """Return the cores with areas in the most common unit, and with power if it counts."""
     counts = {
         area: sum(len(one.designs.names) for one in taken if one.designs.has_figures(area))
         for area in AREAS
@@ -313,7 +314,7 @@ def _comparable(
 
 
 def _joined(taken: Sequence[Taken]) -> Designs:
-    """Return the designs of all cores; what one lacks is no figure of any."""
+    """Return the designs of all cores, without metrics that one of them lacks."""
     columns = dict(vars(concatenated([one.designs.metrics for one in taken])))
     for name in (*AREAS, *BLOCKS, *POWERS):
         if np.isnan(columns[name]).any():
@@ -323,7 +324,7 @@ def _joined(taken: Sequence[Taken]) -> Designs:
     percentiles = _columns([(one, one.intervals()) for one in every], (1.0, 1.0))
     names = tuple(name for one in every for name in one.names)
     labels = {name: label for one in every for name, label in one.labels.items()}
-    several = Counter(labels.values())  # of a core in several nodes: the name tells them apart
+    several = Counter(labels.values())  # for a core in several nodes: the name distinguishes them
     return Designs(
         names,
         contract.CoreMetrics(**columns),
@@ -336,7 +337,7 @@ def _joined(taken: Sequence[Taken]) -> Designs:
 def _columns(
     parts: Sequence[tuple[Designs, Mapping[str, Column]]], default: float | tuple[float, ...]
 ) -> dict[str, Column]:
-    """Return columns of all designs by metric, `default` for those that lack one."""
+    """Return columns of all designs by metric, `default` for designs that lack one."""
     return {
         metric: np.concatenate(
             [

@@ -1,4 +1,4 @@
-"""What a study measures, or has measured: a space of its own, or figures of its cores.
+"""Measurements of a study, made or recorded: its own space, or metrics of its cores.
 
-May import modules of `dse.study` and what they may import.
+May import modules of `dse.study` and their imports.
 """

@@ -1,4 +1,4 @@
-"""From the `evaluate` section of a study to quantities, and to what measures its designs."""
+"""Quantities and the evaluator from the `evaluate` section of a study."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input, refuse_impossible
 
 PLAIN = ("", *DIMENSIONLESS)
-"""What stands for no unit."""
+"""Texts that mean no unit."""
 
 LARGEST_FILE_BYTE = 16 * 2**20
-"""Most bytes of a file that is part of what measures."""
+"""Most bytes of a file that is part of an evaluator."""
 
 _BESIDE = re.compile(r"\{study\}/([^{}]+)")
 
 AxisUnits = Mapping[str, str | None]
-"""The unit in which each axis is written, None for choices."""
+"""Written unit of each axis, or None for choices."""
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is measured: quantity in SI -> unit of the output, and its place in the study.
+    """Measured outputs: quantity in SI -> unit of the output, and its place in the study.
 
-    `ranges` has least and most of those that have one, in SI; of those `stated` the study
-    writes the least.
+    `ranges` has least and most of outputs that have them, in SI.  The study states the least of the
+    `stated` ones.
     """
 
     units: Mapping[str, str]
@@ -101,7 +101,7 @@ def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
 def _range(
     quantity: str, unit: str, said: schema.OutputSection, known: bool
 ) -> dict[str, tuple[float, float]]:
-    """Return least and most of an output, if any: what models compute is rarely less than 0."""
+    """Return least and most of an output, if any.  Values of models are rarely below 0."""
     ends = []
     for written in (said.least, said.most):
         plain = isinstance(written, int | float)
@@ -119,7 +119,7 @@ def _range(
 
 
 def _quantity(name: str, unit: str | int | None) -> tuple[str, str]:
-    """Return the quantity that an output is, with its SI unit, and the unit of the output."""
+    """Return the quantity of an output, with its SI unit, and the unit of the output."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise UnitError("the name of an output is letters, digits and _", "rename it")
     if unit is None:
@@ -143,7 +143,7 @@ def evaluator_of(
     axis_units: AxisUnits,
     reader: Reader,
 ) -> Evaluator | None:
-    """Return what measures the outputs of a section; None where a fault was added."""
+    """Return the evaluator of a section, or None after an error."""
     _note_unused(section, axis_units, reader)
     if reader.document.recorded is not None:
         _files(section, reader)
@@ -201,9 +201,9 @@ def _function(
 def _known(
     section: schema.EvaluateSection, declared: Outputs, reader: Reader, **parts: object
 ) -> dict[str, Any]:
-    """Return what any evaluator knows: outputs, what is said of them, and what identifies it.
+    """Return the arguments of any evaluator: outputs, their declarations, and its identity.
 
-    What makes values of a design the same is `parts`, outputs, files and version, as canonical
+    A design has the same values if `parts`, outputs, files and version are the same, as canonical
     JSON.
     """
     version = "" if section.version is None else str(section.version)
@@ -231,7 +231,7 @@ def _files(section: schema.EvaluateSection, reader: Reader) -> dict[str, str]:
 
 
 def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) -> dict[str, str]:
-    """Return the hash of each of its `own` files and of those that `patterns` name.
+    """Return the hash of each of its `own` files and of the files that `patterns` name.
 
     They are kept in the inputs of `reader`, to be copied to the run.
     """
@@ -247,7 +247,7 @@ def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) ->
             except (OSError, ValueError) as error:
                 if position is not None and not reader.document.recorded:
                     reader.fault(where, f"{name} cannot be read: {reason(error)}", "check it", "")
-                continue  # of the program and its arguments another rule tells
+                continue  # another rule reports errors of the program and its arguments
             if len(content) > LARGEST_FILE_BYTE:
                 reader.notes.append(
                     f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
@@ -261,7 +261,7 @@ def _file_hashes(own: Sequence[str], patterns: Sequence[str], reader: Reader) ->
 
 def _matching(pattern: str, document: Document) -> list[str]:
     """Return the files beside the study that a pattern names, sorted."""
-    if document.recorded:  # of a run that is over only its copies count
+    if document.recorded:  # for a finished run only its copies count
         known = {*document.inputs, *document.contents}
         return sorted(name for name in known if FilePath(name).match(pattern))
     if not any(mark in pattern for mark in "*?["):
@@ -271,9 +271,9 @@ def _matching(pattern: str, document: Document) -> list[str]:
 
 
 def _own_files(command: Sequence[object], function: str | None) -> list[str]:
-    """Return the program of a command, and its arguments, that lie beside the study.
+    """Return the program and arguments of a command that lie beside the study.
 
-    Of a function it is its file.
+    For a function, return its file.
     """
     if function is not None:
         return [function.rpartition(":")[0]]
@@ -289,7 +289,7 @@ def _refuse_exits(section: schema.EvaluateSection, reader: Reader) -> None:
 
 
 def _note_unused(section: schema.EvaluateSection, axis_units: AxisUnits, reader: Reader) -> None:
-    """Note the axes that no argument of a command names, also where nothing measures any more."""
+    """Note the axes that no argument of a command names, even for a finished run."""
     arguments = [str(argument) for argument in section.command or ()]
     if not arguments or wrong_arguments(arguments, axis_units):
         return
@@ -305,14 +305,14 @@ def _note_unused(section: schema.EvaluateSection, axis_units: AxisUnits, reader:
 def _require_arguments(
     function: Callable[..., object], axis_units: AxisUnits, reader: Reader
 ) -> None:
-    """Refuse a function that does not take the axes of the study."""
+    """Report a function that does not take the axes of the study."""
     try:
         inspect.signature(function).bind(**dict.fromkeys(axis_units))
     except TypeError as error:
         name = getattr(function, "__name__", "the function")
         rule = f"{name} is called with {', '.join(axis_units)}: {error}"
         reader.fault((), rule, "name its arguments and the axes alike", "")
-    except ValueError:  # of a function of C, whose arguments nobody knows
+    except ValueError:  # of a function of C, whose arguments are unknown
         return
 
 
@@ -338,7 +338,7 @@ def _command(
 
 
 def _require_program(program: str, reader: Reader) -> None:
-    """Refuse a program that cannot be started."""
+    """Report a program that cannot be started."""
     document = reader.document
     if "{" in program:
         return
@@ -360,7 +360,7 @@ def _require_program(program: str, reader: Reader) -> None:
 def measured_of(
     written: schema.StudyFile, outputs: Outputs, space: Space, reader: Reader
 ) -> MeasuredColumns | None:
-    """Return what measures the outputs of a study, None where a fault was added."""
+    """Return the measured outputs of a study, or None after an error."""
     section, here = written.evaluate or schema.EvaluateSection(), reader.below("evaluate")
     before = len(reader.faults)
     own = written.axes.keys() - workload_interface_budget.DECLARED.keys()
@@ -387,9 +387,9 @@ def bench_of(
     axes: Sequence[Axis],
     ranges: Ranges,
 ) -> Bench:
-    """Return what is known of the designs that an evaluator measures.
+    """Return the measurements of the designs of an evaluator.
 
-    A run that is over recorded designs of all values of its sweep: others than those of the axes.
+    A finished run recorded designs of all values of its sweep, also outside these axes.
     """
     found: dict[str, tuple[Design, Measurement]] = {}
     if isinstance(evaluator, RecordedEvaluator):
@@ -409,7 +409,7 @@ def bench_of(
 def measured_quantities(
     written: schema.StudyFile, space: Space, reader: Reader
 ) -> tuple[MeasuredColumns | None, dict[str, Objective]]:
-    """Return what measures designs of a study, and what it tells of them; faults are added."""
+    """Return the measured columns of a study, and their quantities.  Errors are added."""
     section = written.evaluate or schema.EvaluateSection()
     outputs = outputs_of(section, reader.below("evaluate"))
     taken = {name for axis in space.axes for name in axis.columns} | set(space.constants)
@@ -432,9 +432,9 @@ def _most_spent(
     designs: int,
     each: str,
 ) -> Iterator[str]:
-    """Yield what measuring up to so many designs takes at most, as far as anybody can say.
+    """Yield the longest time to measure so many designs, as far as it is known.
 
-    `each` tells of which values of a sweep the designs are.
+    `each` names the values of a sweep to which the designs belong.
     """
     if section is not None and section.timeout is not None:
         longest = section.timeout.value * (1 + section.retries)
@@ -458,9 +458,9 @@ def measuring_lines(
     section: schema.EvaluateSection | None,
     each: str,
 ) -> Iterator[str]:
-    """Yield what measures the designs of a study; nothing where nothing does.
+    """Yield lines on the measurements of a study, if there are any.
 
-    `each` is what is said of counts where the study runs for each value of a sweep.
+    `each` follows counts if the study runs for each value of a sweep.
     """
     measured, before = problem.measured, problem.beforehand
     if measured is None or before is None:
@@ -486,10 +486,10 @@ def measuring_lines(
 PATH: Path = ("designs",)
 
 OTHERS = ("axes", "stages", "sweep")
-"""Sections that say otherwise which designs there are."""
+"""Sections that define the designs in another way."""
 
 Columns = dict[str, tuple[str, Column | list[str]]]
-"""By the name of an axis: its column in SI, and numbers or texts, a row each."""
+"""Columns by the name of their axis: name in SI, and numbers or texts, a row each."""
 
 
 def with_axes(written: schema.StudyFile, reader: Reader) -> schema.StudyFile:
@@ -516,7 +516,7 @@ def with_axes(written: schema.StudyFile, reader: Reader) -> schema.StudyFile:
 def rows_of(
     written: schema.StudyFile, axes: tuple[Axis, ...], reader: Reader
 ) -> list[tuple[Value, ...]] | None:
-    """Return the designs of the pool of a study by their values, each once; None without one."""
+    """Return the values of the designs in a study's pool, each once, or None without a pool."""
     if written.designs is None:
         return None
     columns = _read(written, reader)
@@ -526,7 +526,7 @@ def rows_of(
         cells = columns[axis.name][1]
         if isinstance(cells, list):
             found.append([*map(str, cells)])
-        else:  # a value that was written with its unit may be read as one beside it
+        else:  # a value written with its unit may be read as the float next to it
             values = np.sort(axis.columns[axis.unit_name])
             middles = (values[1:] + values[:-1]) / 2
             found.append(values[np.searchsorted(middles, cells)].tolist())

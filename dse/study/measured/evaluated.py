@@ -30,10 +30,10 @@ from dse.study.scenario import Scenario
 from dse.study.tables import Places
 
 DESIGN = "design"
-"""The only axis: which row."""
+"""The only axis, whose values are the rows."""
 
 MODELLED = ("workload", "stages", "evaluate", "interface", "budget", "axes", "sweep")
-"""Sections of a study that describe a model, or what measures."""
+"""Sections of a study that describe a model, or an evaluator."""
 
 
 def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tuple[Space, Graph]:
@@ -42,7 +42,7 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
     Raises
     ------
     StudyError
-        With every fault of the table, and of the sections that name and restrict its columns.
+        All errors of the table, and of the sections that name and restrict its columns.
     """
     here = reader.below("designs")
     for name in MODELLED:
@@ -78,7 +78,7 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
 
 
 def is_evaluated(found: Document) -> bool:
-    """Tell whether a study is over designs that are evaluated already."""
+    """Return whether a study is over designs that are evaluated already."""
     return bool(found.data.get("designs")) and found.data.get("evaluate") is None
 
 
@@ -101,7 +101,7 @@ def with_quantities(written: schema.StudyFile, known: Collection[str]) -> schema
 
 
 def _of_header(name: str) -> str:
-    """Return what a column is called whose header may be `name`."""
+    """Return the name of a column whose header may be `name`."""
     try:
         return headers.read_header(name).name
     except UnitError:
@@ -114,7 +114,7 @@ def named(quantities: Collection[Objective], written: str) -> str:
     Raises
     ------
     UnitError
-        When no column, or a column of texts, is called so, or more than one.
+        No column has this name, or only one of texts, or several have it.
     """
     numbers = {one.name for one in quantities if not one.labels}
     found = {written, _of_header(written)} & numbers or {
@@ -140,7 +140,7 @@ def _uncertainty(
 
 
 def _named_in(written: schema.StudyFile, section: schema.DesignsSection) -> set[str]:
-    """Return what a study may mean by columns, with their units and without."""
+    """Return the columns that a study may mean, with their units and without."""
     rules = " ".join([*written.constraints, written.prefer or ""])
     named = {*written.objectives, *section.uncertainty, *re.findall(r"[^\W\d]\w*", rules)}
     return named | {_of_header(name) for name in named}
@@ -149,10 +149,10 @@ def _named_in(written: schema.StudyFile, section: schema.DesignsSection) -> set[
 def _quantities(
     table: CsvTable, places: Places, wanted: Collection[str], meant: set[str], reader: Reader
 ) -> tuple[dict[str, Column], tuple[Objective, ...]]:
-    """Return every column but that of the names as numbers, texts as positions of labels.
+    """Return every column except the names as numbers, texts as positions of labels.
 
-    Those that are neither `wanted` nor as they should be are set aside.  Of those that the study
-    compares with 0, `meant`, a 0 is a number.
+    Unreadable columns that are not `wanted` are set aside.  A 0 is a number in columns that the
+    study compares with 0, `meant`.
     """
     columns: dict[str, Column] = {}
     quantities = []
@@ -180,7 +180,7 @@ def _quantities(
 
 
 def _candidates(places: Places, objectives: Collection[str]) -> list[str]:
-    """Return the columns that may name designs: those that are no objective."""
+    """Return the columns that may name designs, which are no objectives."""
     free = []
     for written in places:
         try:
